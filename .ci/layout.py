@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from opgen.emit.files import DIRECTIVES
+from opgen.package.files import DIRECTIVES
 
 ROOT = Path(__file__).resolve().parent.parent
 LIST = Path(__file__).with_name("unformatted.txt")

@@ -19,10 +19,10 @@ from opgen.write.manifest import sha256
 from opgen.write.paths import spec_label
 
 if TYPE_CHECKING:
-    from opgen.emit.files import RenderedFile
     from opgen.ir.operator import Operator
     from opgen.opt.derive import Derived
-    from opgen.spec.model import OpSpec
+    from opgen.package.files import RenderedFile
+    from opgen.schema.model import OpSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def run(
 
 def _stages(file: SpecFile, until: Stage, target: Target, bag: Bag, enter: Callable[[str], None]) -> Artefacts:
     enter("read")
-    from opgen.spec.load import load
+    from opgen.schema.load import load
 
     made = Artefacts()
     source = _source(file, bag)
@@ -128,7 +128,7 @@ def _stages(file: SpecFile, until: Stage, target: Target, bag: Bag, enter: Calla
         return made
 
     enter("turned into a program")
-    from opgen.ir.lower import lower
+    from opgen.lower.operator import lower
 
     operator = lower(spec, bag)
     if operator is None or bag.has_errors:
@@ -138,7 +138,7 @@ def _stages(file: SpecFile, until: Stage, target: Target, bag: Bag, enter: Calla
         return made
 
     enter("differentiated")
-    from opgen.emit.names import named_inside
+    from opgen.code.names import named_inside
     from opgen.opt.derive import Flags, derive
 
     operator = named_inside(operator)
@@ -150,8 +150,8 @@ def _stages(file: SpecFile, until: Stage, target: Target, bag: Bag, enter: Calla
         return made
 
     enter("printed as code")
-    from opgen.emit.files import SpecInfo, render
-    from opgen.spec.rename import renamed_spec
+    from opgen.package.files import SpecInfo, render
+    from opgen.schema.rename import renamed_spec
 
     info = SpecInfo(file.label, file.sha256, target.command or f"opgen build {file.label}")
     files = render(renamed_spec(spec, inside), operator, made.derived or (), info, target.namespace)
@@ -160,7 +160,7 @@ def _stages(file: SpecFile, until: Stage, target: Target, bag: Bag, enter: Calla
 
 def shared_files(namespace: str) -> tuple[RenderedFile, ...]:
     """The files that all operators of an output folder share."""
-    from opgen.emit.files import render_shared
+    from opgen.package.files import render_shared
 
     return render_shared(namespace)
 

@@ -16,12 +16,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import opgen
 from opgen import pipeline
 from opgen.diagnostics.crash import crash
 from opgen.diagnostics.model import Bag, Diagnostic, Severity
 from opgen.diagnostics.suggest import listed
 from opgen.pipeline import SpecFile, Stage, Target
+from opgen.version import __version__
 from opgen.write.cache import build_key, is_fresh, origins, remember
 from opgen.write.compare import Change, Status, Unit, compare, read_manifest, removal
 from opgen.write.diff import shortened, unified
@@ -31,7 +31,7 @@ from opgen.write.settings import namespace_of
 from opgen.write.writer import clear_away, commit, exclusive, replace_file
 
 if TYPE_CHECKING:
-    from opgen.spec.model import OpSpec
+    from opgen.schema.model import OpSpec
 
 PathLike = str | os.PathLike[str]
 SHARED = ""
@@ -142,7 +142,7 @@ def catalogue(paths: Sequence[PathLike], out: PathLike, *, check: bool = False) 
 
     `check` writes nothing either.
     """
-    from opgen.emit.catalogue import Described, page
+    from opgen.package.catalogue import Described, page
 
     bag = Bag()
     found: list[Described] = []
@@ -170,7 +170,7 @@ def lint(paths: Sequence[PathLike], *looks: Callable[[OpSpec], tuple[Diagnostic,
 
     `looks` see each spec that is right, and say what else they find in it.
     """
-    from opgen.ir.unused import unused
+    from opgen.lower.unused import unused
 
     run = _Run(Path(), check=True, force=False)
     for path in _specs([Path(p) for p in paths], run.bag):
@@ -290,7 +290,7 @@ def _write_all(run: _Run, rendered: Sequence[tuple[SpecFile, Unit]]) -> None:
 
 def _write(run: _Run, unit: Unit) -> bool:
     """Bring one folder up to date, all of it or nothing."""
-    return _carry_out(run, unit, partial(compare, run.out, unit, opgen.__version__))
+    return _carry_out(run, unit, partial(compare, run.out, unit, __version__))
 
 
 def _carry_out(run: _Run, unit: Unit, find: Callable[[], tuple[Change, ...]]) -> bool:

@@ -16,34 +16,39 @@ TEMPLATES = ROOT / "templates"
 
 # Each layer may import the ones before it, and itself. Layers of one row do not know one another.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("opgen",),
+    ("version",),
     ("diagnostics",),
-    ("spec",),
+    ("schema",),
     ("lang",),
     ("ir",),
+    ("lower",),
     ("diff",),
     ("opt",),
     ("plan",),
-    ("emit",),
+    ("code",),
+    ("torch",),
+    ("package",),
     ("write",),
     ("pipeline",),
     ("project",),
-    ("native", "verify"),
+    ("toolchain", "verify"),
+    ("api",),
     ("cli",),
+    ("opgen",),
 )
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
 
 # Third-party packages, and the layers that may know them.
 THIRD_PARTY = {
     "click": {"cli"},
-    "jinja2": {"emit"},
+    "jinja2": {"code"},
     "mpmath": {"ir", "verify"},
-    "pydantic": {"spec"},
-    "pydantic_core": {"spec"},
+    "pydantic": {"schema"},
+    "pydantic_core": {"schema"},
     "pytest": {"cli"},
     "sympy": {"diff", "opt"},
-    "torch": {"native", "verify"},
-    "yaml": {"spec"},
+    "torch": {"toolchain", "verify"},
+    "yaml": {"schema"},
 }
 FROM_ELSEWHERE = {f"opgen/lang/{name}.py" for name in ("foreign", "habits", "orders")}  # what functions of torch mean
 ONE_MODULE = {"jinja2", "yaml"}  # known to a single module

@@ -20,7 +20,7 @@ def test_every_reduction_is_documented(name: str) -> None:
 
 
 def test_every_field_is_documented() -> None:
-    from opgen.spec.model import OpSpec
+    from opgen.schema.model import OpSpec
 
     for field in OpSpec.model_fields:
         assert f"`{field}`" in LANGUAGE, field
@@ -29,8 +29,8 @@ def test_every_field_is_documented() -> None:
 def test_the_mistake_in_the_readme_is_shown_as_it_is() -> None:
     from opgen.diagnostics.model import Bag, Source
     from opgen.diagnostics.text import render_all
-    from opgen.ir.lower import lower
-    from opgen.spec.load import load
+    from opgen.lower.operator import lower
+    from opgen.schema.load import load
 
     text = (ROOT / "specs/linear.yaml").read_text(encoding="utf-8")
     statement = "sum[k](input[..., k] * weight[m, k]) + bias[n]"
@@ -51,8 +51,8 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 def test_the_spec_in_the_readme_means_the_shipped_one() -> None:
     from opgen.diagnostics.model import Bag, Source
-    from opgen.ir.lower import lower
-    from opgen.spec.load import load
+    from opgen.lower.operator import lower
+    from opgen.schema.load import load
 
     text = re.search(r"```yaml\n(op: linear\n.*?)```", PAGES[0].read_text(encoding="utf-8"), re.DOTALL)
     assert text is not None

@@ -13,7 +13,7 @@ from importlib import import_module
 
 import click
 
-from opgen import __version__
+from opgen.version import __version__
 
 FINDINGS, USAGE, INTERRUPTED = 1, 2, 130
 _UNWRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT)

@@ -15,7 +15,7 @@ from opgen.cli.options import out_option
 @click.option("--all", "everything", is_flag=True, help="Empty the cache, which all projects share, too.")
 def command(out: Path, everything: bool) -> None:
     """Remove compiled libraries and what the cache has of them; generated sources stay, and builds under way."""
-    from opgen.native.inspect import clean
+    from opgen.toolchain.inspect import clean
 
     count = 0
     for path in clean(out, everything=everything):

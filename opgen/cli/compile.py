@@ -36,7 +36,7 @@ def command(ops: tuple[str, ...], out: Path, jobs: int | None, cuda_check: bool)
 
 def _with_kernels(out: Path, names: list[str]) -> list[str]:
     """The operators that have kernels; a note for the others."""
-    from opgen.native.library import without_kernels
+    from opgen.toolchain.library import without_kernels
 
     kept = []
     for name in names:
@@ -50,8 +50,8 @@ def _with_kernels(out: Path, names: list[str]) -> list[str]:
 
 
 def _compile(out: Path, names: list[str], given: tuple[str, ...], jobs: int | None) -> None:
-    from opgen.native.library import Status, compile_ops
-    from opgen.native.toolchain import NoCompilerError
+    from opgen.toolchain.compiler import NoCompilerError
+    from opgen.toolchain.library import Status, compile_ops
 
     progress = Progress(len(names))
     try:
@@ -76,7 +76,7 @@ def _compile(out: Path, names: list[str], given: tuple[str, ...], jobs: int | No
 
 def _refusal(op: str, error: Exception) -> Diagnostic:
     """Why an operator was not compiled."""
-    from opgen.native.library import CompileError, NoKernelsError
+    from opgen.toolchain.library import CompileError, NoKernelsError
 
     match error:
         case NoKernelsError():
@@ -94,7 +94,7 @@ def _refusal(op: str, error: Exception) -> Diagnostic:
 
 
 def _check_cuda(out: Path, names: list[str], jobs: int | None) -> None:
-    from opgen.native.cuda import compile_all, nvcc
+    from opgen.toolchain.cuda import compile_all, nvcc
 
     if nvcc() is None:
         show_diagnostics([Diagnostic("OPG601", "nvcc is not installed", None, hints=("install the CUDA toolkit",))])

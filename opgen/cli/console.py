@@ -13,10 +13,10 @@ from typing import TextIO
 
 import click
 
-from opgen import __version__
 from opgen.cli import FINDINGS, USAGE
 from opgen.diagnostics.crash import Crash
 from opgen.diagnostics.model import Diagnostic, Severity
+from opgen.version import __version__
 
 
 def wants_colour(stream: TextIO) -> bool:

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import click
 
-from opgen import __version__
 from opgen.cli import FINDINGS
 from opgen.cli.console import put, say
 from opgen.cli.options import out_option
+from opgen.version import __version__
 
 
 @click.command()
 @out_option
 def command(out: Path) -> None:
     """Look at versions, compilers, locks and caches. Exit code 1 where operators cannot run at all."""
-    from opgen.native.inspect import findings
+    from opgen.toolchain.inspect import findings
 
     put(f"{'opgen':<18} {__version__}")
     found = tuple(findings(out))

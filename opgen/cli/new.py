@@ -10,7 +10,7 @@ import click
 
 from opgen.cli.console import put, say, show_diagnostics, verdict
 from opgen.diagnostics.model import Diagnostic
-from opgen.spec.kinds import KINDS, of_kind
+from opgen.schema.kinds import KINDS, of_kind
 
 SCHEMA = "opgen.schema.json"  # beside the specs, where the first line of each points
 
@@ -44,8 +44,8 @@ def command(name: str, formula: str | None, kind: str | None, folder: Path) -> N
 
 
 def _draft(name: str, formula: str | None, kind: str | None) -> str:
-    from opgen.ir.draft import of_formula
-    from opgen.spec.leaves import OPERATOR, snake
+    from opgen.lower.draft import of_formula
+    from opgen.schema.leaves import OPERATOR, snake
 
     if not OPERATOR.fullmatch(name):
         better = snake(name)
@@ -69,7 +69,7 @@ def _check(target: Path, text: str) -> None:
 
 
 def _write(target: Path, text: str) -> None:
-    from opgen.spec.schema import schema
+    from opgen.schema.json_schema import schema
     from opgen.write.writer import replace_file
 
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -10,9 +10,9 @@ from importlib.metadata import PackageNotFoundError, version
 
 import click
 
-from opgen import __version__
 from opgen.cli.console import say
 from opgen.diagnostics.crash import Crash
+from opgen.version import __version__
 
 _PACKAGES = ("torch", "sympy", "jinja2", "pydantic", "PyYAML", "click")
 

@@ -12,6 +12,6 @@ from opgen.cli.console import put
 @click.command()
 def command() -> None:
     """Print the JSON Schema (draft 7) of specs, with which editors complete and check them."""
-    from opgen.spec.schema import schema
+    from opgen.schema.json_schema import schema
 
     put(json.dumps(schema(), indent=2))

@@ -60,7 +60,7 @@ def command(spec: Path, stage: str) -> None:
 
 def _blocks(made: Artefacts, stage: str) -> Iterator[str]:
     if stage == "spec" and made.spec is not None:
-        from opgen.spec.text import describe
+        from opgen.schema.text import describe
 
         yield describe(made.spec)
     elif stage == "program":
@@ -86,7 +86,7 @@ def _derived(made: Artefacts, stage: str) -> Iterator[str]:
 
 def _notes(derived: Derived) -> str:
     """What was decided on the way: the rewrites that make a formula stable, and what is kept for backward."""
-    from opgen.emit.view_saved import held
+    from opgen.package.view_saved import held
 
     lines = [f"# in {r.statement}: {r.rule} ({r.reason})" for r in derived.rewrites]
     if derived.backward is not None:
@@ -102,8 +102,8 @@ def _program(program: Program) -> str:
 
 
 def _plan(program: Program, results: tuple[str, ...]) -> str:
+    from opgen.ir.errors import UnplannableError
     from opgen.plan.build import build
-    from opgen.plan.errors import UnplannableError
     from opgen.plan.text import plan
 
     try:

@@ -49,7 +49,7 @@ def command(ops: tuple[str, ...], out: Path, backend: str, keyword: str | None) 
 
 def _need_libraries(out: Path, ops: Sequence[str]) -> None:
     """Refuse to run every check of operators that are not compiled, each of which would say so."""
-    from opgen.native.library import is_loadable, without_kernels
+    from opgen.toolchain.library import is_loadable, without_kernels
 
     missing = [op for op in ops if without_kernels(out, op) is None and not is_loadable(out, op)]
     for op in missing:

@@ -28,7 +28,7 @@ from opgen.lang.nodes import (
     Unary,
 )
 from opgen.lang.parser import parse_expression
-from opgen.spec.formula import Formula
+from opgen.schema.formula import Formula
 
 CONSTANTS: dict[str, Scalar] = {"pi": PI, "inf": INF, "nan": NAN, "true": Lit(True), "false": Lit(False)}
 

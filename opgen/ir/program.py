@@ -29,7 +29,7 @@ class Kind(StrEnum):
     FLOAT = "float"
     INT = "int"
     BOOL = "bool"
-    COMPLEX = "complex"  # outside programs, where such a tensor is two of floats (`opgen.ir.complex_split`)
+    COMPLEX = "complex"  # outside programs, where such a tensor is two of floats (`opgen.lower.complex_split`)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 A *reduction* removes its indices; an *index operator* keeps them (they are bound outside). `identity` is the value over
 an empty range (None: an error). `core` rows are what kernels implement; the others are expanded into core reductions
-and maps before planning (`opgen.plan.expand`).
+and maps before planning (`opgen.opt.expand`).
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from opgen.diagnostics.model import Bag, Span
 from opgen.lang.depth import MAX_DEPTH
 from opgen.lang.lexer import T, Token, tokenize
 from opgen.lang.slips import hints
-from opgen.spec.formula import Formula
+from opgen.schema.formula import Formula
 
 _STATEMENT = re.compile(r"\w+(\[[^\]\n]*\])? *(\+|\*|max|min)?=(?!=)")
 

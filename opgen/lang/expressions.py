@@ -33,7 +33,7 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
-from opgen.spec.formula import Formula
+from opgen.schema.formula import Formula
 
 _OR, _AND, _COMPARE, _SUM, _PRODUCT, _UNARY, _POWER = 1, 2, 4, 5, 6, 7, 8
 _LEVELS = {

@@ -6,7 +6,7 @@ from opgen.diagnostics.model import Bag
 from opgen.lang.nodes import Call, FunctionHead, Name
 from opgen.lang.parser import parse_expression
 from opgen.lang.walk import names_read
-from opgen.spec.formula import Formula
+from opgen.schema.formula import Formula
 
 CONSTANTS = ("pi", "inf", "nan", "true", "false")
 

@@ -13,9 +13,9 @@ from opgen.diagnostics.model import Bag
 from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.lang.nodes import Call, Expr, Name, Number, Power, Product, Sum, Unary
 from opgen.lang.parser import parse_expression
-from opgen.spec.formula import Formula
-from opgen.spec.model import OpSpec
-from opgen.spec.sizes import constructor_sizes
+from opgen.schema.formula import Formula
+from opgen.schema.model import OpSpec
+from opgen.schema.sizes import constructor_sizes
 
 _CALL = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:\((.*)\))?\s*", re.DOTALL)
 _KEYWORD = re.compile(r"\s*([a-z_]\w*)\s*=(?!=)(.*)", re.DOTALL)

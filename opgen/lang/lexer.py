@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from opgen.diagnostics.model import Bag, Span
 from opgen.lang.habits import DOTS
-from opgen.spec.formula import Formula
+from opgen.schema.formula import Formula
 
 
 class T(StrEnum):

@@ -23,7 +23,7 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.slips import end_of_foreign, is_assigned, is_foreign
 from opgen.lang.vocabulary import Vocabulary
-from opgen.spec.formula import Formula
+from opgen.schema.formula import Formula
 
 _UPDATES = ("=", "+=", "*=")
 

@@ -14,7 +14,6 @@ from opgen.diff.structure import alone
 from opgen.ir.arithmetic import negation_of
 from opgen.ir.functions import row
 from opgen.ir.kinds import kind_of
-from opgen.ir.lower_lazy import risky
 from opgen.ir.names import Names
 from opgen.ir.point import read_of
 from opgen.ir.program import (
@@ -29,6 +28,7 @@ from opgen.ir.program import (
     names,
 )
 from opgen.ir.scalar import ZERO, Apply, Cast, Lit, Read, Scalar, both, reads, rebuild, where
+from opgen.lower.lazy import risky
 
 _LARGE, _DEEP, _CALLS = 400, 24, 5  # a formula that comes to more than one of these is cut
 _PART = 60  # what a part comes to at most

@@ -13,8 +13,8 @@ from opgen.ir.point import positions
 from opgen.ir.program import Axis, Compute, Shape, Statement
 from opgen.ir.scalar import Apply, Index, Read, Scalar, rebuild, walk
 from opgen.opt.convolution import Convolution, Part
+from opgen.opt.expand import axis_names
 from opgen.plan.contract import contract, is_whole, linear_form
-from opgen.plan.expand import axis_names
 from opgen.plan.keep import scalars
 
 Biased = tuple[tuple[Statement, ...], dict[str, Read]]

@@ -30,10 +30,10 @@ from opgen.ir.program import (
 from opgen.ir.ranges import sizes_of
 from opgen.ir.scalar import BATCH, Batch, Read, Scalar, walk
 from opgen.opt.convolution import Convolution, Known, convolution
+from opgen.opt.expand import axis_names, expand
 from opgen.opt.functions import inline_functions
 from opgen.plan.bias import fuse
 from opgen.plan.contract import contract, operand, split
-from opgen.plan.expand import axis_names, expand
 from opgen.plan.flow import Flow
 from opgen.plan.group import Group, Grouping, Item, Single, biased, lone, reads_of_item, targets
 from opgen.plan.guards import guarded

@@ -15,71 +15,9 @@ from itertools import combinations
 from opgen.ir.names import Names
 from opgen.ir.point import positions
 from opgen.ir.program import Axis, Compute, Kind, Loop, Shape, Statement
-from opgen.ir.scalar import BATCH, Apply, Batch, Index, Lit, Read, Scalar, mul, walk
+from opgen.ir.scalar import Apply, Batch, Index, Read, Scalar, mul
+from opgen.opt.products import Group, factors_in, groups_of, is_product
 from opgen.plan.model import Contract, Operand, label
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """Factors over the same loops, as one operand."""
-
-    loops: tuple[Loop, ...]
-    body: Scalar
-
-
-def _loops_of(e: Scalar, loops: tuple[Loop, ...]) -> tuple[Loop, ...]:
-    names = {n.name for n in walk(e) if isinstance(n, Index)}
-    batch = any(isinstance(n, Read) and BATCH in n.at for n in walk(e))
-    return tuple(a for a in loops if (batch if isinstance(a, Batch) else a.name in names))
-
-
-def _factors(e: Scalar) -> list[Scalar]:
-    """The factors of a product; a sign is a factor of its own."""
-    if isinstance(e, Apply) and e.fn == "mul":
-        return [f for a in e.args for f in _factors(a)]
-    if isinstance(e, Apply) and e.fn == "neg":
-        return [Lit(-1), *_factors(e.args[0])]
-    return [e]
-
-
-def _groups(factors: list[Scalar], loops: tuple[Loop, ...]) -> tuple[list[_Group], list[Scalar]]:
-    """Factors by the loops they use, a group within another one merged into it; and those that use none."""
-    found: list[_Group] = []
-    constant: list[Scalar] = []
-    for f in factors:
-        own = _loops_of(f, loops)
-        if not own:
-            constant.append(f)
-            continue
-        same = next((k for k, g in enumerate(found) if g.loops == own), None)
-        if same is None:
-            found.append(_Group(own, f))
-        else:
-            found[same] = _Group(own, mul(found[same].body, f))
-    found.sort(key=lambda g: len(g.loops))
-    merged: list[_Group] = []
-    for k, g in enumerate(found):
-        wider = next((i for i in range(k + 1, len(found)) if set(g.loops) < set(found[i].loops)), None)
-        if wider is None:
-            merged.append(g)
-        else:
-            found[wider] = _Group(found[wider].loops, mul(g.body, found[wider].body))
-    return merged, constant
-
-
-def _is_product(a: _Group, b: _Group, over: tuple[Loop, ...]) -> bool:
-    """Whether a sum of a * b is a matrix product: a loop of its own on each side, and one summed on both."""
-    left, right = set(a.loops), set(b.loops)
-    summed = left & right & set(over)
-    return bool(summed and left - right and right - left)
-
-
-def factors_of_product(s: Compute) -> int:
-    """How many factors a sum of products multiplies where it is a matrix product or a convolution, else 0."""
-    if s.op != "sum" or s.kind is not Kind.FLOAT:
-        return 0
-    groups, _ = _groups(_factors(s.body), s.loops)
-    return len(groups) if any(_is_product(a, b, s.over) for a, b in combinations(groups, 2)) else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +33,7 @@ def split(s: Compute, names: Names, shapes: Mapping[str, Shape]) -> Contraction 
     """Rewrite a sum of products, or None where a nest does as well."""
     if s.op != "sum" or s.kind is not Kind.FLOAT:
         return None
-    groups, constant = _groups(_factors(s.body), s.loops)
+    groups, constant = groups_of(factors_in(s.body), s.loops)
     if len(groups) < 2 or any(sum(a in g.loops for g in groups) == 1 for a in s.over):
         return None
     build = _Split(s, names, shapes)
@@ -112,9 +50,9 @@ class _Split:
         self.out: list[Statement] = []
         self.products: list[str] = []
         self.operands: list[str] = []
-        self.last: list[_Group] = []
+        self.last: list[Group] = []
 
-    def reduce(self, groups: list[_Group]) -> bool:
+    def reduce(self, groups: list[Group]) -> bool:
         """Contract pairs until two groups are left; false where no pair makes a matrix product."""
         while len(groups) > 2:
             pair = self._best_pair(groups) or self._outer_pair(groups)
@@ -130,20 +68,20 @@ class _Split:
             else:
                 self.out.append(Compute(name, kept, mul(groups[i].body, groups[j].body), span=self.s.span))
             rest = [g for k, g in enumerate(groups) if k not in (i, j)]
-            groups = [*rest, _Group(kept, Read(name, positions(kept)))]
-            groups, _ = _groups([g.body for g in groups], self.s.loops)
-        if len(groups) == 2 and _is_product(groups[0], groups[1], self.s.over):
+            groups = [*rest, Group(kept, Read(name, positions(kept)))]
+            groups, _ = groups_of([g.body for g in groups], self.s.loops)
+        if len(groups) == 2 and is_product(groups[0], groups[1], self.s.over):
             self.last = [self._operand(g) for g in groups]
             return True
         self.last = groups
         return bool(self.products)
 
-    def _result(self, groups: list[_Group], i: int, j: int) -> tuple[tuple[Loop, ...], tuple[Loop, ...]]:
+    def _result(self, groups: list[Group], i: int, j: int) -> tuple[tuple[Loop, ...], tuple[Loop, ...]]:
         others = {a for k, g in enumerate(groups) if k not in (i, j) for a in g.loops} | set(self.s.axes)
         both = [a for a in self.s.loops if a in groups[i].loops or a in groups[j].loops]
         return tuple(a for a in both if a in others), tuple(a for a in both if a not in others)
 
-    def _best_pair(self, groups: list[_Group]) -> tuple[int, int] | None:
+    def _best_pair(self, groups: list[Group]) -> tuple[int, int] | None:
         def cost(pair: tuple[int, int]) -> tuple[int, int]:
             kept, summed = self._result(groups, *pair)
             return len(kept), len(kept) + len(summed)
@@ -151,22 +89,22 @@ class _Split:
         pairs = [
             (i, j)
             for i, j in combinations(range(len(groups)), 2)
-            if _is_product(groups[i], groups[j], self._result(groups, i, j)[1])
+            if is_product(groups[i], groups[j], self._result(groups, i, j)[1])
         ]
         return min(pairs, key=cost) if pairs else None
 
-    def _outer_pair(self, groups: list[_Group]) -> tuple[int, int] | None:
+    def _outer_pair(self, groups: list[Group]) -> tuple[int, int] | None:
         """Of three groups, the two whose plain product makes a matrix product with the third."""
         if len(groups) != 3:
             return None
         for i, j in combinations(range(3), 2):
             third = groups[3 - i - j]
             kept, summed = self._result(groups, i, j)
-            if not summed and _is_product(_Group(kept, groups[i].body), third, self.s.over):
+            if not summed and is_product(Group(kept, groups[i].body), third, self.s.over):
                 return i, j
         return None
 
-    def _operand(self, g: _Group) -> _Group:
+    def _operand(self, g: Group) -> Group:
         """A group as one access in memory: itself, or a temporary that holds the product of its factors."""
         if isinstance(g.body, Read) and is_plain(g.body) and self._whole(g.body):
             self.operands.append(g.body.tensor)
@@ -174,7 +112,7 @@ class _Split:
         name = self.names.fresh(f"{self.s.target}_factor")
         self.out.append(Compute(name, g.loops, g.body, span=self.s.span))
         self.operands.append(name)
-        return _Group(g.loops, Read(name, positions(g.loops)))
+        return Group(g.loops, Read(name, positions(g.loops)))
 
     def _whole(self, r: Read) -> bool:
         """Whether the loops run over all of a tensor."""
@@ -183,7 +121,7 @@ class _Split:
     def finish(self, constant: list[Scalar]) -> Contraction:
         s = self.s
         body = mul(*(g.body for g in self.last))
-        matrix = len(self.last) == 2 and _is_product(self.last[0], self.last[1], s.over)
+        matrix = len(self.last) == 2 and is_product(self.last[0], self.last[1], s.over)
         target = self.names.fresh(f"{s.target}_unscaled") if constant else s.target
         left = {a for g in self.last for a in g.loops}
         over = tuple(a for a in s.over if a in left)

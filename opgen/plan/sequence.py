@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from opgen.ir.errors import UnplannableError
 from opgen.ir.point import positions
 from opgen.ir.program import Axis, Compute, Loop, Recurrence
 from opgen.ir.scalar import BATCH, ONE, Apply, Batch, Index, Read, Scalar, add, mul, reads, sub
-from opgen.plan.errors import UnplannableError
+from opgen.opt.scans import renamed
 from opgen.plan.model import Chain, Fold, Store, Task
 from opgen.plan.nest import Surroundings
-from opgen.plan.scans import renamed
 
 _REASON = "every place goes on from the one before it; sequences that do not meet run side by side"
 

@@ -4,7 +4,7 @@ In go bodies, out come the same ones with `where(s == 0, 0, s*x)` for such a pro
 smaller faster than any power grows is 0 in the tail, and what else depends on the same value and nothing more is of no
 account there. A coordinate over its distance, `x/hypot(x, y)`, is treated alike. A comparison is nothing beside an
 exponential in a register; over a whole tensor it would be two more passes through memory, so that torch code has its
-own form of such a product (`opgen.emit.torch_tails`).
+own form of such a product (`opgen.torch.tails`).
 """
 
 from __future__ import annotations

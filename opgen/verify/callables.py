@@ -12,9 +12,9 @@ from importlib.util import find_spec
 
 from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.diagnostics.suggest import did_you_mean
-from opgen.spec.elsewhere import LIBRARIES, Callee
-from opgen.spec.formula import Word
-from opgen.spec.model import OpSpec
+from opgen.schema.elsewhere import LIBRARIES, Callee
+from opgen.schema.formula import Word
+from opgen.schema.model import OpSpec
 
 _KNOWN = ("torch", "numpy", "scipy", "math")
 

@@ -16,17 +16,17 @@ from typing import Any
 import numpy as np
 import torch
 
-from opgen.emit.cpp_kernels import StepTable
-from opgen.emit.templates import root
-from opgen.emit.torch_code import torch_function
+from opgen.code.cpp_kernels import StepTable
+from opgen.code.templates import root
 from opgen.ir.interp import Array
 from opgen.ir.program import Program
-from opgen.native.toolchain import toolchain
 from opgen.plan.build import build
 from opgen.plan.model import KernelPlan
+from opgen.toolchain.compiler import toolchain
+from opgen.torch.functions import torch_function
 from tests.accuracy.operators import Case
-from tests.emit.torch_exec import function
 from tests.native.cpu import Compiled, kernels_text
+from tests.torch.execute import function
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 Arrays = Mapping[str, Floats]

@@ -18,10 +18,10 @@ import torch
 import torchgen
 import yaml
 
-from opgen.emit.torch_code import torch_function
+from opgen.torch.functions import torch_function
 from tests.accuracy import operators
 from tests.accuracy.operators import Case, derived_of
-from tests.emit.torch_exec import function
+from tests.torch.execute import function
 
 ENTRIES = Path(torchgen.__file__).parent / "packaged" / "autograd" / "derivatives.yaml"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from opgen.native.toolchain import available, toolchain
+from opgen.toolchain.compiler import available, toolchain
 from tests.accuracy import measure, operators
 from tests.accuracy.kernels import Arrays, Library, torch_form
 from tests.accuracy.operators import Case

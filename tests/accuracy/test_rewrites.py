@@ -9,12 +9,12 @@ import pytest
 import torch
 from mpmath import mp
 
-from opgen.emit.torch_code import torch_function
+from opgen.torch.functions import torch_function
 from tests.accuracy import measure
 from tests.accuracy.kernels import Arrays, Floats, torch_form
 from tests.accuracy.operators import Case, formula_case
 from tests.accuracy.truth import Formula
-from tests.emit.torch_exec import function
+from tests.torch.execute import function
 
 # Formula, and how many units in the last place the value and the first derivative may be off between -30 and 30.
 NAIVE = {

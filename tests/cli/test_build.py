@@ -12,11 +12,11 @@ import pytest
 from opgen import pipeline
 from opgen import project as project_module
 from opgen.cli import console
-from opgen.ir.lower import lower
 from opgen.ir.operator import Operator
+from opgen.lower.operator import lower
 from opgen.opt.derive import derive
 from opgen.project import build
-from opgen.spec.model import OpSpec
+from opgen.schema.model import OpSpec
 from opgen.write.cache import records
 from opgen.write.compare import Unit, compare
 
@@ -361,7 +361,7 @@ def test_lint_goes_on_after_an_internal_error(specs: Path, opgen: Opgen, monkeyp
             raise KeyError("S")
         return lower(spec, bag)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("opgen.ir.lower.lower", broken)
+    monkeypatch.setattr("opgen.lower.operator.lower", broken)
     (specs / "zoom.yaml").write_text("op: zoom\ninputs: [x, z]\nforward: y = 2*x\n")
     code, out, _ = opgen("lint", ".", "--format", "json")
     assert code == 2

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from opgen.cli import test as test_command
-from opgen.native import library
-from opgen.native.toolchain import toolchain
+from opgen.toolchain import library
+from opgen.toolchain.compiler import toolchain
 from opgen.write.user_cache import CACHE_VARIABLE
 
 Opgen = Callable[..., tuple[int, str, str]]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from opgen.native import inspect
-from opgen.native.toolchain import toolchain
+from opgen.toolchain import inspect
+from opgen.toolchain.compiler import toolchain
 from opgen.write.user_cache import CACHE_VARIABLE, cache_folder
 
 Opgen = Callable[..., tuple[int, str, str]]

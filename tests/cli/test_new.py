@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from opgen.spec.kinds import KINDS
-from opgen.spec.schema import schema
+from opgen.schema.json_schema import schema
+from opgen.schema.kinds import KINDS
 
 Opgen = Callable[..., tuple[int, str, str]]
 

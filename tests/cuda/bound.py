@@ -9,7 +9,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from opgen.native.toolchain import toolchain
+from opgen.toolchain.compiler import toolchain
 
 _STUBS = """
 #include <torch/csrc/inductor/aoti_torch/c/shim.h>

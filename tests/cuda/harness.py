@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from opgen.emit.cuda_code import cuda_text
-from opgen.emit.templates import root
+from opgen.code.cuda_code import cuda_text
+from opgen.code.templates import root
 from opgen.ir.interp import Array, run
 from opgen.ir.program import Kind, Program
-from opgen.native import emulate
 from opgen.plan.build import build
+from tests.cuda import emulate
 
 CSRC = root() / "csrc"
 TOLERANCE = {"float64": 1e-11, "float32": 1e-5, "float16": 4e-3, "bfloat16": 3e-2}

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import opgen
-from opgen.native.cuda import nvcc
+from opgen.toolchain.cuda import nvcc
 
 pytestmark = [
     pytest.mark.gpu,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from opgen.emit.cuda_code import cuda_file, cuda_text
+from opgen.code.cuda_code import cuda_file, cuda_text
 from opgen.ir.program import Compute, Output, Program, Tensor
 from opgen.ir.scalar import BATCH, Scalar, add, call, mul
 from opgen.plan.build import build

@@ -9,11 +9,11 @@ from math import inf, isnan, nan, nextafter
 
 import pytest
 
-from opgen.emit.cuda_scope import value_type
+from opgen.code.cuda_scope import value_type
 from opgen.ir.functions import FUNCTIONS, ScalarFunction
 from opgen.ir.interp_functions import SCALARS
 from opgen.ir.program import Kind
-from opgen.native import emulate
+from tests.cuda import emulate
 from tests.cuda.harness import CSRC, near, needs_compiler
 
 pytestmark = [pytest.mark.thorough, needs_compiler]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from opgen.emit.cuda_code import cuda_text
-from opgen.native import cuda
+from opgen.code.cuda_code import cuda_text
 from opgen.plan.build import build
+from opgen.toolchain import cuda
 from tests.cuda import programs
 from tests.cuda.harness import CSRC
 

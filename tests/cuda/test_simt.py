@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from opgen.native import emulate
+from tests.cuda import emulate
 from tests.cuda.harness import CSRC, needs_compiler
 
 pytestmark = needs_compiler

@@ -12,19 +12,19 @@ from pathlib import Path
 
 import pytest
 
+from opgen.code.cuda_code import cuda_text
 from opgen.diagnostics.model import Bag, Source
-from opgen.emit.cuda_code import cuda_text
-from opgen.emit.sample_arrays import InputSample
-from opgen.emit.sample_cases import sample_cases
-from opgen.emit.samples import SampleCase, default_value
 from opgen.ir.interp import Array, run
-from opgen.ir.lower import lower
 from opgen.ir.program import Kind, Program, Shape
 from opgen.ir.scalar import Batch, Dim, Lit, Param
-from opgen.native import emulate
+from opgen.lower.operator import lower
 from opgen.opt.derive import Flags, derive
+from opgen.package.sample_arrays import InputSample
+from opgen.package.sample_cases import sample_cases
+from opgen.package.samples import SampleCase, default_value
 from opgen.plan.build import build
-from opgen.spec.load import load
+from opgen.schema.load import load
+from tests.cuda import emulate
 from tests.cuda.harness import CSRC, near, needs_compiler, sample
 from tests.spec_files import SPECS
 

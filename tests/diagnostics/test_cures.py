@@ -7,8 +7,8 @@ import re
 import pytest
 
 from opgen.diagnostics.model import Bag, Diagnostic, Source
-from opgen.ir.lower import lower
-from opgen.spec.load import load
+from opgen.lower.operator import lower
+from opgen.schema.load import load
 
 NK = "inputs: {x: {shape: [N, K]}, w: {shape: [K]}, b: {shape: [N]}}"
 BATCH = "inputs: {x: {shape: [..., D]}, y0: {shape: [..., D]}}"

@@ -14,9 +14,9 @@ import pytest
 from opgen.diagnostics.codes import CATALOGUE
 from opgen.diagnostics.model import Bag, Diagnostic, Source
 from opgen.diagnostics.text import render_all
-from opgen.ir.lower import lower
-from opgen.ir.unused import unused
-from opgen.spec.load import load
+from opgen.lower.operator import lower
+from opgen.lower.unused import unused
+from opgen.schema.load import load
 from opgen.verify.callables import not_found
 
 GOLDEN = Path(__file__).parent / "golden"

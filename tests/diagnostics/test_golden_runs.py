@@ -15,9 +15,9 @@ import pytest
 from opgen.cli import run
 from opgen.diagnostics.codes import CATALOGUE
 from opgen.ir.operator import Operator
-from opgen.native import library
-from opgen.native.toolchain import toolchain
 from opgen.opt.derive import derive
+from opgen.toolchain import library
+from opgen.toolchain.compiler import toolchain
 from opgen.write.user_cache import CACHE_VARIABLE
 
 GOLDEN = Path(__file__).parent / "golden" / "runs.md"

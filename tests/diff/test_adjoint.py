@@ -15,8 +15,8 @@ from opgen.ir.scalar import BATCH, ONE, Apply, Param, call, mul, neg
 from opgen.ir.verify import verify
 from tests.diff.programs import at, axes, check_gradient, check_tangent, close, program, sample, tensor
 from tests.diff.samples import samples
-from tests.ir.specs import elementwise
-from tests.ir.specs import program as spec_program
+from tests.lower.specs import elementwise
+from tests.lower.specs import program as spec_program
 
 SAMPLES = samples()
 

@@ -12,7 +12,7 @@ from opgen.ir.interp import Array, run
 from opgen.ir.program import Program
 from opgen.ir.verify import verify
 from opgen.opt.derive import derive
-from tests.ir.specs import built
+from tests.lower.specs import built
 
 X = "op: made\ninputs: {x: {shape: [..., K]}}\n"
 MASKED = {

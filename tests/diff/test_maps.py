@@ -11,7 +11,7 @@ from opgen.ir.interp import run
 from opgen.ir.program import Program, Scatter
 from opgen.ir.text import statement
 from tests.diff.random_maps import check, noise, random_case
-from tests.ir.specs import elementwise, program
+from tests.lower.specs import elementwise, program
 
 CONV = """
 op: f

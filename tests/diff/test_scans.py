@@ -13,8 +13,8 @@ from opgen.ir.interp import Array, array, run
 from opgen.ir.text import statement
 from opgen.ir.verify import verify
 from tests.diff.programs import check_gradient, check_tangent
-from tests.ir.specs import elementwise, lines, program
-from tests.ir.test_lower_scatter import judge
+from tests.lower.specs import elementwise, lines, program
+from tests.lower.test_scatter import judge
 
 X = "{x: {shape: [..., K]}}"
 VALUES = Array((2, 4), [0.5, -1.25, 2.0, 0.75, -0.5, 1.5, 0.25, -2.0])

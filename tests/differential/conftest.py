@@ -7,10 +7,10 @@ from functools import cache
 from pathlib import Path
 
 from opgen.diagnostics.model import Bag, Source
-from opgen.ir.lower import lower
 from opgen.ir.operator import Operator
-from opgen.spec.load import load
-from opgen.spec.model import OpSpec
+from opgen.lower.operator import lower
+from opgen.schema.load import load
+from opgen.schema.model import OpSpec
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,13 @@ import pytest
 
 from opgen.diff.adjoint import adjoint
 from opgen.diff.tangent import tangent
-from opgen.emit.sample_arrays import InputSample
-from opgen.emit.sample_cases import sample_cases
-from opgen.emit.samples import SampleCase, default_value
 from opgen.ir.interp import Array, run
 from opgen.ir.program import Kind, Program
 from opgen.ir.verify import verify
 from opgen.opt.derive import derive
+from opgen.package.sample_arrays import InputSample
+from opgen.package.sample_cases import sample_cases
+from opgen.package.samples import SampleCase, default_value
 from tests.spec_files import SPECS
 
 from .conftest import lowered

@@ -24,7 +24,7 @@ import torch
 
 import opgen
 from opgen.diagnostics.model import Bag, Source
-from opgen.spec.load import load
+from opgen.schema.load import load
 
 ROOT = Path(__file__).parents[2]
 GENERATED, HEADERS = ROOT / "generated", ROOT / "templates" / "csrc"

@@ -16,9 +16,9 @@ import pytest
 import torch
 
 import opgen
-from opgen.emit.names import CPU_KERNELS, KERNELS
-from opgen.ir.lower_declare import CALLABLE
+from opgen.code.names import CPU_KERNELS, KERNELS
 from opgen.ir.reductions import REDUCTIONS
+from opgen.lower.declare import CALLABLE
 from tests.functional.test_names import CPP_WORDS, DIM, SNAKE, native_words, python_words, spelt, turned
 
 _numbers = itertools.count()

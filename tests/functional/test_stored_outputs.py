@@ -9,7 +9,7 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
 
-from tests.ir.specs import attempt
+from tests.lower.specs import attempt
 
 Build = Callable[[str], ModuleType]
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import cmath
 import math
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -16,9 +14,7 @@ from opgen.ir.interp import Array, run
 from opgen.ir.operator import Operator, Pair
 from opgen.ir.text import program as text
 from opgen.ir.verify import verify
-
-sys.path.insert(0, str(Path(__file__).parent))
-from specs import attempt
+from tests.lower.specs import attempt
 
 POINTS = (0.3 + 0.4j, -1.2 + 0.7j, 1.5 - 2.1j, -0.6 - 0.9j, 0.2 - 0.1j, 2.5 + 0.1j, -2.2 - 0.2j)
 

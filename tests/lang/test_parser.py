@@ -29,7 +29,7 @@ from opgen.lang.nodes import (
 )
 from opgen.lang.parser import parse_block, parse_expression
 from opgen.lang.unparse import unparse, unparse_assign
-from opgen.spec.formula import Formula
+from opgen.schema.formula import Formula
 
 NOWHERE = Span(Source("<test>", ""), 0, 0)
 

@@ -16,8 +16,8 @@ import pytest
 import torch
 
 from opgen.diagnostics.model import Bag, Severity, Source
-from opgen.ir.lower import lower
-from opgen.spec.load import load
+from opgen.lower.operator import lower
+from opgen.schema.load import load
 
 Build = Callable[[str], ModuleType]
 Tensors = tuple[Any, ...]

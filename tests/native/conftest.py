@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from opgen.native.toolchain import available
+from opgen.toolchain.compiler import available
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -21,7 +21,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], object
     import torch
 
     from opgen import build
-    from opgen.native.library import compile_op
+    from opgen.toolchain.library import compile_op
 
     folder = tmp_path_factory.mktemp("native") / "out"
     loaded: dict[str, object] = {}

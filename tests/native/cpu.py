@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from opgen.emit.cpp_kernels import StepTable
-from opgen.emit.cpp_layout import table_lines
-from opgen.emit.cuda_code import contraction
-from opgen.emit.templates import fill, root
+from opgen.code.cpp_kernels import StepTable
+from opgen.code.cpp_layout import table_lines
+from opgen.code.cuda_code import contraction
+from opgen.code.templates import fill, root
 from opgen.ir.program import Program
-from opgen.native import emulate
 from opgen.plan.build import build
 from opgen.plan.model import Contract, Convolve, KernelPlan, Step
+from tests.cuda import emulate
 
 _RANGE = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
 _PARALLEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, _RANGE, ctypes.c_void_p)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from opgen import build
-from opgen.native.blame import blamed
+from opgen.toolchain.blame import blamed
 
 SPEC = """\
 op: blamed_op

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import opgen
-from opgen.native.toolchain import available
+from opgen.toolchain.compiler import available
 
 pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not available(), reason="no C++ compiler")]
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from opgen import build
-from opgen.native import cuda_toolchain as cuda
-from opgen.native import library
-from opgen.native.cuda import nvcc
-from opgen.native.toolchain import NoCompilerError, Toolchain, available, toolchain, version_of
+from opgen.toolchain import cuda_toolchain as cuda
+from opgen.toolchain import library
+from opgen.toolchain.compiler import NoCompilerError, Toolchain, available, toolchain, version_of
+from opgen.toolchain.cuda import nvcc
 from opgen.write.user_cache import CACHE_VARIABLE
 
 pytestmark = pytest.mark.thorough

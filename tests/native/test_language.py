@@ -11,7 +11,7 @@ import pytest
 from opgen.diff.adjoint import adjoint
 from opgen.ir.interp import Array, run
 from opgen.ir.program import Program, Role
-from opgen.native import emulate
+from tests.cuda import emulate
 from tests.cuda.harness import near, needs_compiler, sample
 from tests.native.cpu import Compiled
 from tests.plan.language import CASES, Case

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from opgen.native import library
-from opgen.native.toolchain import Toolchain, available, toolchain
+from opgen.toolchain import library
+from opgen.toolchain.compiler import Toolchain, available, toolchain
 from opgen.write.user_cache import CACHE_VARIABLE
 
 pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not available(), reason="no C++ compiler")]

@@ -16,9 +16,9 @@ import torch
 import opgen
 from opgen.cli import run
 from opgen.diagnostics.crash import Crash
-from opgen.native.api import LoadError
-from opgen.native.library import NoKernelsError
-from opgen.native.toolchain import NoCompilerError, available, toolchain
+from opgen.toolchain.compiler import NoCompilerError, available, toolchain
+from opgen.toolchain.library import NoKernelsError
+from opgen.toolchain.load import LoadError
 from opgen.write.user_cache import CACHE_VARIABLE, cache_folder
 
 pytestmark = pytest.mark.thorough

@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from opgen import build
-from opgen.native.library import generation
+from opgen.toolchain.library import generation
 
 _numbers = itertools.count()
 FOREIGN = Path(torch._C.__file__ or "")

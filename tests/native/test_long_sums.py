@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from opgen.emit.cuda_code import cuda_text
-from opgen.emit.templates import root
-from opgen.native import emulate
+from opgen.code.cuda_code import cuda_text
+from opgen.code.templates import root
 from opgen.plan.build import build
+from tests.cuda import emulate
 from tests.cuda.harness import needs_compiler
 from tests.native.cpu import Compiled, compile_plans, planned
 from tests.plan.long_sums import BOUND, LONG

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from opgen import build
-from opgen.emit import native_files
-from opgen.native.library import NoKernelsError, compile_op, without_kernels
-from opgen.plan.errors import NOTE, UnplannableError
+from opgen.ir.errors import UnplannableError
+from opgen.package import native_files
+from opgen.package.notes import NO_KERNELS
+from opgen.toolchain.library import NoKernelsError, compile_op, without_kernels
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -20,7 +21,7 @@ def test_what_has_no_plan_is_left_to_torch(tmp_path: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(native_files, "cpp_files", refuse)
     assert not build(ROOT / "specs" / "softmax.yaml", tmp_path).failed
-    assert (tmp_path / "softmax" / NOTE).exists()
+    assert (tmp_path / "softmax" / NO_KERNELS).exists()
     assert not (tmp_path / "softmax" / "csrc").exists()
     assert without_kernels(tmp_path, "softmax") == "y: there is no kernel for this"
     with pytest.raises(NoKernelsError, match=r"has no kernels.*there is no kernel for this"):

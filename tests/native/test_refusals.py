@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import torch
 
-from opgen.native.toolchain import available
+from opgen.toolchain.compiler import available
 
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = """
@@ -100,7 +100,7 @@ def operator(
     package: ModuleType, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[..., Any]]:
     """The operator on one back end, compiled once."""
-    from opgen.native.library import compile_op
+    from opgen.toolchain.library import compile_op
     from opgen.write.user_cache import CACHE_VARIABLE
 
     runtime = importlib.import_module("refusing._runtime")

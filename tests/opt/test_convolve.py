@@ -14,7 +14,7 @@ from opgen.opt.convolution import Known, Part, convolution
 from opgen.opt.convolve import convolve
 from opgen.opt.dce import dce
 from opgen.opt.derive import derive
-from tests.ir.specs import built, elementwise
+from tests.lower.specs import built, elementwise
 from tests.opt.test_derive_language import agree, arrays, noise
 
 Shapes = dict[str, tuple[int, ...]]

@@ -11,7 +11,7 @@ from opgen.ir.interp import Array, run
 from opgen.ir.program import Kind, Program
 from opgen.ir.verify import verify
 from opgen.opt.derive import Flags, derive
-from tests.ir.specs import built, elementwise
+from tests.lower.specs import built, elementwise
 
 CASES: dict[str, tuple[str, str, str, dict[str, tuple[int, ...]]]] = {
     "convolution": (

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from opgen.diagnostics.model import Bag, Source
-from opgen.ir.lower import lower
 from opgen.ir.program import Compute, Program
 from opgen.ir.text import statement
+from opgen.lower.operator import lower
 from opgen.opt.derive import Derived, derive
-from opgen.spec.load import load
+from opgen.schema.load import load
 
 LORA = (
     "x: {shape: [..., K]}, a: {shape: [R, K]}, b: {shape: [N, R]}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from opgen.ir.operator import Variant
 from opgen.ir.program import Role, statement_reads
 from opgen.opt.derive import Derived, Flags, derive_variant
-from tests.ir.specs import elementwise, program
+from tests.lower.specs import elementwise, program
 
 KERNEL = (
     "a[i, e] = sum[j](exp(-sum[d]((x[i, d] - y[j, d])**2)/(2*g**2))*b[j, e])",

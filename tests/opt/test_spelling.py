@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opgen.ir.text import statement
 from opgen.opt.spelling import spell_alike
-from tests.ir.specs import elementwise, program
+from tests.lower.specs import elementwise, program
 
 
 def written(formula: str, keep: tuple[str, ...] = ()) -> list[str]:

@@ -18,8 +18,8 @@ from opgen.opt.derive import Flags, derive_variant
 from opgen.opt.stabilize import RULES, describe, stabilize
 from tests.diff.programs import axes, program, tensor
 from tests.diff.samples import samples
-from tests.ir.specs import elementwise
-from tests.ir.specs import program as spec_program
+from tests.lower.specs import elementwise
+from tests.lower.specs import program as spec_program
 
 
 def pointwise(formula: str) -> Program:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from opgen.ir.program import Program
-from tests.ir.specs import elementwise, program
+from tests.lower.specs import elementwise, program
 
 
 @dataclass(frozen=True)

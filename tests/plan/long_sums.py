@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from opgen.emit.torch_code import torch_function
 from opgen.ir.interp import Array
 from opgen.ir.operator import Operator, Variant
 from opgen.ir.program import Program
-from opgen.native.emulate import rounded
-from tests.emit.torch_cases import to_tensor
-from tests.emit.torch_exec import function
-from tests.ir.specs import elementwise, program
+from opgen.torch.functions import torch_function
+from tests.cuda.emulate import rounded
+from tests.lower.specs import elementwise, program
+from tests.torch.cases import to_tensor
+from tests.torch.execute import function
 
 COUNT = 8_000
 BOUND = 4e-7  # relative, whatever the number of terms; added up one by one, 8,000 are off by up to 3e-5

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from opgen.diagnostics.model import Bag, Source
-from opgen.ir.lower import lower
 from opgen.ir.operator import Variant
+from opgen.lower.operator import lower
 from opgen.opt.convolution import Part
 from opgen.opt.derive import Flags, derive, derive_variant
 from opgen.plan.build import build
 from opgen.plan.model import Contract, Convolve, Nest, ScatterStep, Schedule, Storage
 from opgen.plan.text import plan as text
-from opgen.spec.load import load
-from tests.ir.specs import elementwise
-from tests.ir.specs import program as spec_program
-
-sys.path.insert(0, str(Path(__file__).parent))
-import plan_programs as make
+from opgen.schema.load import load
+from tests.lower.specs import elementwise
+from tests.lower.specs import program as spec_program
+from tests.plan import plan_programs as make
 
 
 def nests(p: object) -> list[Nest]:

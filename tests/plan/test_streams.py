@@ -12,7 +12,7 @@ from opgen.opt.derive import Flags, derive_variant
 from opgen.plan.build import build
 from opgen.plan.model import Contract, Stream
 from opgen.plan.text import plan as text
-from tests.ir.specs import elementwise, program
+from tests.lower.specs import elementwise, program
 from tests.plan.language import QKV, STREAMS
 
 

@@ -15,13 +15,13 @@ from opgen.diff.adjoint import adjoint
 from opgen.diff.laziness import GIVEN
 from opgen.diff.tangent import tangent
 from opgen.ir.interp import Array, run
-from opgen.ir.lower import lower
 from opgen.ir.operator import Operator, Variant
 from opgen.ir.program import Chosen, Condition, Given, Kind, Program, Role
 from opgen.ir.verify import verify
+from opgen.lower.operator import lower
 from opgen.opt.affine import kept_sums, with_sums
 from opgen.opt.derive import Derived, Flags, derive
-from opgen.spec.load import load
+from opgen.schema.load import load
 from tests.random_programs.specs import Case
 
 STAGES = (

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from opgen.emit.cuda_code import cuda_text
-from opgen.emit.templates import root
+from opgen.code.cuda_code import cuda_text
+from opgen.code.templates import root
+from opgen.ir.errors import UnplannableError
 from opgen.ir.interp import Array
-from opgen.native import emulate
 from opgen.plan.build import build
-from opgen.plan.errors import UnplannableError
 from opgen.plan.model import KernelPlan
+from tests.cuda import emulate
 from tests.native.cpu import Compiled, compile_plans, planned
 from tests.random_programs.calls import Call, Checked, same
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import torch
 
-from opgen.emit.torch_code import torch_function
 from opgen.ir.interp import Array
 from opgen.ir.operator import Operator, Variant
 from opgen.ir.program import Given, Kind, Program, Role, Tensor
 from opgen.ir.scalar import BATCH
-from tests.emit.torch_cases import result_names, to_tensor
-from tests.emit.torch_exec import function, source
+from opgen.torch.functions import torch_function
 from tests.random_programs.calls import Call, Checked, same
+from tests.torch.cases import result_names, to_tensor
+from tests.torch.execute import function, source
 
 STAGES = ("forward", "backward", "unused", "tangent", "second", "backward_tangent", "through_sums")
 OF_RESIDUALS = ("tangent", "through_sums")

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from opgen.native import emulate
+from tests.cuda import emulate
 from tests.random_programs.calls import STAGES, Checked, check
 from tests.random_programs.compiled import Batch
 from tests.random_programs.found import FOUND, SHAPES

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from opgen.native import emulate
+from tests.cuda import emulate
 from tests.random_programs.calls import STAGES
 from tests.random_programs.printed import check_torch
 from tests.random_programs.seeds import SLOW, compile_and_compare, programs_of

@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from opgen import build
-from opgen.native.library import cached, compile_op, generation
-from opgen.native.toolchain import toolchain
+from opgen.toolchain.compiler import toolchain
+from opgen.toolchain.library import cached, compile_op, generation
 from opgen.write.user_cache import CACHE_VARIABLE
 
 FORMULAS = ("2*x", "sin(x)*x", "exp(-x)")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from opgen.native.toolchain import available
+from opgen.toolchain.compiler import available
 
 ROOT = Path(__file__).resolve().parents[2]
 

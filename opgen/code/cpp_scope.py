@@ -1,0 +1,312 @@
+"""Names and leaves of one CPU kernel: how its accesses, sizes, numbers, indices and locals are spelled.
+
+In goes a nest of a kernel plan; a `CpuScope` hands out C++ names (never a keyword, never twice), collects the accesses
+of the nest, which the runtime moves along its loops, and prints scalars through the shared printer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from opgen.code.cuda_scope import host_number, layout, value_type
+from opgen.code.names import CPU_KERNELS, member
+from opgen.code.printer import NATIVE, Leaf, Printer, Text
+from opgen.ir.names import Names
+from opgen.ir.program import Axis, Kind, Loop
+from opgen.ir.scalar import Batch, Dim, Index, Param, Position, Read, Scalar, children, walk
+from opgen.plan.model import Chain, KernelPlan, Nest, Pass, Storage
+from opgen.plan.ranges import Ranges
+
+_ATOM = NATIVE.atom
+_LONG = 100
+
+# How an access is read at a point: from a run (by i), from where it stands (a number per run), or through its strides.
+Place = str
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A distinct way the nest reads or writes a buffer. `loops` are the loops its plain positions move along."""
+
+    number: int
+    buffer: str
+    at: tuple[Position, ...]
+    name: str  # of the run or value in C++
+    write: bool = False
+    plain: bool = True  # every position is an index of a loop, surely in range
+
+    def axes_of(self, loop: Loop) -> list[int]:
+        """The declared positions that move with a loop."""
+        wanted: Position = loop if isinstance(loop, Batch) else Index(loop.name)
+        return [k for k, p in enumerate(self.at) if p == wanted]
+
+    def moves_with(self, loops: tuple[Loop, ...]) -> bool:
+        return any(self.axes_of(a) for a in loops)
+
+
+@dataclass(slots=True)
+class CpuScope:
+    """The names of one kernel."""
+
+    plan: KernelPlan
+    names: dict[str, str] = field(default_factory=dict)  # buffers, params, dims
+    accesses: list[Access] = field(default_factory=list)
+    locals: dict[str, tuple[str, Kind]] = field(default_factory=dict)
+    numbers: dict[str, str] = field(default_factory=dict)  # C++ constants from the call, in order
+    indices: dict[str, str] = field(default_factory=dict)  # index name -> C++ text
+    current: str = "run"  # where the accesses stand now
+    stepper: str = "run"  # what knows how far they move per lane
+    lanes: tuple[Loop, ...] = ()  # loops of the run
+    around: tuple[Loop, ...] = ()  # all loops of the kernel
+    trusted: frozenset[str] = frozenset()  # buffers whose accesses need no check
+    chain: Chain | None = None  # what it stores is read in range along it
+    runs: tuple[Loop, ...] | None = None  # the loops that `Loops` go through, where these are not all
+    fresh_names: Names = field(default_factory=lambda: Names(CPU_KERNELS))
+    _ranges: Ranges = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._ranges = Ranges.of_plan(self.plan)
+
+    def fresh(self, wish: str) -> str:
+        """A name of the kernel's own."""
+        return self.fresh_names.fresh(wish)
+
+    @property
+    def printer(self) -> Printer:
+        return Printer(NATIVE, self.leaf, self.cast)
+
+    def print(self, e: Scalar) -> str:
+        return self.printer(e)
+
+    def stand(self, lanes: tuple[Loop, ...], current: str, stepper: str = "") -> None:
+        """Say where the code that is printed next runs."""
+        self.lanes, self.current, self.stepper = lanes, current, stepper or current
+
+    def tensor(self, buffer: str) -> str:
+        """The C++ name of a buffer."""
+        if buffer not in self.names:
+            self.names[buffer] = self.fresh(buffer)
+        return self.names[buffer]
+
+    def collect(self, nest: Nest) -> None:
+        """Find every access of a nest, reads in order of appearance, then stores."""
+        own = {x.name for p in nest.passes for x in p.named}
+        self.around = tuple(dict.fromkeys((*nest.outer, *(a for p in nest.passes for a in p.loops))))
+        for p in nest.passes:
+            for e in pass_scalars(p):
+                for r in walk(e):
+                    if isinstance(r, Read) and r.tensor not in own:
+                        self.access(r.tensor, r.at, write=False)
+        for p in nest.passes:
+            for s in p.stores:
+                self.access(s.buffer, s.at, write=True)
+
+    def access(self, buffer: str, at: tuple[Position, ...], *, write: bool) -> Access:
+        found = self.find(buffer, at, write=write)
+        if found is not None:
+            return found
+        tensor = self.tensor(buffer)
+        sure = all(isinstance(p, Batch | Index) and not self.doubtful(buffer, k, p) for k, p in enumerate(at))
+        plain = sure and self.runs is None
+        name = self.fresh(f"{tensor}_{'out' if write else 'at'}")
+        access = Access(len(self.accesses), buffer, at, name, write, plain)
+        self.accesses.append(access)
+        return access
+
+    def find(self, buffer: str, at: tuple[Position, ...], *, write: bool = False) -> Access | None:
+        same = (a for a in self.accesses if a.buffer == buffer and a.at == at and a.write == write)
+        return next(same, None)
+
+    def doubtful(self, buffer: str, k: int, p: Position) -> bool:
+        """Whether a position may leave its tensor, as far as anybody knows before the run."""
+        if isinstance(p, Batch) or buffer in self.trusted or (buffer, k, p) in self.plan.guarded:
+            return False
+        if self.chain is not None and self.chain.trusts(buffer, k):
+            return False
+        size = self.plan.buffer(buffer).shape[k]
+        return not isinstance(size, Batch) and not self._ranges.inside(p, size, self.around)
+
+    # --- leaves ------------------------------------------------------------------------------------------------------
+
+    def leaf(self, e: Leaf) -> Text:
+        match e:
+            case Read(tensor, ()) if tensor in self.locals:
+                name, kind = self.locals[tensor]
+                return Text(name, _ATOM, kind)
+            case Read():
+                return self.load(e)
+            case Index(name):
+                return Text(self.indices[name], _ATOM, Kind.INT)
+            case Dim() | Param():
+                return self.number(e)
+            case _:
+                assert_never(e)
+
+    def number(self, e: Dim | Param) -> Text:
+        """A dim or parameter as a constant of the kernel."""
+        host = host_number(self.plan, e)
+        wish = (
+            ("elements" if e.name == "..." else member(e.name))
+            if isinstance(e, Dim)
+            else (e.name if e.item is None else f"{e.name}_{e.item}")
+        )
+        key = f"{type(e).__name__} {wish}"
+        if key not in self.names:
+            name = self.names[key] = self.fresh(wish)
+            match host.kind:
+                case Kind.FLOAT:
+                    self.numbers[name] = f"const auto {name} = static_cast<opmath_t>({host.text});"
+                case Kind.INT:
+                    self.numbers[name] = f"const int64_t {name} = {host.text};"
+                case Kind.BOOL:
+                    self.numbers[name] = f"const bool {name} = {host.text};"
+        return Text(self.names[key], _ATOM, host.kind)
+
+    def load(self, r: Read) -> Text:
+        """One access as a value."""
+        access = self.find(r.tensor, r.at)
+        assert access is not None, f"{self.plan.name}: {r} was not collected"
+        kind = self.plan.buffer(r.tensor).kind
+        if access.plain and r.fill is None and not self.lanes:
+            return Text(f"rt::load({self.tensor(r.tensor)}, {self.current}.at[{access.number}])", _ATOM, kind)
+        if access.plain and r.fill is None:
+            return Text(f"{access.name}[i]" if access.moves_with(self.lanes) else access.name, _ATOM, kind)
+        offset = self.offset(access)
+        computed = self.computed(r.at)
+        unsure = {k: p for k, p in enumerate(r.at) if self.doubtful(r.tensor, k, p)}
+        if r.fill is None and list(computed) == list(unsure) and len(computed) == 1:
+            return self._pick(r, next(iter(computed)), offset)
+        offset += "".join(self.moved(r.tensor, k, p) for k, p in computed.items())
+        guards = [self._guard(r, k, p) for k, p in unsure.items() if not isinstance(p, Batch)]
+        if not guards:
+            return Text(f"rt::load({self.tensor(r.tensor)}, {offset})", _ATOM, kind)
+        value = f"rt::load({self.tensor(r.tensor)}, {offset})"
+        fill = Text("0", _ATOM, Kind.INT) if r.fill is None else self.printer.text(r.fill)
+        if kind is Kind.FLOAT and fill.kind is not Kind.FLOAT:
+            fill = NATIVE.as_float(fill)
+        if kind is Kind.INT and r.fill is None:
+            fill = Text("int64_t{0}", _ATOM, Kind.INT)
+        return Text(f"{' && '.join(guards)} ? {value} : {fill.at(0)}", 0, kind)
+
+    def computed(self, at: tuple[Position, ...]) -> dict[int, Scalar]:
+        """The positions that `Loops` do not move along."""
+        found: dict[int, Scalar] = {}
+        for k, p in enumerate(at):
+            runs = isinstance(p, Index) and (self.runs is None or any(p == Index(_name(a)) for a in self.runs))
+            if not runs and not isinstance(p, Batch):
+                found[k] = p
+        return found
+
+    def moved(self, buffer: str, k: int, p: Scalar) -> str:
+        """What a computed position adds to an offset."""
+        return f" + {self.printer.at(p, NATIVE.infix['mul'].left)} * {self.stride(buffer, k)}"
+
+    def offset(self, access: Access) -> str:
+        """Where an access stands at the point of its lane, computed positions aside."""
+        if not access.moves_with(self.lanes):
+            return f"{self.current}.at[{access.number}]"
+        if self.stepper == self.current:
+            return f"{self.current}.of({access.number}, i)"
+        return f"{self.current}.at[{access.number}] + i * {self.stepper}.step[{access.number}]"
+
+    def _pick(self, r: Read, k: int, offset: str) -> Text:
+        """An access with one computed position: checked, then read."""
+        p, buffer = r.at[k], self.plan.buffer(r.tensor)
+        size = buffer.shape[k]
+        assert not isinstance(p, Batch)
+        assert not isinstance(size, Batch)
+        number = [b.name for b in self.plan.buffers].index(r.tensor)
+        place = f"{number}, {k}, {self.print(p)}, {self.print(size)}"
+        return Text(f"rt::pick(host, {self.tensor(r.tensor)}, {offset}, {place})", _ATOM, buffer.kind)
+
+    def _guard(self, r: Read, k: int, p: Scalar) -> str:
+        return self.guard(r.tensor, k, p, reports=r.fill is None)
+
+    def guard(self, buffer: str, k: int, p: Scalar, *, reports: bool) -> str:
+        """The condition that a position is in range; one that must be is reported where it is not."""
+        size = self.plan.buffer(buffer).shape[k]
+        assert not isinstance(size, Batch)
+        if not reports:
+            return f"rt::within({self.print(p)}, {self.print(size)})"
+        number = [b.name for b in self.plan.buffers].index(buffer)
+        return f"rt::inside(host, {self.print(p)}, {self.print(size)}, {number}, {k})"
+
+    def stride(self, buffer: str, position: int) -> str:
+        return f"{self.tensor(buffer)}.stride({position})"
+
+    def cast(self, text: Text, like: str) -> Text:
+        storage = next((b.storage for b in self.plan.buffers if b.name == like), Storage.SCALAR)
+        value = text if text.kind is Kind.FLOAT else NATIVE.as_float(text)
+        return Text(f"rt::rounded(call.dtype, {value.text})", _ATOM) if storage is Storage.SCALAR else value
+
+    # --- declarations ------------------------------------------------------------------------------------------------
+
+    def tensors(self) -> Iterator[str]:
+        """Declarations of the tensors that are accessed."""
+        order = [b.name for b in self.plan.buffers]
+        for buffer in dict.fromkeys(a.buffer for a in self.accesses):
+            rank, batch_at = layout(self.plan.buffer(buffer))
+            type_ = value_type(self.plan.buffer(buffer).kind)
+            batch = f", {batch_at}" if batch_at >= 0 else ""
+            name = self.tensor(buffer)
+            yield f"const rt::Tensor<{type_}> {name}(call, {order.index(buffer)}, {rank}{batch});"
+
+    def loops(self, name: str, loops: tuple[Loop, ...], fixed: frozenset[str]) -> list[str]:
+        """Declaration of some nested loops with the strides of every access."""
+        lines = [f"rt::Loops<{max(len(self.accesses), 1)}> {name};"]
+        for a in loops:
+            if isinstance(a, Batch):
+                which = [f"&{self.tensor(x.buffer)}" if x.axes_of(a) else "nullptr" for x in self.accesses]
+                lines.append(f"{name}.batch({', '.join(['call', *which])});")
+                continue
+            steps = [" + ".join(self.stride(x.buffer, k) for k in x.axes_of(a)) or "0" for x in self.accesses]
+            size = self.print(a.extent)
+            mark = "true" if a.name in fixed else ""
+            line = f"{name}.dim({size}, {{{', '.join(steps) or '0'}}}{', ' if mark else ''}{mark});"
+            if len(line) > _LONG:
+                lines += [f"{name}.step({k}, {step});" for k, step in enumerate(steps) if step != "0"]
+                line = f"{name}.dim_of_steps({size}{', ' if mark else ''}{mark});"
+            lines.append(line)
+        return lines
+
+
+def _name(a: Loop) -> str:
+    return "..." if isinstance(a, Batch) else a.name
+
+
+def pass_scalars(p: Pass) -> tuple[Scalar, ...]:
+    """Every expression of a pass; of the positions of stores those that are more than an index."""
+    places = (q for s in p.stores for q in s.at if not isinstance(q, Batch | Index))
+    return (*(x.value for x in p.lets), *(f.value for f in p.folds), *(s.value for s in p.stores), *places)
+
+
+def numeric_indices(scope: CpuScope, nest: Nest) -> frozenset[str]:
+    """Index names that are used as numbers, not only as plain positions."""
+    found: set[str] = set()
+    own = {x.name for p in nest.passes for x in p.named}
+    for p in nest.passes:
+        for e in pass_scalars(p):
+            _numeric(scope, own, e, found)
+        places = ((s.buffer, k, q) for s in p.stores for k, q in enumerate(s.at))
+        found |= {q.name for buffer, k, q in places if isinstance(q, Index) and scope.doubtful(buffer, k, q)}
+        if any(f.op in ("argmax", "argmin") for f in p.folds):
+            found |= {a.name for a in p.loops if isinstance(a, Axis)}
+    return frozenset(found)
+
+
+def _numeric(scope: CpuScope, own: set[str], e: Scalar, found: set[str]) -> None:
+    if isinstance(e, Index):
+        found.add(e.name)
+    elif isinstance(e, Read) and e.tensor not in own:
+        for k, p in enumerate(e.at):
+            if isinstance(p, Index) and scope.doubtful(e.tensor, k, p):
+                found.add(p.name)
+            if not isinstance(p, Batch | Index):
+                _numeric(scope, own, p, found)
+        if e.fill is not None:
+            _numeric(scope, own, e.fill, found)
+    else:
+        for c in children(e):
+            _numeric(scope, own, c, found)

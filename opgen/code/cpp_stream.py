@@ -1,0 +1,367 @@
+"""A stream as a C++ function for the CPU: rows in runs, each sweep tile by tile, a row of sums at a time.
+
+In go a kernel plan and one of its streams, out come the statements of the function. What moves with the rows and what
+flows past them is copied into tiles; the loops over a tile are in the runtime header.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from opgen.code.cpp_layout import block
+from opgen.code.cpp_scope import CpuScope
+from opgen.code.cuda_body import needed
+from opgen.code.cuda_scope import mentions, value_type
+from opgen.code.long_values import hoisted
+from opgen.code.printer import NATIVE, Text
+from opgen.ir.program import Axis, Kind, Loop
+from opgen.ir.scalar import ONE, Index, Position, Read, Scalar, reads, walk
+from opgen.plan.build import step_scalars
+from opgen.plan.model import Dot, Fold, KernelPlan, Let, Stream, Sweep, Weigh
+from opgen.plan.stream import point_scalars, stores_of, sums_of, sweep_scalars
+
+_FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min"}
+_ROW, _POINT, _INNER = "r", "i", "e"
+
+
+@dataclass(slots=True)
+class _Tile:
+    """Memory close together: declared once, filled where its tensor moves to."""
+
+    name: str
+    declared: str
+    filled: str
+    flows: bool  # filled anew for every tile of a sweep
+
+
+@dataclass(slots=True)
+class _StreamScope(CpuScope):
+    """Names of a stream: an access is an element of a tile."""
+
+    along: Axis = field(default_factory=lambda: Axis("", ONE))
+    rows: str = ""  # the index of the rows
+    inner: Axis | None = None  # the loop that the code stands in
+    across: bool = False  # whether that loop goes through the rows of a tile
+    dots: frozenset[str] = frozenset()
+    tiles: dict[tuple[Read, str, bool], _Tile] = field(default_factory=dict)
+
+    def load(self, r: Read) -> Text:
+        if r.tensor in self.dots:
+            return Text(f"{self.locals[r.tensor][0]}[{_POINT}]", NATIVE.atom)
+        flows, turns = Index(self.along.name) in r.at, Index(self.rows) in r.at
+        inner = self.inner if self.inner is not None and Index(self.inner.name) in r.at else None
+        kind = self.plan.buffer(r.tensor).kind
+        tile = self._tile(r, flows, turns, inner)
+        lead = _POINT if flows else _ROW if turns else ""
+        if inner is None:
+            return Text(f"{tile.name}[{lead or 0}]", NATIVE.atom, kind)
+        if flows and self.across:
+            return Text(f"{tile.name}[{_INNER} * rt::tile_width + {lead}]", NATIVE.atom, kind)
+        place = f"{lead} * {self.factor(inner)} + {_INNER}" if lead else _INNER
+        return Text(f"{tile.name}[{place}]", NATIVE.atom, kind)
+
+    def factor(self, a: Axis) -> str:
+        """The extent of a loop as the right side of a product."""
+        return self.printer.at(a.extent, NATIVE.infix["mul"].right)
+
+    def _tile(self, r: Read, flows: bool, turns: bool, inner: Axis | None) -> _Tile:
+        across = flows and inner is not None and self.across
+        key = (r, "" if inner is None else inner.name, across)
+        if key in self.tiles:
+            return self.tiles[key]
+        access = self.find(r.tensor, r.at)
+        assert access is not None
+        tensor = self.tensor(r.tensor)
+        name = self.fresh(f"{tensor}_{'tile' if flows else 'rows'}")
+        long = "1" if inner is None else self.print(inner.extent)
+        step = "0" if inner is None else f"{tensor}.stride({r.at.index(Index(inner.name))})"
+        at = f"rows.at[{access.number}]"
+        if flows:
+            flow = f"{tensor}.stride({r.at.index(Index(self.along.name))})"
+            at, count, move, room = f"{at} + start * {flow}", "size", flow, "rt::tile_width"
+        else:
+            count, move, room = (
+                ("rows.size", f"rows.step[{access.number}]", "rt::tile_rows") if turns else ("1", "0", "1")
+            )
+        if inner is None:
+            sides = f"1, 0, {count}, {move}, {room}"
+        elif across:
+            sides = f"{long}, {step}, {count}, {move}, {room}"
+        else:
+            sides = f"{count}, {move}, {long}, {step}, {long}"
+        area = room if inner is None else long if room == "1" else f"{room} * {self.factor(inner)}"
+        type_ = value_type(self.plan.buffer(r.tensor).kind)
+        declared = f"rt::Tile<{type_}> {name}({area});"
+        self.tiles[key] = _Tile(name, declared, f"{name}.fill({tensor}, {at}, {sides});", flows)
+        return self.tiles[key]
+
+
+def stream_lines(plan: KernelPlan, step: Stream) -> list[str]:
+    """The statements of the function."""
+    return _Code(plan, step).lines()
+
+
+class _Code:
+    def __init__(self, plan: KernelPlan, step: Stream) -> None:
+        self.step = step
+        last = step.outer[-1]
+        assert isinstance(last, Axis)
+        dots = frozenset(d.name for s in step.sweeps for d in s.dots)
+        self.scope = _StreamScope(plan, along=step.along, rows=last.name, dots=dots, trusted=dots)
+        self.sums: dict[str, str] = {}  # of buffers, the tile they are summed in
+        self.folds: dict[str, str] = {}
+        self.kept: list[str] = []  # declarations of one number per row
+        self.row_values: dict[str, tuple[str, Kind]] = {}
+        for name in (_ROW, _INNER, "start", "size", "rows"):
+            self.scope.fresh(name)
+        self._collect()
+
+    def _collect(self) -> None:
+        scope, step = self.scope, self.step
+        inner = [d.over for s in step.sweeps for d in s.dots] + [w.over for w in sums_of(step)]
+        scope.around = (*step.outer, step.along, *inner)
+        known = {b.name for b in scope.plan.buffers}
+        local = {x.name for p in step.points for x in p.lets} | {f.name for s in step.sweeps for f in s.folds}
+        for r in (r for e in step_scalars(step) for r in reads(e)):
+            if r.tensor in known and r.tensor not in scope.dots and r.tensor not in local:
+                scope.access(r.tensor, r.at, write=False)
+        for s in stores_of(step):
+            scope.access(s.buffer, s.at, write=True)
+        for w in sums_of(step):
+            scope.access(w.buffer, w.at, write=True)
+
+    def lines(self) -> list[str]:
+        scope, step = self.scope, self.step
+        number = 0
+        for a in step.outer:
+            if isinstance(a, Axis):
+                scope.indices[a.name] = f"outer.index(rows, {number}, {_ROW})"
+                number += 1
+        scope.indices[step.along.name] = f"(start + {_POINT})"
+        length = scope.print(step.along.extent)
+        body = self._point(0)
+        for k, sweep in enumerate(step.sweeps):
+            body += [*self._sweep(sweep, length), *self._point(k + 1, sweep)]
+        still = [t for t in scope.tiles.values() if not t.flows]
+        rows = [*(t.filled for t in still), *self.kept, *body]
+        runs = block("outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {", rows, "});")
+        made = [t.declared for t in scope.tiles.values()]
+        made += [f"rt::Sums<opmath_t> {self.sums[w.buffer]}({self._room(w)});" for w in sums_of(step)]
+        head = f"rt::parallel(host, outer.count, {length}, [&](int64_t begin, int64_t end) {{"
+        whole = block(head, [*made, *runs], "});")
+        return [*self._declarations(step.outer), *whole, "return rt::status(host);"]
+
+    def _declarations(self, outer: tuple[Loop, ...]) -> list[str]:
+        fixed = frozenset(a.name for a in outer if isinstance(a, Axis))
+        loops = self.scope.loops("outer", outer, fixed)
+        return [*self.scope.numbers.values(), *self.scope.tensors(), *loops]
+
+    def _room(self, w: Weigh) -> str:
+        return f"rt::tile_rows * {self.scope.factor(w.over)}"
+
+    # --- rows --------------------------------------------------------------------------------------------------------
+
+    def _point(self, k: int, sweep: Sweep | None = None) -> list[str]:
+        """What is known of every row before a sweep, or after it; then what is stored."""
+        scope, p = self.scope, self.step.points[k]
+        sums = sweep.sums if sweep is not None else ()
+        folds = sweep.folds if sweep is not None else ()
+        scope.inner = None
+        scope.locals = dict(self.row_values)
+        lines = []
+        for f in folds:
+            name = scope.fresh(f.name)
+            lines.append(f"const {value_type(f.kind)} {name} = {self.folds[f.name]}[{_ROW}].value();")
+            lines += self._keep(k, f.name, name, f.kind)
+        for x in p.lets:
+            if self._constant(x.value):
+                self.kept += self._let(x)
+                self.row_values[x.name] = scope.locals[x.name]
+            else:
+                lines += self._let(x)
+                lines += self._keep(k, x.name, scope.locals[x.name][0], x.kind)
+        for s in p.stores:
+            head = f"rt::store({scope.tensor(s.buffer)}, {self._at(s.buffer, s.at)}, "
+            parts, value = hoisted(scope, s.value, len(f"{head});"))
+            lines += [*parts, f"{head}{value.text});"]
+        for w in sums:
+            lines += self._stored(w)
+        lines = needed(lines)
+        return block(f"for (int64_t {_ROW} = 0; {_ROW} < rows.size; ++{_ROW}) {{", lines) if lines else []
+
+    def _constant(self, e: Scalar) -> bool:
+        """Whether a number is the same for all rows."""
+        values = (self.row_values.get(r.tensor, ("[", None))[0] for r in reads(e))
+        indices = (n for n in walk(e) if isinstance(n, Index))
+        return not any("[" in text for text in values) and not any(True for _ in indices)
+
+    def _keep(self, k: int, name: str, local: str, kind: Kind) -> list[str]:
+        """A number of a row that later sweeps may ask for."""
+        if name not in self._later(k):
+            self.scope.locals[name] = (local, kind)
+            return []
+        place = self.scope.fresh(f"{local}_of")
+        self.kept.append(f"{value_type(kind)} {place}[rt::tile_rows];")
+        self.row_values[name] = (f"{place}[{_ROW}]", kind)
+        self.scope.locals[name] = (local, kind)
+        return [f"{place}[{_ROW}] = {local};"]
+
+    def _later(self, k: int) -> set[str]:
+        """What is read after a point."""
+        sweeps = (e for x in self.step.sweeps[k:] for e in sweep_scalars(x))
+        points = (e for p in self.step.points[k + 1 :] for e in point_scalars(p))
+        return {r.tensor for e in (*sweeps, *points) for r in reads(e)}
+
+    def _stored(self, w: Weigh) -> list[str]:
+        scope = self.scope
+        total = f"{self.sums[w.buffer]}[{_ROW} * {scope.factor(w.over)} + {_INNER}]"
+        parts: list[str] = []
+        text = total
+        if w.scale != ONE:
+            name = scope.fresh("scale")
+            parts, scale = hoisted(scope, w.scale, len(f"const opmath_t {name} = ;") + 6)
+            parts, text = [*parts, f"const opmath_t {name} = {scale.text};"], f"{name} * {total}"
+        stride = f"{scope.tensor(w.buffer)}.stride({w.at.index(Index(w.over.name))})"
+        at = f"{self._at(w.buffer, w.at)} + {_INNER} * {stride}"
+        body = [f"rt::store({scope.tensor(w.buffer)}, {at}, {text});"]
+        return [*parts, *block(f"rt::each({scope.print(w.over.extent)}, [&](int64_t {_INNER}) {{", body, "});")]
+
+    def _at(self, buffer: str, at: tuple[Position, ...]) -> str:
+        access = self.scope.find(buffer, at, write=True)
+        assert access is not None
+        return f"rows.at[{access.number}] + {_ROW} * rows.step[{access.number}]"
+
+    # --- sweeps ------------------------------------------------------------------------------------------------------
+
+    def _sweep(self, s: Sweep, length: str) -> list[str]:
+        scope = self.scope
+        lines = []
+        for f in s.folds:
+            name = self.folds[f.name] = scope.fresh(f"{f.name}_fold")
+            type_ = "Running<" if f.name == s.online else f"Fold<rt::{_FOLDS[f.op]}, "
+            lines.append(f"rt::{type_}{value_type(f.kind)}> {name}[rt::tile_rows];")
+        for w in s.sums:
+            self.sums[w.buffer] = scope.fresh(f"{scope.tensor(w.buffer)}_sum")
+            lines.append(f"{self.sums[w.buffer]}.clear({self._room(w)});")
+        known = len(scope.tiles)
+        row = self._row(s)
+        flowing = [t.filled for t in list(scope.tiles.values())[known:] if t.flows]
+        flowing += [t.filled for t in list(scope.tiles.values())[:known] if t.flows and mentions(t.name, row)]
+        size = f"const int64_t size = {length} - start < rt::tile_width ? {length} - start : rt::tile_width;"
+        rows = block(f"for (int64_t {_ROW} = 0; {_ROW} < rows.size; ++{_ROW}) {{", row)
+        head = f"for (int64_t start = 0; start < {length}; start += rt::tile_width) {{"
+        return [*lines, *block(head, [size, *flowing, *rows])]
+
+    def _row(self, s: Sweep) -> list[str]:
+        """One row against one tile."""
+        scope = self.scope
+        scope.locals = dict(self.row_values)
+        lines = [line for d in s.dots for line in self._dot(d)]
+        top = next((f for f in s.folds if f.name == s.online), None)
+        rest = tuple(f for f in s.folds if f is not top)
+        wanted = {r.tensor for w in s.sums for r in reads(w.value)}
+        if top is not None:
+            lines += self._raised(s, top, wanted)
+        lets = self._needed(s.lets, [*(f.value for f in rest), *(w.value for w in s.sums)])
+        lines += self._points(lets, rest, wanted)
+        return lines + [line for w in s.sums for line in self._weigh(w)]
+
+    def _needed(self, lets: Sequence[Let], values: Sequence[Scalar]) -> list[Let]:
+        """The lets that some values come down to and that are not there yet."""
+        names = {r.tensor for e in values for r in reads(e)}
+        found: list[Let] = []
+        for x in reversed(lets):
+            if x.name in names and x.name not in self.scope.locals:
+                names |= {r.tensor for r in reads(x.value)}
+                found.append(x)
+        return found[::-1]
+
+    def _raised(self, s: Sweep, top: Fold, wanted: set[str]) -> list[str]:
+        """The maximum of the tile; what was summed so far is brought to the new one."""
+        scope = self.scope
+        part, running = scope.fresh("part"), f"{self.folds[top.name]}[{_ROW}]"
+        lets = self._needed(s.lets, (top.value,))
+        own = {x.name for x in lets}
+        arrays = wanted | {r.tensor for r in reads(top.value)}
+        lines = self._points(lets, (), arrays, added=(f"{part}.add(lane, ", top.value))
+        factor = scope.fresh("factor")
+        shift = scope.fresh(s.shift)
+        scope.locals = {k: v for k, v in scope.locals.items() if k not in own or k in arrays}
+        scope.locals[s.shift] = (shift, Kind.FLOAT)
+        scaled = [f"{self.folds[f.name]}[{_ROW}].scale({factor});" for f in s.folds if f is not top]
+        scaled += [f"{self._row_of(w)}.scale({scope.print(w.over.extent)}, {factor});" for w in s.sums]
+        return [
+            f"rt::Fold<rt::Max, {value_type(top.kind)}> {part};",
+            *lines,
+            f"const opmath_t {factor} = {running}.raise({part}.value());",
+            *block(f"if ({factor} != 1) {{", scaled),
+            f"const opmath_t {shift} = {running}.shift;",
+        ]
+
+    def _points(
+        self, lets: Sequence[Let], folds: Sequence[Fold], wanted: set[str], added: tuple[str, Scalar] | None = None
+    ) -> list[str]:
+        """A loop over the points of a tile; lets that later loops need are arrays."""
+        scope = self.scope
+        scope.inner = None
+        arrays: list[str] = []
+        body: list[str] = []
+        for x in lets:
+            if x.name in wanted:
+                name = scope.fresh(x.name)
+                arrays.append(f"alignas(64) {value_type(x.kind)} {name}[rt::tile_width];")
+                parts, value = hoisted(scope, x.value, len(f"{name}[i] = ;") + 6)
+                body += [*parts, f"{name}[{_POINT}] = {value.text};"]
+                scope.locals[x.name] = (f"{name}[{_POINT}]", x.kind)
+            else:
+                body += self._let(x)
+        adds = [(f"{self.folds[f.name]}[{_ROW}].add(lane, ", f.value) for f in folds]
+        for head, e in [*adds, *([added] if added is not None else [])]:
+            parts, value = hoisted(scope, e, len(f"{head});") + 6)
+            body += [*parts, f"{head}{value.text});"]
+        if not body:
+            return []
+        ran = [f"{self.folds[f.name]}[{_ROW}].ran(size);" for f in folds if f.op == "sum"]
+        head = "rt::each(size, [&](int64_t i) {"
+        if adds or added is not None:
+            head = "rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {"
+        return [*arrays, *block(head, body, "});"), *ran]
+
+    def _dot(self, d: Dot) -> list[str]:
+        scope = self.scope
+        name = scope.fresh(d.name)
+        scope.inner, scope.across = d.over, True
+        scope.indices[d.over.name] = _INNER
+        parts, value = hoisted(scope, d.value, len("return ;") + 6)
+        scope.inner, scope.across = None, False
+        body = [*parts, f"return {value.text};"]
+        head = f"rt::sums({scope.print(d.over.extent)}, rt::tile_width, {name}, {_lambda(body, _INNER, _POINT)}"
+        scope.locals[d.name] = (name, Kind.FLOAT)
+        return [f"rt::Dots<opmath_t> {name};", *block(head, body, "});")]
+
+    def _weigh(self, w: Weigh) -> list[str]:
+        scope = self.scope
+        scope.inner = w.over
+        scope.indices[w.over.name] = _INNER
+        parts, value = hoisted(scope, w.value, len("return ;") + 6)
+        body = [*parts, f"return {value.text};"]
+        scope.inner = None
+        head = f"rt::sums(size, {scope.print(w.over.extent)}, {self._row_of(w)}, {_lambda(body, _POINT, _INNER)}"
+        return block(head, body, "});")
+
+    def _row_of(self, w: Weigh) -> str:
+        """The sums of a row."""
+        return f"{self.sums[w.buffer]}.from({_ROW} * {self.scope.factor(w.over)})"
+
+    def _let(self, x: Let) -> list[str]:
+        head = f"const {value_type(x.kind)} {x.name} = "
+        parts, value = hoisted(self.scope, x.value, len(head) + 6)
+        name = self.scope.fresh(x.name)
+        self.scope.locals[x.name] = (name, x.kind)
+        return [*parts, f"const {value_type(x.kind)} {name} = {value.text};"]
+
+
+def _lambda(body: Sequence[str], *names: str) -> str:
+    """The head of a lambda over some indices; one that the body has no use for goes without a name."""
+    return f"[&]({', '.join(f'int64_t {n}' if mentions(n, body) else 'int64_t' for n in names)}) {{"

@@ -1,0 +1,377 @@
+"""Names and accesses: what a name stands for, and how a tensor is read at positions.
+
+Every access in which an index stands alone is noted at the index, because that is what says how far it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from opgen.diagnostics.model import Label, Span
+from opgen.diagnostics.suggest import counted, did_you_mean, listed
+from opgen.ir import text
+from opgen.ir.formula import CONSTANTS
+from opgen.ir.program import Kind, Shape
+from opgen.ir.reductions import REDUCTIONS
+from opgen.ir.scalar import BATCH, Batch, Dim, Index, Lit, Param, Position, Read, Scalar
+from opgen.lang.circles import step_of
+from opgen.lang.habits import NAMES, NO_AXIS
+from opgen.lang.nodes import Access, Dots, Expr, Name, Number
+from opgen.lang.unparse import unparse
+from opgen.lang.vocabulary import letters
+from opgen.lang.walk import statement_names
+from opgen.lower.declare import CALLABLE
+from opgen.lower.kinds import integer
+from opgen.lower.range import note
+from opgen.lower.recurrence_start import or_start
+from opgen.lower.scope import BAD, UNKNOWN, Frame, Known, Site, Typed
+from opgen.lower.shape import derived
+from opgen.schema.model import ParamSpec
+
+_KINDS = {"float": Kind.FLOAT, "int": Kind.INT, "bool": Kind.BOOL}
+_CONSTANT_KINDS = {"true": Kind.BOOL, "false": Kind.BOOL}
+
+
+def shape_text(shape: Shape) -> str:
+    return text.shape(shape)
+
+
+def spelled(name: str, shape: Shape) -> str:
+    """How a tensor of this shape is read: `x[..., k]`."""
+    return f"{name}[{', '.join(letters([text.position(size) for size in shape]))}]"
+
+
+# --- bare names ------------------------------------------------------------------------------------------------------
+
+
+def bare_name(f: Frame, e: Name) -> Typed:
+    """A name without brackets, innermost meaning first."""
+    name = e.name
+    if name in f.args:
+        return f.args[name]
+    info = f.scope.find(name) if f.scope is not None else None
+    if info is not None:
+        return Typed(Index(info.unique), Kind.INT)
+    if name in f.state.tensors:
+        return _bare_tensor(f, e, f.state.tensors[name])
+    if name in f.state.later:
+        return _too_early(f, e, e.span)
+    if f.scope is None and name in f.decl.inputs:
+        return _no_tensors(f, name, e.span)
+    if name in f.decl.params:
+        return param(f, e.span, f.decl.params[name], None)
+    if name in f.decl.known_dims():
+        return Typed(Dim(name), Kind.INT)
+    if name in CONSTANTS:
+        return Typed(CONSTANTS[name], _CONSTANT_KINDS.get(name, Kind.FLOAT))
+    return unknown_name(f, name, e.span, position=False)
+
+
+def _bare_tensor(f: Frame, e: Name, known: Known) -> Typed:
+    if f.scope is None:
+        return _no_tensors(f, e.name, e.span)
+    if known.shape is None:
+        return BAD
+    if known.shape not in ((), (BATCH,)):
+        return f.error(
+            "OPG242", f"`{e.name}` has named dims and is read without indices", e.span,
+            f"write `{spelled(e.name, known.shape)}`", label=f"has shape {shape_text(known.shape)}",
+        )  # fmt: skip
+    if known.shape == (BATCH,) and not _use_batch(f, e.name, e.span):
+        return BAD
+    return Typed(known.absent if known.absent is not None else Read(e.name, known.shape), known.kind)
+
+
+def _no_tensors(f: Frame, name: str, span: Span) -> Typed:
+    hints = ("pass it as an argument",) if f.place == "a local function" else ()
+    return f.error("OPG206", f"{f.place} cannot read the tensor `{name}`", span, *hints)
+
+
+def _use_batch(f: Frame, name: str, span: Span) -> bool:
+    if f.scope is not None and f.scope.use_batch():
+        return True
+    if "..." not in f.reported:
+        f.reported.add("...")
+        f.error(
+            "OPG216", f"`{name}` has batch dims, which are neither on the left nor reduced", span,
+            "write `...` on the left, or reduce them: `mean[...](…)`", label="batch dims are left over",
+        )  # fmt: skip
+    return False
+
+
+def param(f: Frame, span: Span, p: ParamSpec, item: int | None) -> Typed:
+    """A param, or an element of one, as it is in this variant."""
+    name = str(p.name)
+    if p.choices:
+        hint = f'test it in a guard: `… if {name} == "{p.choices[0]}"`'
+        return f.error("OPG231", f"`{name}` is a string, which has no value in a formula", span, hint)
+    kind = _KINDS[p.type]
+    if f.state.given.get(name) is False:
+        if name in f.state.defaults:
+            return Typed(f.state.defaults[name], kind)
+        return f.error(
+            "OPG230", f"`{name}` may be missing here", span,
+            f"exclude it with a guard `… if given({name})`, or write `where(given({name}), {name}, …)`",
+            label="no condition excludes that it is missing",
+        )  # fmt: skip
+    if (p.length is None) != (item is None):
+        if item is None:
+            return f.error("OPG206", f"`{name}` is a list of {p.length}", span, f"choose an element: `{name}[0]`")
+        return f.error("OPG206", f"`{name}` is not a list", span, f"write `{name}`")
+    if item is not None and p.length is not None and not 0 <= item < p.length:
+        return f.error("OPG232", f"`{name}` has {p.length} elements, numbered from 0", span)
+    chosen = f.state.chosen.get(name)
+    if isinstance(chosen, bool):
+        return Typed(Lit(chosen), Kind.BOOL)
+    return Typed(Param(name, item), kind)
+
+
+def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
+    """An unbound index, an unknown dim or an unknown name: each with what to do about it."""
+    if name in NAMES and not position and name not in f.index_names:
+        return f.error("OPG205", f"there is no `{name}`", span, NAMES[name], label="unknown name")
+    if name == "None" and name in f.index_names:
+        return f.error("OPG205", f"there is no `{name}`", span, NO_AXIS, label="unknown name")
+    if name[:1].isupper():
+        hints = did_you_mean(name, (*f.decl.known_dims(), *CONSTANTS)) or derived(name, tuple(f.decl.params))
+        return f.error("OPG238", f"there is no dim `{name}`", span, *hints, label="unknown dim")
+    visible = (*f.state.tensors, *f.decl.params, *f.args, *f.state.later)
+    if f.scope is not None and (position or name in f.index_names):
+        if name not in f.reported:
+            f.reported.add(name)
+            hints = did_you_mean(name, [i.name for i in f.scope.visible() if not isinstance(i, Batch)])
+            near = did_you_mean(name, visible) if len(name) > 2 else ()
+            if not position and name.upper() in f.decl.known_dims():
+                near = (f"the size of the dim is `{name.upper()}`",)
+            f.error(
+                "OPG204", f"the index `{name}` is not bound", span, *hints, *near,
+                f"sum over it with `sum[{name}](…)`, or write it on the left", label="bound nowhere",
+                notes=("nothing is summed implicitly",),
+            )  # fmt: skip
+        return BAD
+    constants = [c for c in CONSTANTS if name.lower() == c or len(name) <= 3]
+    hints = did_you_mean(name, (*visible, *f.decl.known_dims(), *constants))
+    if name in CALLABLE or name in REDUCTIONS or name in f.decl.functions:
+        shown = f"{name}(…)" if name not in REDUCTIONS or name in CALLABLE else f"{name}[k](…)"
+        return f.error("OPG206", f"`{name}` is a function and needs an argument", span, f"write `{shown}`")
+    hints = hints or _cotangent(f, name)
+    if not hints and not f.decl.inputs:
+        hints = (f"declare it: `inputs: {{{name}: {{shape: [...]}}}}`, or under `params`",)
+    elif not hints and len(name) == 1 and f.scope is not None:
+        hints = (f"if it is an index: it is bound left of `=` or by a reduction, `sum[{name} < N](…)`",)
+    if not hints:
+        hints = ("declare it under `params` or `inputs`",)
+    return f.error("OPG205", f"there is no `{name}`", span, *hints, label="unknown name")
+
+
+def _too_early(f: Frame, e: Name | Access, span: Span) -> Typed:
+    """A read of what is assigned further down, or in the very statement."""
+    if e.name == f.target:
+        hint = "a recurrence reads another position, such as `h[t - 1]`; a new value of a name is a new name"
+        return f.error("OPG219", f"`{e.name}` reads itself", span, hint, label="not assigned yet")
+    circle = _circle(f, e.name)
+    notes = (f"they depend on each other in a circle: {' → '.join(circle)}",) if circle else ()
+    hint = "break the circle" if circle else "move its statement up"
+    f.bag.error(
+        "OPG219", f"`{e.name}` is read before it is assigned", span, label="not assigned yet",
+        related=(Label(f.state.later[e.name], "assigned here"),), notes=notes, hints=(hint,),
+    )  # fmt: skip
+    return BAD
+
+
+def _circle(f: Frame, name: str) -> tuple[str, ...]:
+    """A chain of statements from the target at hand through `name` back to the target."""
+    graph: dict[str, dict[str, None]] = {}
+    for s in f.decl.forward:
+        graph.setdefault(s.target.name, {}).update(dict.fromkeys(statement_names(s)))
+    came: dict[str, str] = {name: f.target}
+    queue = [name]
+    while queue:
+        current = queue.pop(0)
+        for following in graph.get(current, {}):
+            if following == f.target:
+                chain = [f.target, current]
+                while chain[-1] != f.target:
+                    chain.append(came[chain[-1]])
+                return tuple(reversed(chain))
+            if following in graph and following not in came:
+                came[following] = current
+                queue.append(following)
+    return ()
+
+
+# --- accesses --------------------------------------------------------------------------------------------------------
+
+
+def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
+    """`name[…]`: a tensor at positions, or an element of a list param. `padded`: it may leave the range."""
+    if f.scope is None and (e.name in f.state.tensors or e.name in f.decl.inputs):
+        return _no_tensors(f, e.name, e.span)
+    known = f.state.tensors.get(e.name)
+    if known is not None and e.name not in f.args:
+        return _read(f, e, known, padded=padded)
+    if e.name in f.state.later:
+        return _too_early(f, e, e.span)
+    if e.name in f.decl.params and e.name not in f.args:
+        item = e.items[0] if len(e.items) == 1 else None
+        if not isinstance(item, Number) or not isinstance(item.value, int):
+            return f.error("OPG206", "an element of a list param is chosen by an integer literal", e.span)
+        return param(f, e.span, f.decl.params[e.name], item.value)
+    if e.name in f.decl.known_dims() or e.name in f.args or (f.scope is not None and f.scope.find(e.name)):
+        return f.error("OPG206", f"`{e.name}` is a number and has no positions", e.name_span)
+    if e.name in REDUCTIONS or e.name in CALLABLE:
+        hint = f"the body follows in parentheses: `{e.name}[…](…)`"
+        return f.error("OPG206", f"`{e.name}` is not a tensor", e.name_span, hint)
+    hints = did_you_mean(e.name, (*f.state.tensors, *f.state.later)) or _cotangent(f, e.name)
+    hints = hints or (f"declare it: `inputs: {{{e.name}: {{shape: {_shape_read(e)}}}}}`",)
+    return f.error("OPG205", f"there is no tensor `{e.name}`", e.name_span, *hints, label="unknown tensor")
+
+
+def _cotangent(f: Frame, name: str) -> tuple[str, ...]:
+    """What the gradient that comes from behind is called, for someone who calls it as others do."""
+    given = [f"grad_{n}" for n in f.decl.outputs if f"grad_{n}" in f.state.tensors]
+    if not given or not name.startswith(("grad", "g", "d")):
+        return ()
+    return (f"the gradient with respect to an output is {listed(given)}",)
+
+
+def _shape_read(e: Access) -> str:
+    """A shape that a tensor read like this may have."""
+    found = dict.fromkeys(i.name.upper() for i in e.items if isinstance(i, Name))
+    spare = (d for d in (*"NMKLPQ", *(f"D{n}" for n, _ in enumerate(e.items))) if d not in found)
+    dims = [
+        "..." if isinstance(i, Dots) else i.name.upper() if isinstance(i, Name) else next(spare, "N") for i in e.items
+    ]
+    return f"[{', '.join(dims)}]"
+
+
+def _read(f: Frame, e: Access, known: Known, *, padded: bool) -> Typed:
+    if known.shape is None:
+        return BAD
+    if not check_rank(f, e, known):
+        return BAD
+    at: list[Position] = []
+    good = True
+    back = not padded and _one_place_back(e, known)
+    for k, (item, dim) in enumerate(zip(e.items, known.shape, strict=True)):
+        if isinstance(item, Dots) or isinstance(dim, Batch):
+            good = _use_batch(f, e.name, item.span) and good
+            at.append(BATCH)
+            continue
+        beside = back and known.start is not None and k == known.start.place
+        p = position(f, item, dim, Site(dim, e.name, e.span, padded or beside or k == known.running))
+        good = p is not None and good
+        at.append(Lit(0) if p is None else p)
+    if not good:
+        return BAD
+    read = Read(e.name, tuple(at))
+    if back and known.start is not None:
+        return Typed(or_start(known.start, read, known.shape, known.kind), known.kind)
+    return Typed(known.absent if known.absent is not None else read, known.kind)
+
+
+def _one_place_back(e: Access, known: Known) -> bool:
+    """Does an access of a recurrence that is done step out of it, to its start?"""
+    step = None if known.start is None else step_of(e.items[known.start.place])
+    return step is not None and known.start is not None and step.offset == known.start.offset
+
+
+def check_rank(f: Frame, e: Access, known: Known, *, verb: str = "read") -> bool:
+    """As many positions as dims, and `...` where the shape has it."""
+    assert known.shape is not None
+    dots = [k for k, i in enumerate(e.items) if isinstance(i, Dots)]
+    if len(dots) > 1:
+        f.error("OPG215", "an access holds at most one `...`", e.items[dots[1]].span, label="again here")
+        return False
+    where = known.shape.index(BATCH) if BATCH in known.shape else None
+    if dots and where is None:
+        f.error(
+            "OPG216", f"`{e.name}` has no batch dims", e.items[dots[0]].span, f"write `{spelled(e.name, known.shape)}`",
+            label=f"has shape {shape_text(known.shape)}",
+        )  # fmt: skip
+        return False
+    if len(e.items) == len(known.shape) and (dots[0] if dots else None) == where:
+        return True
+    needed, found = _count(known.shape), _count(e.items)
+    besides = " besides its batch dims" if where is not None else ""
+    message = f"`{e.name}` has {needed}{besides} and is {verb} at {found}"
+    if needed == found:
+        message = f"the batch dims of `{e.name}` stand elsewhere"
+        if not dots:
+            message = f"`{e.name}` is {verb} without its batch dims"
+    related = (Label(known.span, f"declared with shape {shape_text(known.shape)}"),) if known.declared else ()
+    f.bag.error(
+        "OPG212", message, e.span, label=f"has shape {shape_text(known.shape)}", related=related,
+        hints=(f"write `{_filled(e, known)}`",),
+    )  # fmt: skip
+    return False
+
+
+def _filled(e: Access, known: Known) -> str:
+    """The access with what it lacks behind what it has, where it lacks anything and has something computed."""
+    assert known.shape is not None
+    own = [i for i in e.items if not isinstance(i, Dots)]
+    needed = letters([text.position(size) for size in known.shape])
+    spare = [i for i in needed if i != "..."][len(own) :]
+    if all(isinstance(i, Name) for i in own) or (not spare and len(own) != sum(i != "..." for i in needed)):
+        return spelled(e.name, known.shape)
+    written = iter([*(unparse(i) for i in own), *spare])
+    return f"{e.name}[{', '.join(i if i == '...' else next(written) for i in needed)}]"
+
+
+def _count(items: Iterable[object]) -> str:
+    return counted(sum(1 for i in items if not isinstance(i, Dots | Batch)), "dim")
+
+
+def position(f: Frame, item: Expr, dim: Scalar, site: Site) -> Scalar | None:
+    """One position: an index that stands alone says how far it runs; any other integer expression is checked."""
+    if isinstance(item, Name) and item.name not in f.args:
+        info = f.scope.find(item.name) if f.scope is not None else None
+        if info is not None:
+            if dim != Dim(UNKNOWN):
+                info.sites.append(site)
+            note(f, Index(info.unique), dim, site, item.span)
+            return Index(info.unique)
+        if not _means_something(f, item.name):
+            unknown_name(f, item.name, item.span, position=True)
+            return None
+    typed = f.lower(item)
+    if typed.kind is Kind.BOOL:
+        hint = "an extent is stated where the index is introduced: on the left, or in the brackets of a reduction"
+        f.error("OPG223", "a position is an integer, and this is a condition", item.span, hint)
+        return None
+    if typed.kind is Kind.FLOAT and isinstance(item, Name | Access) and item.name in f.decl.inputs:
+        hint = f"declare what it holds: `{item.name}: {{…, dtype: int}}`"
+        f.error("OPG223", "a position is an integer, and this is a float", item.span, hint)
+        return None
+    typed = integer(f, typed, item.span, "a position")
+    if typed.kind is None:
+        return None
+    if isinstance(typed.scalar, Lit) and typed.scalar.value < 0 and not site.padded:
+        message = f"`{site.tensor}` has no position {typed.scalar.value} there"
+        f.error(
+            "OPG232",
+            message,
+            item.span,
+            *_from_the_end(item, int(typed.scalar.value), dim, site),
+            notes=("negative positions do not wrap",),
+        )
+        return None
+    note(f, typed.scalar, dim, site, item.span)
+    return typed.scalar
+
+
+def _from_the_end(item: Expr, place: int, dim: Scalar, site: Site) -> tuple[str, ...]:
+    """An access with a negative position, counted from the front."""
+    written, start = site.span.text, item.span.start - site.span.start
+    if dim == Dim(UNKNOWN) or "\n" in written:
+        return ()
+    meant = str(int(dim.value) + place) if isinstance(dim, Lit) else f"{text.scalar(dim)} - {-place}"
+    return (f"write `{written[:start]}{meant}{written[start + len(item.span.text) :]}`",)
+
+
+def _means_something(f: Frame, name: str) -> bool:
+    return (
+        name in f.state.tensors or name in f.state.later or name in f.decl.params
+        or name in f.decl.known_dims() or name in CONSTANTS or name[:1].isupper()
+    )  # fmt: skip

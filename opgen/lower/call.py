@@ -1,0 +1,257 @@
+"""Calls: scalar functions of the table, the words of the language that look like calls, and local functions.
+
+Local functions are replaced by their formulas, unless they state a derivative: those stay calls until after
+differentiation, and go into the program beside its statements.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from opgen.diagnostics.model import Bag
+from opgen.diagnostics.suggest import counted, did_you_mean
+from opgen.ir.complex_functions import PARTS
+from opgen.ir.functions import FUNCTIONS
+from opgen.ir.program import Kind
+from opgen.ir.reductions import REDUCTIONS
+from opgen.ir.scalar import Apply, Cast, Index, Lit, Param, Read, walk, where
+from opgen.lang import habits
+from opgen.lang.depth import MAX_NODES_DEPTH
+from opgen.lang.nodes import Call, Expr, Name
+from opgen.lang.unparse import unparse
+from opgen.lang.walk import nodes
+from opgen.lower.complex import complex_call, complex_row
+from opgen.lower.declare import CALLABLE, SPECIAL, LocalFunction
+from opgen.lower.guards import check_given
+from opgen.lower.kinds import condition, numeric, promote, real_number
+from opgen.lower.lazy import named
+from opgen.lower.pad import padded
+from opgen.lower.power import power_of
+from opgen.lower.scope import BAD, Frame, Typed, measure
+
+MAX_SIZE, MAX_EXPANSIONS = 200_000, 20_000
+_FEW = 12  # nodes of an argument that is written out wherever it stands
+_RESULTS = {"float": Kind.FLOAT, "int": Kind.INT, "bool": Kind.BOOL}
+_INTEGERS = ("bitand", "bitor", "bitxor")
+
+
+def call(f: Frame, e: Call) -> Typed:
+    """`name(…)`, whatever the name stands for."""
+    match e.name:
+        case "where":
+            return _where(f, e)
+        case "cast":
+            return _cast(f, e)
+        case "given":
+            return _given(f, e)
+        case "pad":
+            return padded(f, e)
+    if e.name in PARTS:
+        return complex_call(f, e)
+    if e.name in f.decl.functions:
+        return _local(f, e, f.decl.functions[e.name])
+    if e.name in CALLABLE:
+        return _table(f, e)
+    return _unknown(f, e)
+
+
+def _where(f: Frame, e: Call) -> Typed:
+    """Lazy: each branch is lowered under its condition; one that this variant never takes may say what would be wrong
+    in it."""
+    if len(e.args) != 3:
+        return f.error("OPG210", f"`where` takes 3 arguments, not {len(e.args)}", e.span, "`where(condition, a, b)`")
+    test, yes, no = e.args
+    decided = condition(f, f.lower(test), test.span)
+    if isinstance(decided.scalar, Lit) and decided.kind is not None:
+        taken, other = (yes, no) if decided.scalar.value else (no, yes)
+        return _as_beside(f.lower(taken), _passed_over(f, other))
+    path = f.path
+    f.path = (*path, decided.scalar)
+    a = f.lower(yes)
+    f.path = (*path, Apply("not", (decided.scalar,)))
+    b = f.lower(no)
+    f.path = path
+    if None in (decided.kind, a.kind, b.kind):
+        return BAD
+    if not (a.kind is Kind.BOOL and b.kind is Kind.BOOL):
+        a, b = numeric(a), numeric(b)
+    return Typed(where(decided.scalar, a.scalar, b.scalar), promote((a.kind, b.kind)))
+
+
+def _passed_over(f: Frame, e: Expr) -> Typed:
+    """A branch that is not taken, for what it says about kinds, batch dims and how far indices run."""
+    names = set(f.state.taken)
+    found = replace(f, bag=Bag(), pending=[], checks=[], reported=set(f.reported)).lower(e)
+    f.state.taken = names
+    return found
+
+
+def _as_beside(taken: Typed, other: Typed) -> Typed:
+    """A literal in the kind that it has where both branches count."""
+    if other.kind is Kind.FLOAT and isinstance(taken.scalar, Lit) and taken.kind in (Kind.INT, Kind.BOOL):
+        return Typed(Lit(Fraction(taken.scalar.value)), Kind.FLOAT)
+    return taken
+
+
+def _cast(f: Frame, e: Call) -> Typed:
+    if len(e.args) != 2 or not isinstance(e.args[1], Name):
+        return f.error("OPG210", "`cast` takes an expression and the name of a tensor", e.span, "`cast(e, t)`")
+    like = e.args[1]
+    value = numeric(f.lower(e.args[0]))
+    known = f.state.tensors.get(like.name)
+    if known is None:
+        hints = did_you_mean(like.name, f.state.tensors)
+        return f.error("OPG205", f"there is no tensor `{like.name}` to cast to", like.span, *hints)
+    if known.kind not in (Kind.FLOAT, Kind.COMPLEX):
+        return f.error("OPG223", f"`{like.name}` is of dtype {known.kind}; `cast` rounds to a float dtype", like.span)
+    kind = promote((value.kind, Kind.FLOAT))
+    return Typed(value.scalar if known.absent is not None else Cast(value.scalar, like.name), kind)
+
+
+def _given(f: Frame, e: Call) -> Typed:
+    if not check_given(f.decl, e, e.args, f.bag):
+        return BAD
+    arg = e.args[0]
+    assert isinstance(arg, Name)
+    return Typed(Lit(f.state.given.get(arg.name, True)), Kind.BOOL)
+
+
+def _table(f: Frame, e: Call) -> Typed:
+    row = FUNCTIONS[e.name]
+    least, most = len(row.args) - row.optional, len(row.args)
+    count = len(e.args)
+    if count < least or (count > most and not row.variadic):
+        shown = f"{e.name}({', '.join(row.args)})"
+        hints = [f"it is written `{shown}`"]
+        if e.name in REDUCTIONS:
+            hints.append(f"the reduction names its index: `{e.name}[i](…)`")
+        if e.name == "clamp" and count == 2:
+            value, bound = (unparse(a) for a in e.args)
+            hints.append(
+                f"without an upper end it is `max({value}, {bound})`, without a lower one `min({value}, {bound})`"
+            )
+        return f.error("OPG210", f"`{e.name}` takes {counted(most, 'argument')}, not {count}", e.span, *hints)
+    args = [numeric(f.lower(a)) for a in e.args]
+    kind = promote(a.kind for a in args)
+    if kind is None:
+        return BAD
+    if kind is Kind.COMPLEX:
+        return complex_row(f, e, args)
+    if e.name in _INTEGERS and kind is not Kind.INT:
+        return f.error("OPG223", f"`{e.name}` is for integers", e.span, "`int(…)` truncates to an integer")
+    scalars = [a.scalar for a in args]
+    for order, a in zip(args[: row.orders], e.args, strict=False):
+        if order.kind is not Kind.INT or any(isinstance(n, Index | Read) for n in walk(order.scalar)):
+            message = f"the order of `{e.name}` is an integer of literals, int params and dims"
+            return f.error("OPG223", message, a.span)
+    if e.name == "pow":
+        return power_of(f, args[0], args[1], e.span)
+    result = scalars[0]
+    if row.variadic:  # of two at a time, so that ties share the derivative as they do for two
+        for other in scalars[1:]:
+            result = Apply(e.name, (result, other))
+    else:
+        result = Apply(e.name, tuple(scalars))
+    return Typed(result, _RESULTS.get(row.result, kind))
+
+
+def _local(f: Frame, e: Call, function: LocalFunction) -> Typed:
+    if len(e.args) != len(function.params):
+        shown = f"{function.name}({', '.join(function.params)})"
+        message = f"`{function.name}` takes {counted(len(function.params), 'argument')}, not {len(e.args)}"
+        return f.error("OPG210", message, e.span, f"it is declared as `{shown}`")
+    if function.name in f.calls:
+        return _circle(f, e, f.calls[f.calls.index(function.name) :])
+    f.state.expansions += 1
+    if f.state.expansions > MAX_EXPANSIONS:
+        if f.state.expansions == MAX_EXPANSIONS + 1:
+            f.error("OPG227", f"the functions of this spec are written out more than {MAX_EXPANSIONS} times", e.span)
+        return BAD
+    args = [numeric(f.lower(a)) for a in e.args]
+    if any(a.kind is None for a in args):
+        return BAD
+    if function.opaque or function.value is None:
+        checked = [real_number(f, t, a.span, f"`{function.name}`") for t, a in zip(args, e.args, strict=True)]
+        if any(t.kind is None for t in checked):
+            return BAD
+        return Typed(Apply(function.symbol, tuple(a.scalar for a in args)), Kind.FLOAT)
+    outer = f.args, f.calls, f.place, f.scope, f.around
+    f.around = f.around if f.scope is None else f.scope
+    f.args = {p: _argument(f, function, p, a) for p, a in zip(function.params, args, strict=True)}
+    f.calls = (*f.calls, function.name)
+    f.place, f.scope = "a local function", None
+    result = f.lower(function.value)
+    f.args, f.calls, f.place, f.scope, f.around = outer
+    size, depth = measure(result.scalar, f.state.sizes)
+    if size > MAX_SIZE or depth > MAX_NODES_DEPTH:
+        return f.error(
+            "OPG227", f"with `{function.name}` written out, this formula becomes too large", e.span,
+            "name a part of it in a statement of its own",
+        )  # fmt: skip
+    return result
+
+
+def _argument(f: Frame, function: LocalFunction, param: str, value: Typed) -> Typed:
+    """What a param stands for: what is more than a few operations and stands more than once is computed once.
+
+    Calls within each other would otherwise double what is in them with every level.
+    """
+    assert function.value is not None
+    used = sum(isinstance(n, Name) and n.name == param for n in nodes(function.value))
+    if used < 2 or value.kind is not Kind.FLOAT or measure(value.scalar, f.state.sizes)[0] <= _FEW:
+        return value
+    return named(f, f"{function.name}_{param}", value)
+
+
+def _circle(f: Frame, e: Call, names: tuple[str, ...]) -> Typed:
+    members = frozenset(names)
+    if members not in f.state.circles:
+        f.state.circles.add(members)
+        f.error("OPG239", f"the function `{e.name}` calls itself", e.span, label=" → ".join((*names, e.name)))
+    return BAD
+
+
+def placeholder(function: LocalFunction, frame: Frame) -> Frame:
+    """A frame in which the arguments of a function are params of their names, for lowering its formulas alone."""
+    names = argument_names(function, frame)
+    args = {p: Typed(Param(n), Kind.FLOAT) for p, n in zip(function.params, names, strict=True)}
+    return replace(frame, args=args, calls=(function.name,), scope=None, place="a local function")
+
+
+def argument_names(function: LocalFunction, frame: Frame) -> tuple[str, ...]:
+    """The arguments under names that no param of the spec has."""
+    taken = (*frame.decl.params, *function.params)
+    return tuple(p if p not in frame.decl.params else _free(p, taken) for p in function.params)
+
+
+def _free(name: str, taken: tuple[str, ...]) -> str:
+    n = 1
+    while f"{name}_{n}" in taken:
+        n += 1
+    return f"{name}_{n}"
+
+
+def _unknown(f: Frame, e: Call) -> Typed:
+    if e.name in f.decl.broken:
+        return BAD
+    if e.name in REDUCTIONS:
+        hint = f"name the index in brackets: `{e.name}[k](…)`"
+        return f.error("OPG206", f"`{e.name}` reduces over an index that is not named", e.name_span, hint)
+    if e.name in f.state.tensors and f.state.tensors[e.name].shape is None:
+        return BAD
+    if e.name in f.state.tensors:
+        return f.error("OPG206", f"`{e.name}` is a tensor", e.name_span, f"read it with brackets: `{e.name}[…]`")
+    if e.name in f.decl.params:
+        return f.error("OPG206", f"`{e.name}` is a param", e.name_span, "multiplication is written `*`")
+    if e.name in f.decl.known_dims():
+        return f.error("OPG206", f"`{e.name}` is a dim", e.name_span, "multiplication is written `*`")
+    known = (*CALLABLE, *SPECIAL, *f.decl.functions, *REDUCTIONS)
+    hints = did_you_mean(e.name, known) or did_you_mean(e.name.lower(), known)
+    if e.name in habits.RANDOM:
+        return f.error("OPG226", "random numbers are reserved for later", e.span, "pass them in as an input")
+    if e.name in habits.FUNCTIONS:
+        hints = (habits.FUNCTIONS[e.name],)
+    if not hints:
+        hints = ("write out what it computes, or declare it under `functions`",)
+    return f.error("OPG209", f"there is no function `{e.name}`", e.name_span, *hints, label="unknown function")

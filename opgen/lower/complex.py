@@ -1,0 +1,70 @@
+"""Which functions and reductions take complex numbers, and what they give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opgen.diagnostics.suggest import counted, listed
+from opgen.ir.complex_functions import COMPLEX, angle_of_float
+from opgen.ir.program import Kind
+from opgen.ir.reductions import Reduction as Row
+from opgen.ir.scalar import ZERO, Apply, Batch, call, power
+from opgen.lang.nodes import Call, Reduction
+from opgen.lower.kinds import numeric, real_number
+from opgen.lower.scope import BAD, Frame, IndexInfo, Typed
+
+_KINDS = {"complex": Kind.COMPLEX, "float": Kind.FLOAT, "bool": Kind.BOOL}
+_REDUCTIONS = ("sum", "mean", "prod", "norm", "var", "cumsum", "cumprod")
+_ALONG_ONE = ("prod", "cumprod")
+_HINT = "take `real(…)`, `imag(…)` or `abs(…)` of it"
+
+
+def complex_call(f: Frame, e: Call) -> Typed:
+    """`real`, `imag`, `conj`, `angle`, `complex`; a float is its own real part."""
+    count = 2 if e.name == "complex" else 1
+    if len(e.args) != count:
+        shown = "complex(re, im)" if count == 2 else f"{e.name}(z)"
+        message = f"`{e.name}` takes {counted(count, 'argument')}, not {len(e.args)}"
+        return f.error("OPG210", message, e.span, f"it is written `{shown}`")
+    args = [numeric(f.lower(a)) for a in e.args]
+    if e.name == "complex":
+        args = [real_number(f, t, a.span, "`complex`") for t, a in zip(args, e.args, strict=True)]
+    if any(t.kind is None for t in args):
+        return BAD
+    z = args[0]
+    if e.name == "complex":
+        return Typed(call("complex", z.scalar, args[1].scalar), Kind.COMPLEX)
+    if z.kind is Kind.COMPLEX:
+        return Typed(call(e.name, z.scalar), Kind.COMPLEX if e.name == "conj" else Kind.FLOAT)
+    if e.name == "imag":
+        return Typed(ZERO, z.kind)
+    return Typed(angle_of_float(z.scalar), Kind.FLOAT) if e.name == "angle" else z
+
+
+def complex_row(f: Frame, e: Call, args: Sequence[Typed]) -> Typed:
+    """A function of the table with a complex argument."""
+    result = COMPLEX.get(e.name)
+    if result is None:
+        message = f"`{e.name}` is not defined for complex numbers"
+        return f.error(
+            "OPG223", message, e.span, _HINT, label="complex", notes=(f"defined are {listed(COMPLEX, 'and')}",)
+        )
+    scalars = [a.scalar for a in args]
+    whole = power(*scalars) if e.name == "pow" else Apply(e.name, tuple(scalars))
+    return Typed(whole, _KINDS[result])
+
+
+def reduced(f: Frame, row: Row, body: Typed, e: Reduction, loops: Sequence[IndexInfo | Batch]) -> Typed:
+    """The body of a reduction, or a mistake where it is complex and the reduction is for real numbers."""
+    if body.kind is not Kind.COMPLEX:
+        return body
+    if row.name not in _REDUCTIONS:
+        return f.error(
+            "OPG223", f"`{row.name}` is not defined for complex numbers", e.body.span, _HINT, label="complex",
+            notes=(f"{listed(_REDUCTIONS, 'and')} are",),
+        )  # fmt: skip
+    running = any(t.running is not None for t in f.state.tensors.values())
+    if row.name in _ALONG_ONE and (running or len(loops) != 1 or isinstance(loops[0], Batch)):
+        message = f"`{row.name}` of complex numbers takes one index" + " outside recurrences" * running
+        return f.error("OPG246", message, e.span, f"write one `{row.name}[…]` inside the other")
+    return body

@@ -1,0 +1,185 @@
+"""Values outside statements: defaults of params, what a missing input reads as, derived dims, domains.
+
+They are formulas of dims and params, without tensors and indices.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from opgen.diagnostics.model import Bag
+from opgen.ir.interp_functions import SCALARS
+from opgen.ir.program import Argument, Kind
+from opgen.ir.scalar import ZERO, Apply, Const, Dim, Lit, Param, Scalar, call, walk
+from opgen.lang.nodes import Compare, Expr, Name
+from opgen.lang.parser import parse_expression
+from opgen.lang.walk import names_read
+from opgen.lower.declare import Declarations
+from opgen.lower.domain import is_at_least
+from opgen.lower.kinds import ARTICLES, integer, numeric, promote
+from opgen.lower.scope import Typed, Variation
+from opgen.lower.statement import frame_of
+from opgen.schema.formula import Formula
+from opgen.schema.model import ParamSpec
+
+Value = int | Fraction | bool | Scalar
+
+
+def computed_defaults(d: Declarations) -> frozenset[str]:
+    """Params whose default depends on the call: it reads dims or other params."""
+    known = {*d.params, *d.known_dims()}
+    return frozenset(n for n, es in d.defaults.items() if any(name in known for e in es for name in names_read(e)))
+
+
+def arguments(d: Declarations, computed: frozenset[str], bag: Bag) -> tuple[Argument, ...]:
+    """The params as arguments. One with a computed default may be left out, which makes a variant of its own."""
+    state = Variation({}, {})
+    found = []
+    for name, p in d.params.items():
+        default: str | Value | tuple[int | Fraction | bool, ...] | None = None
+        if p.choices:
+            default = p.default.text.strip() if isinstance(p.default, Formula) else None
+        elif name in d.defaults and name not in computed:
+            values = [_default(d, state, p, e, bag) for e in d.defaults[name]]
+            if p.length is None:
+                default = values[0]
+            else:
+                default = tuple(v for v in values if isinstance(v, int | Fraction | bool))
+                if len(default) != len(values):
+                    bag.error("OPG119", f"the default of `{name}` is a list of literals", d.defaults[name][0].span)
+        elif name in computed and p.length is not None:
+            bag.error("OPG225", "a computed default of a list is not supported yet", d.defaults[name][0].span)
+        null = p.null or name in computed
+        choices, positive = tuple(map(str, p.choices)), is_at_least(name, p, 1)
+        found.append(Argument(name, p.type, p.length, default, null, choices, p.doc, positive))
+    return tuple(found)
+
+
+def _default(d: Declarations, state: Variation, p: ParamSpec, e: Expr, bag: Bag) -> Value | None:
+    typed = value_of(d, state, e, "a default", bag)
+    if typed.kind is None:
+        return None
+    wanted = Kind(p.type)
+    fits = typed.kind is wanted or (wanted is Kind.FLOAT and typed.kind is Kind.INT)
+    if not fits:
+        bag.error("OPG119", f"the default of `{p.name}` is not of type {p.type}", e.span, label="of another type")
+        return None
+    value = _number(typed.scalar)
+    if value is None or not math.isfinite(value):
+        return typed.scalar
+    return Fraction(value) if wanted is Kind.FLOAT else int(value) if wanted is Kind.INT else bool(value)
+
+
+def _number(e: Scalar) -> int | float | bool | Fraction | None:
+    """What a formula of constants is worth; None for `nan` and where a part is no number."""
+    match e:
+        case Lit(value):
+            return value
+        case Const("pi"):
+            return math.pi
+        case Apply("neg", (arg,)) if isinstance(arg, Lit):
+            return -arg.value
+        case Apply(fn, args) if fn in SCALARS:
+            parts = [_number(a) for a in args]
+            known = [float(p) if isinstance(p, Fraction) else p for p in parts if p is not None]
+            found = SCALARS[fn](*known) if len(known) == len(parts) else math.nan
+            return None if math.isnan(found) else found
+        case _:
+            return None
+
+
+def value_of(d: Declarations, state: Variation, e: Expr, place: str, bag: Bag) -> Typed:
+    """A formula without tensors and indices."""
+    frame = frame_of(d, state, bag)
+    frame.place = place
+    return frame.lower(e)
+
+
+def computed_values(d: Declarations, state: Variation, computed: frozenset[str], bag: Bag) -> None:
+    """What the params left out in this variant stand for."""
+    for name in d.params:
+        if name in computed and state.given.get(name) is False:
+            (e,) = d.defaults[name][:1]
+            typed = numeric(value_of(d, state, e, "a default", bag))
+            if typed.kind is Kind.FLOAT and d.params[name].type == "int":
+                bag.error("OPG119", f"the default of `{name}` is not of type int", e.span, label="of another type")
+            state.defaults[name] = typed.scalar
+
+
+def absent_value(d: Declarations, state: Variation, name: str, bag: Bag) -> Scalar:
+    """What a missing optional input reads as; a complex one has both parts, so that all functions take it for one."""
+    wanted = Kind(d.inputs[name].dtype)
+    e = d.absent.get(name)
+    if e is None:
+        return {Kind.BOOL: Lit(False), Kind.COMPLEX: call("complex", ZERO, ZERO)}.get(wanted, ZERO)
+    typed = value_of(d, state, e, "`absent`", bag)
+    if wanted is Kind.BOOL:
+        if typed.scalar in (Lit(0), Lit(1)):
+            return Lit(typed.scalar == Lit(1))
+        if typed.kind not in (Kind.BOOL, None):
+            hints = ("write `true` or `false`",)
+            bag.error("OPG223", f"`{name}` is of dtype bool, and this is a number", e.span, hints=hints)
+        return typed.scalar
+    typed = numeric(typed)
+    if promote((typed.kind, wanted)) is not wanted and typed.kind is not None:
+        bag.error("OPG223", f"`{name}` is of dtype {wanted}, and this is {ARTICLES[typed.kind]}", e.span)
+    whole = wanted is not Kind.COMPLEX or typed.kind is Kind.COMPLEX
+    return typed.scalar if whole else call("complex", typed.scalar, ZERO)
+
+
+def derived_dims(d: Declarations, state: Variation, bag: Bag) -> dict[str, Scalar | None]:
+    """The values of the derived dims, each after those it reads."""
+    values: dict[str, Scalar | None] = {}
+    open_: list[str] = []
+
+    def visit(name: str) -> None:
+        if name in values:
+            return
+        e = d.derived[name]
+        if name in open_:
+            circle = " → ".join((*open_[open_.index(name) :], name))
+            bag.error("OPG237", "these dims depend on each other in a circle", e.span, label=circle)
+            return
+        open_.append(name)
+        for other in names_read(e):
+            if other in d.derived:
+                visit(other)
+        open_.pop()
+        typed = integer(frame_of(d, state, bag), value_of(d, state, e, "a derived dim", bag), e.span, "a dim")
+        values[name] = None if typed.kind is None else typed.scalar
+
+    for name in d.derived:
+        visit(name)
+    return values
+
+
+def check_domains(d: Declarations, bag: Bag) -> None:
+    """A domain is a comparison (or a chain of them) that the name itself stands in alone."""
+    state = Variation({}, {})
+    named = [(str(i.name), i.domain) for i in d.inputs.values() if i.domain is not None]
+    named += [(str(p.name), p.domain) for p in d.params.values() if p.domain is not None]
+    for name, formula in named:
+        e = parse_expression(formula, bag)
+        if e is None:
+            continue
+        parts = e.operands if isinstance(e, Compare) else ()
+        own = [o for o in parts if isinstance(o, Name) and o.name == name]
+        ops = e.ops if isinstance(e, Compare) else ()
+        if len(own) != 1 or len(parts) > 3 or (len(parts) == 3 and own[0] is not parts[1]) or {"==", "!="} & set(ops):
+            bag.error(
+                "OPG233", f"the domain of `{name}` is an inequality over `{name}`", e.span,
+                hints=(f"for example `{name} > 0` or `0 <= {name} < 1`",),
+            )  # fmt: skip
+            continue
+        for o in parts:
+            if o is not own[0]:
+                value_of(d, state, o, "a domain", bag)
+
+
+def dims_in(e: Scalar) -> frozenset[str]:
+    return frozenset(n.name for n in walk(e) if isinstance(n, Dim))
+
+
+def params_in(e: Scalar) -> frozenset[str]:
+    return frozenset(n.name for n in walk(e) if isinstance(n, Param))

@@ -1,0 +1,286 @@
+"""The declarations of a spec with their formulas parsed and their names checked: what every statement is read against.
+
+Comes before variants: nothing here depends on which optional inputs are present.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from opgen.diagnostics.model import Bag, Label, Span
+from opgen.diagnostics.suggest import did_you_mean
+from opgen.ir import text
+from opgen.ir.complex_functions import PARTS
+from opgen.ir.functions import FUNCTIONS
+from opgen.ir.program import Kind, Shape
+from opgen.ir.reductions import REDUCTIONS
+from opgen.ir.scalar import Dim
+from opgen.lang.circles import circles
+from opgen.lang.head import parse_head
+from opgen.lang.nodes import Assign, Expr
+from opgen.lang.parser import parse_expression, parse_statements
+from opgen.lang.unparse import unparse_assign
+from opgen.lang.vocabulary import Vocabulary
+from opgen.lang.walk import statement_names
+from opgen.lower.shape import is_clear, shape_of
+from opgen.schema.elsewhere import Callee
+from opgen.schema.formula import Formula
+from opgen.schema.model import FunctionSpec, InputSpec, OpSpec, ParamSpec
+
+# Words of the language that look like functions; `pow` has a row without a name of its own in formulas.
+SPECIAL = ("where", "cast", "given", "pad")
+CALLABLE = tuple(f.name for f in FUNCTIONS.values() if not (f.infix or f.internal) or f.name == "pow")
+
+_NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFunction:
+    """A function of the spec: its formula, its names in other libraries, and its stated derivatives.
+
+    There is a formula or a name elsewhere, and one derivative per argument or none.
+    """
+
+    name: str
+    params: tuple[str, ...]
+    value: Expr | None
+    partials: tuple[Expr, ...] | None
+    span: Span
+    spellings: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def symbol(self) -> str:
+        """What applications of it are called: never like a row of the table of functions."""
+        return f"{self.name}_of_spec" if self.name in FUNCTIONS else self.name
+
+    @property
+    def opaque(self) -> bool:
+        """Does it stay a call, rather than being replaced by its formula at once?"""
+        return self.partials is not None or bool(self.spellings)
+
+
+@dataclass(frozen=True, slots=True)
+class Declarations:
+    """Everything a spec declares, by name, in order of declaration."""
+
+    spec: OpSpec
+    inputs: dict[str, InputSpec]
+    shapes: dict[str, Shape]
+    absent: dict[str, Expr]
+    params: dict[str, ParamSpec]
+    defaults: dict[str, tuple[Expr, ...]]
+    sizes: tuple[str, ...]  # dims of input shapes
+    derived: dict[str, Expr]
+    functions: dict[str, LocalFunction]
+    broken: frozenset[str]  # functions whose declaration has a mistake
+    forward: tuple[Assign, ...]
+    backward: tuple[Assign, ...]
+    outputs: tuple[str, ...]
+    output_shapes: dict[str, Shape]
+    output_spans: dict[str, Span]
+    lost: tuple[str, ...]  # names whose statements could not be read
+    kinds: tuple[tuple[str, Kind], ...] = ()  # of outputs that some variants would give another kind than others
+
+    def targets(self) -> dict[str, Span]:
+        """The names that `forward` assigns, with their first place."""
+        found: dict[str, Span] = {}
+        for s in self.forward:
+            found.setdefault(s.target.name, s.target.name_span)
+        return found
+
+    def known_dims(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.sizes, *self.derived)))
+
+
+def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
+    """Parse and check the declarations; None where a block cannot be read at all."""
+    inputs = {str(t.name): t for t in spec.inputs}
+    params = tuple(str(p.name) for p in spec.params)
+    shapes = {name: shape_of(t.shape, params, bag) for name, t in inputs.items()}
+    sizes = tuple(dict.fromkeys(d.name for s in shapes.values() for d in s if isinstance(d, Dim)))
+    derived = {str(d.name): e for d in spec.dims if (e := parse_expression(d.value, bag)) is not None}
+    functions = {f.name: f for s in spec.functions if (f := _function(s, bag)) is not None}
+    absent = {
+        n: e for n, t in inputs.items() if t.absent is not None and (e := parse_expression(t.absent, bag)) is not None
+    }
+    words = _vocabulary(spec, shapes, (*sizes, *derived), functions)
+    forward, lost = _block(spec.forward, words, bag)
+    backward, lost_back = _block(spec.backward if forward else None, words, bag)
+    lost = (*lost, *lost_back)
+    known = tuple(dict.fromkeys((*sizes, *derived)))
+    declared = {
+        str(o.name): shape for o in spec.outputs or ()
+        if o.shape is not None and is_clear(shape := shape_of(o.shape, params, bag, known))
+    }  # fmt: skip
+    defaults = {str(p.name): d for p in spec.params if (d := _default(p, bag)) is not None}
+    if not forward and not isinstance(spec.forward, Callee):
+        return None
+    spans = {str(o.name): o.span for o in spec.outputs or ()}
+    found = Declarations(
+        spec, inputs, shapes, absent, {str(p.name): p for p in spec.params}, defaults,
+        tuple(s for s in sizes if s not in derived), derived, functions,
+        frozenset(s.name for s in spec.functions if s.name not in functions), forward, backward,
+        _outputs(spec, forward, lost, bag), declared, spans, tuple(dict.fromkeys(lost)),
+    )  # fmt: skip
+    for s in (*forward, *backward):
+        check_target_name(found, s, bag)
+    _check_saved(found, bag)
+    return found
+
+
+def _block(block: Formula | Callee | None, words: Vocabulary, bag: Bag) -> tuple[tuple[Assign, ...], tuple[str, ...]]:
+    """The statements of a block, and the names of those that could not be read."""
+    return parse_statements(block, bag, words) if isinstance(block, Formula) else ((), ())
+
+
+def _vocabulary(
+    spec: OpSpec, shapes: dict[str, Shape], dims: tuple[str, ...], functions: dict[str, LocalFunction]
+) -> Vocabulary:
+    """What statements may name, for what is proposed instead of one that cannot be read."""
+    params = (str(p.name) for p in spec.params)
+    outputs = (str(o.name) for o in spec.outputs or ())
+    words = Vocabulary(
+        names=(*params, *outputs, *dims), functions=(*CALLABLE, *SPECIAL, *functions),
+        reductions={name: row.keeps_index for name, row in REDUCTIONS.items()},
+    )  # fmt: skip
+    for name, shape in shapes.items():
+        words.declare(name, [text.position(size) for size in shape])
+    return words
+
+
+def _default(p: ParamSpec, bag: Bag) -> tuple[Expr, ...] | None:
+    """The parsed default; None where there is none or where it is one of the choices."""
+    if p.default is None or p.choices:
+        return None
+    formulas = p.default if isinstance(p.default, tuple) else (p.default,)
+    found = tuple(parse_expression(f, bag) for f in formulas)
+    return tuple(e for e in found if e is not None) if None not in found else None
+
+
+def _function(s: FunctionSpec, bag: Bag) -> LocalFunction | None:
+    head = parse_head(s.head, bag, s.value)
+    value = None if s.value is None else parse_expression(s.value, bag)
+    parsed = [(arg, parse_expression(f, bag)) for arg, f in s.derivatives]
+    if head is None or (value is None and (s.value is not None or not s.extern)) or any(e is None for _, e in parsed):
+        return None
+    if head.name in CALLABLE or head.name in SPECIAL or head.name in REDUCTIONS or head.name in PARTS:
+        bag.error("OPG206", f"`{head.name}` is a function of the language already", head.span, hints=("rename yours",))
+        return None
+    partials: list[Expr] = []
+    if parsed:
+        stated: dict[str, Expr] = {}
+        for arg, e in parsed:
+            name = head.params[0] if arg is None and len(head.params) == 1 else arg
+            if name is None:
+                bag.error(
+                    "OPG234", f"`{head.name}` has several arguments and one derivative", s.derivatives[0][1].whole,
+                    hints=(f"write `derivative: {{{', '.join(f'{p}: …' for p in head.params)}}}`",),
+                )  # fmt: skip
+                return None
+            if name not in head.params:
+                span = getattr(name, "span", head.span)
+                hints = did_you_mean(name, head.params)
+                bag.error("OPG234", f"`{head.name}` has no argument `{name}`", span, hints=hints)
+                return None
+            assert e is not None
+            stated[str(name)] = e
+        for p in head.params:
+            if p not in stated:
+                bag.error(
+                    "OPG234", f"the derivative of `{head.name}` with respect to `{p}` is not stated", s.span,
+                    hints=(f"add `{p}: …` under `derivative` (0 if it is none)",),
+                )  # fmt: skip
+                return None
+            partials.append(stated[p])
+    spellings = tuple((key, str(name)) for key, name in s.extern)
+    return LocalFunction(head.name, head.params, value, tuple(partials) or None, head.span, spellings)
+
+
+def _outputs(spec: OpSpec, forward: tuple[Assign, ...], lost: tuple[str, ...], bag: Bag) -> tuple[str, ...]:
+    """The listed outputs, or the names assigned and never read."""
+    assigned = tuple(dict.fromkeys(s.target.name for s in forward))
+    if isinstance(spec.forward, Callee):
+        return tuple(str(o.name) for o in spec.outputs or ())
+    if spec.outputs is not None:
+        for o in spec.outputs:
+            if o.name not in assigned and o.name not in lost:
+                hints = did_you_mean(o.name, assigned) or (f"assign it, `{o.name} = …`, or leave it out of `outputs`",)
+                message = f"the output `{o.name}` is never assigned"
+                bag.error("OPG218", message, o.span, label="no statement", hints=hints)
+        return tuple(str(o.name) for o in spec.outputs if o.name in assigned)
+    together = {n: names for names in circles(forward) for n in names}
+    read = {
+        name for s in forward for name in statement_names(s)
+        if (name != s.target.name or s.op != "=") and name not in together.get(s.target.name, ())
+    }  # fmt: skip
+    return tuple(n for n in assigned if n not in read)
+
+
+def check_outputs(d: Declarations, bag: Bag) -> None:
+    """An operator has an output; looked at last, because a circle of statements has its own message."""
+    if d.outputs or bag.has_errors or isinstance(d.spec.forward, Callee):
+        return
+    last = d.forward[-1].target.name
+    bag.error(
+        "OPG235", "this operator has no outputs", d.spec.forward.whole,
+        notes=("without `outputs`, these are the tensors that are assigned and never read",),
+        hints=(f"list them: `outputs: [{last}]`",),
+    )  # fmt: skip
+
+
+def check_target_name(d: Declarations, s: Assign, bag: Bag) -> None:
+    """What a statement assigns is a name of its own."""
+    name, span = s.target.name, s.target.name_span
+    if name in d.inputs:
+        related = (Label(d.inputs[name].span, "declared here"),)
+        hints = (f"give the result another name: `{_renamed(d, s)}`",)
+        bag.error("OPG236", f"`{name}` is an input and cannot be assigned", span, related=related, hints=hints)
+    elif name in d.params:
+        related = (Label(d.params[name].span, "declared here"),)
+        hints = (f"give the result another name: `{_renamed(d, s)}`",)
+        bag.error("OPG236", f"`{name}` is a param and cannot be assigned", span, related=related, hints=hints)
+    elif not check_lower(name, span, "tensor", bag):
+        return
+
+
+def _renamed(d: Declarations, s: Assign) -> str:
+    """The statement with another name on its left."""
+    taken = (*d.inputs, *d.params, *d.targets(), *d.functions)
+    free = next(name for name in ("y", "output", f"{s.target.name}_out") if name not in taken)
+    return unparse_assign(replace(s, target=replace(s.target, name=free)))
+
+
+def every(checks: Iterable[bool]) -> bool:
+    """Whether all hold, after every one of them has been made (and has reported what it found)."""
+    return all(list(checks))
+
+
+def check_lower(name: str, span: Span, what: str, bag: Bag) -> bool:
+    """Whether a name that formulas introduce is spelt as one; reports it where not."""
+    a_what = f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
+    if name[:1].isupper():
+        hints = (f"the name of {a_what} starts with a lower-case letter: `{name.lower()}`",)
+        bag.error("OPG241", f"`{name}` is spelt like a dim", span, hints=hints)
+        return False
+    if not _NAME.fullmatch(name):
+        bag.error("OPG241", f"`{name}` cannot be the name of {a_what}", span, hints=("names start with a letter",))
+        return False
+    if keyword.iskeyword(name):
+        bag.error("OPG241", f"`{name}` is a keyword of Python", span, hints=(f"write `{name}_`, say",))
+        return False
+    return True
+
+
+def _check_saved(d: Declarations, bag: Bag) -> None:
+    if d.spec.save == "auto":
+        return
+    known = (*d.inputs, *d.targets(), *d.lost)
+    for name in d.spec.save:
+        if name not in known:
+            bag.error(
+                "OPG205", f"`{name}` cannot be saved: there is no such tensor", getattr(name, "span", None),
+                label="unknown tensor", hints=did_you_mean(name, known),
+            )  # fmt: skip

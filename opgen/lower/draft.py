@@ -1,0 +1,107 @@
+"""A first spec for a new operator, from a formula: its operands are declared as they are used.
+
+In: a name and a formula; out: the text of a spec. What the formula leaves open is taken in the simplest way: a name
+that is read and not assigned is an input, an index `k` runs over a dim `K`, a tensor that stands as a position holds
+integers, and a name without brackets is one number where the target has no batch dims. Mistakes in the formula stay in
+the draft, where the stages behind this one find them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from opgen.diagnostics.model import Bag, Source
+from opgen.ir.formula import CONSTANTS
+from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Reduction
+from opgen.lang.parser import parse_statements
+from opgen.lang.walk import nodes
+from opgen.schema.formula import Formula
+from opgen.schema.kinds import head
+
+
+@dataclass(slots=True)
+class _Operand:
+    """What is known of a name that is read: its shape from the first access with brackets, and where it stands."""
+
+    shape: tuple[str, ...] | None = None
+    integer: bool = False
+
+
+@dataclass(slots=True)
+class _Operands:
+    found: dict[str, _Operand] = field(default_factory=dict)
+    fresh: int = 0
+
+    def dim(self, item: Expr | Dots) -> str:
+        """The dim at a position of an access."""
+        match item:
+            case Dots():
+                return "..."
+            case Name(name=name) if name.islower():
+                return name.capitalize()
+            case _:
+                self.fresh += 1
+                return f"D{self.fresh}"
+
+
+def of_formula(op: str, formula: str, schema: str) -> str:
+    """The spec of a formula; one without `=` is the value of an output `y`."""
+    lines = [line.strip() for line in formula.strip().splitlines() if line.strip()]
+    if len(lines) == 1 and not re.search(r"(?<![=!<>])=(?!=)", lines[0]):
+        lines = [f"y = {lines[0]}"]
+    operands = _operands("\n".join(lines))
+    block = "".join(f"  {line}\n" for line in lines)
+    return f"{head(op, schema)}{_inputs(operands)}forward: |\n{block}"
+
+
+def _inputs(operands: Mapping[str, _Operand]) -> str:
+    if all(o.shape is None and not o.integer for o in operands.values()):
+        return f"inputs: [{', '.join(operands)}]\n"
+    fields = []
+    for name, o in operands.items():
+        told = [] if o.shape is None else [f"shape: [{', '.join(o.shape)}]"]
+        told += ["dtype: int"] if o.integer else []
+        fields.append(f"  {name}: {{{', '.join(told)}}}\n")
+    return "inputs:\n" + "".join(fields)
+
+
+def _operands(text: str) -> dict[str, _Operand]:
+    source = Source("", text)
+    statements, _ = parse_statements(Formula(text, source, tuple(range(len(text) + 1))), Bag())
+    assigned = frozenset(s.target.name for s in statements)
+    found = _Operands()
+    for s in statements:
+        bound = frozenset(_indices(s))
+        alone = () if s.target.items is not None and not any(isinstance(i, Dots) for i in s.target.items) else None
+        for node in nodes(s.value):
+            if isinstance(node, Access | Name) and node.name not in (*assigned, *bound, *CONSTANTS):
+                _note(found, node, bound, alone)
+    return found.found
+
+
+def _note(operands: _Operands, node: Access | Name, bound: frozenset[str], alone: tuple[str, ...] | None) -> None:
+    """Note how a name is read; `alone` is the shape of one without brackets, None for any batch dims."""
+    if node.name[:1].isupper():  # a dim read as a number
+        return
+    operand = operands.found.setdefault(node.name, _Operand(alone if isinstance(node, Name) else None))
+    if not isinstance(node, Access):
+        return
+    if operand.shape is None:
+        operand.shape = tuple(operands.dim(item) for item in node.items)
+    for item in node.items:
+        for inner in nodes(item) if not isinstance(item, Dots) else ():
+            if isinstance(inner, Access | Name) and inner.name not in bound and inner.name[:1].islower():
+                shape = alone if isinstance(inner, Name) else None
+                operands.found.setdefault(inner.name, _Operand(shape)).integer = True
+
+
+def _indices(s: Assign) -> Iterator[str]:
+    """The names that a statement uses as indices."""
+    for item in s.target.items or ():
+        if isinstance(item, Binder):
+            yield item.name
+    for node in nodes(s.value):
+        if isinstance(node, Reduction):
+            yield from (b.name for b in node.binders if isinstance(b, Binder))

@@ -1,0 +1,134 @@
+"""Expressions of formulas to typed scalars: arithmetic and conditions; names, calls, reductions stand elsewhere.
+
+Kinds follow the language: a condition in arithmetic is 0 or 1, `/` gives a float, functions say what they give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import assert_never
+
+from opgen.ir.arithmetic import comparison_of, either, negation_of, product_of, sum_of
+from opgen.ir.program import Kind
+from opgen.ir.scalar import Lit, Scalar, both, neg
+from opgen.lang.nodes import (
+    Access,
+    Call,
+    Compare,
+    Expr,
+    Logic,
+    Name,
+    Number,
+    Power,
+    Product,
+    Reduction,
+    Sum,
+    Text,
+    Unary,
+)
+from opgen.lower.access import access, bare_name
+from opgen.lower.call import call
+from opgen.lower.kinds import condition, numeric, promote, real_number
+from opgen.lower.power import power_of, within_bounds
+from opgen.lower.reduction import reduction
+from opgen.lower.scope import BAD, Frame, Typed
+
+
+def expression(f: Frame, e: Expr) -> Typed:
+    """Lower one expression; mistakes are reported and give `BAD`."""
+    match e:
+        case Number(value=value):
+            return Typed(Lit(value), Kind.FLOAT if isinstance(value, Fraction) else Kind.INT)
+        case Text():
+            return _text(f, e)
+        case Name():
+            return bare_name(f, e)
+        case Access():
+            return access(f, e)
+        case Unary(op="-", operand=operand):
+            inner = numeric(f.lower(operand))
+            return Typed(neg(inner.scalar), inner.kind)
+        case Unary(operand=operand):
+            inner = condition(f, f.lower(operand), operand.span)
+            return inner if inner.kind is None else Typed(negation_of(inner.scalar), Kind.BOOL)
+        case Sum(terms=terms):
+            lowered = [(sign, numeric(f.lower(t))) for sign, t in terms]
+            found = sum_of([(sign, t.scalar) for sign, t in lowered])
+            return within_bounds(f, Typed(found, promote(t.kind for _, t in lowered)), e.span)
+        case Product(factors=factors):
+            return within_bounds(f, _product(f, factors), e.span)
+        case Power(base=base, exponent=exponent):
+            return power_of(f, numeric(f.lower(base)), numeric(f.lower(exponent)), e.span)
+        case Compare(operands=operands, ops=ops):
+            return _compare(f, operands, ops)
+        case Logic(op=op, operands=operands):
+            return _logic(f, op, operands)
+        case Call():
+            return call(f, e)
+        case Reduction():
+            return reduction(f, e)
+        case _:
+            assert_never(e)
+
+
+def _text(f: Frame, e: Text) -> Typed:
+    hint = 'a choice of formula is a guard at the end of a statement: `y = … if mode == "a"`'
+    return f.error("OPG231", "a string stands only in a guard", e.span, hint)
+
+
+def _product(f: Frame, factors: Sequence[tuple[str, Expr]]) -> Typed:
+    lowered = [(op, numeric(f.lower(e))) for op, e in factors]
+    kind = lowered[0][1].kind
+    for op, t in lowered[1:]:
+        kind = promote((kind, t.kind))
+        if op == "/" and kind is not None:
+            kind = promote((kind, Kind.FLOAT))
+        if op in ("//", "%") and kind is Kind.COMPLEX:
+            span = next(e.span for e, (_, other) in zip((e for _, e in factors), lowered, strict=True)
+                        if other.kind is Kind.COMPLEX)  # fmt: skip
+            return real_number(f, Typed(t.scalar, kind), span, f"`{op}`")
+        if op in ("//", "%") and t.scalar == Lit(0):
+            span = next(e.span for o, e in factors if o == op)
+            return f.error("OPG223", "this divides by zero", span)
+    return Typed(product_of([(op, t.scalar) for op, t in lowered]), kind)
+
+
+def _compare(f: Frame, operands: Sequence[Expr], ops: Sequence[str]) -> Typed:
+    lowered = [f.lower(o) for o in operands]
+    if any(t.kind is None for t in lowered):
+        return BAD
+    if not all(t.kind is Kind.BOOL for t in lowered):
+        lowered = [numeric(t) for t in lowered]
+    if not set(ops) <= {"==", "!="}:
+        for t, o in zip(lowered, operands, strict=True):
+            if t.kind is Kind.COMPLEX:
+                hint = "compare `abs(…)` or `real(…)`"
+                return f.error("OPG223", "complex numbers have no order", o.span, hint, label="complex")
+    scalars = [t.scalar for t in lowered]
+    if all(isinstance(s, Lit) for s in scalars):
+        links = zip(scalars, ops, scalars[1:], strict=False)
+        return Typed(Lit(all(_literal(op, a, b) for a, op, b in links)), Kind.BOOL)
+    return Typed(comparison_of(scalars, ops), Kind.BOOL)
+
+
+def _literal(op: str, a: Scalar, b: Scalar) -> bool:
+    assert isinstance(a, Lit)
+    assert isinstance(b, Lit)
+    x, y = a.value, b.value
+    table = {"==": x == y, "!=": x != y, "<": x < y, "<=": x <= y, ">": x > y, ">=": x >= y}
+    return table[op]
+
+
+def _logic(f: Frame, op: str, operands: Sequence[Expr]) -> Typed:
+    """`and`, `or` from left to right; what a literal decides is not looked at further (`given(p) and p > 0`)."""
+    decisive = op == "or"
+    result: Scalar = Lit(not decisive)
+    for e in operands:
+        part = condition(f, f.lower(e), e.span)
+        if part.kind is None:
+            return BAD
+        result = either(result, part.scalar) if op == "or" else both(result, part.scalar)
+        if result == Lit(decisive):
+            break
+    return Typed(result, Kind.BOOL)

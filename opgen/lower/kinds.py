@@ -1,0 +1,68 @@
+"""Kinds of elements: how they combine, and how one becomes another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from opgen.diagnostics.model import Span
+from opgen.ir.program import Kind
+from opgen.ir.scalar import Lit, where
+from opgen.lower.scope import BAD, Frame, Typed
+
+
+def promote(kinds: Iterable[Kind | None]) -> Kind | None:
+    """The kind of an arithmetic result; None as soon as one is unknown."""
+    found = tuple(kinds)
+    if None in found:
+        return None
+    if Kind.COMPLEX in found:
+        return Kind.COMPLEX
+    if Kind.FLOAT in found:
+        return Kind.FLOAT
+    return Kind.INT if Kind.INT in found else Kind.BOOL
+
+
+def numeric(t: Typed) -> Typed:
+    """A condition as 0 or 1; numbers as they are."""
+    if t.kind is not Kind.BOOL:
+        return t
+    if isinstance(t.scalar, Lit):
+        return Typed(Lit(int(t.scalar.value)), Kind.INT)
+    return Typed(where(t.scalar, Lit(1), Lit(0)), Kind.INT)
+
+
+def condition(f: Frame, t: Typed, span: Span) -> Typed:
+    """A condition, or a mistake."""
+    if t.kind is None or t.kind is Kind.BOOL:
+        return t
+    what = "an integer" if t.kind is Kind.INT else "a number"
+    hint = "compare it, for example `x != 0`"
+    return f.error("OPG223", f"a condition is needed here, and this is {what}", span, hint)
+
+
+def integer(f: Frame, t: Typed, span: Span, what: str) -> Typed:
+    """An integer, or a mistake."""
+    t = numeric(t)
+    if t.kind is None or t.kind is Kind.INT:
+        return t
+    hints = ("`/` gives a float; write `//` for the integer quotient",) if "/" in span.text else ()
+    if not hints and t.kind is Kind.FLOAT and what == "a position":
+        hints = ("`int(e)` truncates: `int(floor(e))` rounds down",)
+    f.bag.error("OPG223", f"{what} is an integer, and this is {ARTICLES[t.kind]}", span, hints=hints)
+    return BAD
+
+
+ARTICLES = {
+    Kind.FLOAT: "a float",
+    Kind.INT: "an integer",
+    Kind.BOOL: "a condition",
+    Kind.COMPLEX: "a complex number",
+}
+
+
+def real_number(f: Frame, t: Typed, span: Span, what: str) -> Typed:
+    """A number that is not complex, or a mistake."""
+    if t.kind is not Kind.COMPLEX:
+        return t
+    hint = "take `real(…)`, `imag(…)` or `abs(…)` of it"
+    return f.error("OPG223", f"{what} takes real numbers, and this is complex", span, hint, label="complex")

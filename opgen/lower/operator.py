@@ -1,0 +1,308 @@
+"""A spec to an operator: every formula parsed, every name resolved, one program per variant.
+
+In goes an `OpSpec`; out comes an `Operator`, or None with every mistake in the bag. Each variant is lowered on its own
+from the parsed formulas, so that nothing in a program depends on what is present or chosen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from opgen.diagnostics.model import Bag
+from opgen.ir.operator import Operator, Variant
+from opgen.ir.program import (
+    Argument,
+    Condition,
+    DimSource,
+    Function,
+    Kind,
+    Output,
+    Override,
+    Program,
+    Statement,
+    Tensor,
+    parts,
+    statement_scalars,
+)
+from opgen.ir.scalar import Apply, Batch, Dim, Scalar, walk
+from opgen.lang.depth import deep_trees
+from opgen.lang.initialiser import initialisers
+from opgen.lang.nodes import Assign
+from opgen.lang.walk import statement_names
+from opgen.lower.block import lower_block
+from opgen.lower.call import argument_names, placeholder
+from opgen.lower.complex_split import split_operator
+from opgen.lower.constant import (
+    absent_value,
+    arguments,
+    check_domains,
+    computed_defaults,
+    computed_values,
+    derived_dims,
+    dims_in,
+    params_in,
+)
+from opgen.lower.declare import Declarations, LocalFunction, check_outputs, declare, every
+from opgen.lower.elsewhere import check_sizes, declared_results, differentiable_outputs, elsewhere
+from opgen.lower.fold import folded
+from opgen.lower.guards import (
+    MAX_VARIANTS,
+    Case,
+    Switch,
+    case_of,
+    check_cover,
+    check_guard,
+    combinations,
+    holds,
+    switches,
+)
+from opgen.lower.kinds import numeric, promote
+from opgen.lower.override import check_targets, lower_override
+from opgen.lower.scatter import identity
+from opgen.lower.scope import Frame, Known, Variation
+from opgen.lower.shape import is_clear
+from opgen.lower.statement import Wanted, frame_of
+from opgen.schema.elsewhere import Callee
+from opgen.schema.model import OpSpec
+
+
+def lower(spec: OpSpec, bag: Bag) -> Operator | None:
+    """The operator of a spec; None where there is a mistake."""
+    found = Bag()
+    with deep_trees():
+        operator = _lower(spec, found)
+    for d in sorted(found.items, key=lambda d: d.span.start if d.span is not None else 0):
+        bag.add(d)
+    return None if found.has_errors else operator
+
+
+def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
+    if elsewhere(spec) is not None:
+        spans = [t.span for t in spec.inputs if t.dtype == "complex"]
+        for span in (*spans, *(o.span for o in spec.outputs or () if o.dtype == "complex")):
+            message = "complex tensors of an operator that another library computes are not supported yet"
+            bag.error("OPG225", message, span)
+    initialisers(spec, bag)
+    d = declare(spec, bag)
+    if d is None:
+        return None
+    computed = computed_defaults(d)
+    params = arguments(d, computed, bag)
+    check_domains(d, bag)
+    check_targets(d, bag)
+    guards = every(check_guard(d, s.guard, bag) for s in (*d.forward, *d.backward) if s.guard is not None)
+    if not guards:
+        return None
+    found = switches(d, computed)
+    refused = _check_guards(d, found, bag)
+    fold = folded(d, found, partial(_variant, d, params=params, computed=computed, refused=refused, bag=bag))
+    if fold.declarations is not d:
+        if bag.has_errors:
+            return None
+        d = fold.declarations
+        found, tells = switches(d, computed), dict(fold.tells)
+        params = tuple(replace(a, tells=tells.get(a.name)) for a in arguments(d, computed, bag))
+    count = math.prod(len(s.settings) for s in found)
+    if count > MAX_VARIANTS:
+        names = ", ".join(f"`{s.name}` ({len(s.settings)})" for s in found)
+        bag.error(
+            "OPG247", f"this operator has {count} variants, more than {MAX_VARIANTS}", spec.op.span,
+            notes=(f"decided by {names}",), hints=("test bool params in `where` instead of guards",),
+        )  # fmt: skip
+        return None
+
+    def variants_of(d: Declarations) -> list[Variant]:
+        made = ((c, _variant(d, c, params, computed, refused, bag)) for c in combinations(found))
+        return [Variant(c, program) for c, program in made if program is not None]
+
+    variants = variants_of(d)
+    kinds = _common_kinds(variants)
+    if kinds and not bag.has_errors:
+        variants = variants_of(replace(d, kinds=kinds))
+    check_outputs(d, bag)
+    if bag.has_errors:
+        return None
+    tensors = tuple(_tensor(d, n) for n in d.inputs)
+    optional = tuple(n for n, t in d.inputs.items() if t.optional)
+    made = Operator(str(spec.op), tensors, optional, params, d.outputs, tuple(variants), elsewhere(spec))
+    return split_operator(replace(made, fills=fold.fills))
+
+
+def _common_kinds(variants: Sequence[Variant]) -> tuple[tuple[str, Kind], ...]:
+    """The kind of each output that is not the same in all variants: one that holds them all."""
+    kinds: dict[str, dict[Kind, None]] = {}
+    for v in variants:
+        for o in v.program.outputs:
+            kinds.setdefault(o.name, {})[o.kind] = None
+    return tuple((n, common) for n, k in kinds.items() if len(k) > 1 and (common := promote(k)) is not None)
+
+
+def _check_guards(d: Declarations, found: tuple[Switch, ...], bag: Bag) -> frozenset[str]:
+    """Names whose statements leave a case out or overlap."""
+    refused: list[str] = []
+    for block in (d.forward, d.backward):
+        names: dict[str, list[Assign]] = {}
+        for s in block:
+            if s.op == "=" and s.target.name not in d.lost:
+                names.setdefault(s.target.name, []).append(s)
+        refused += [n for n, statements in names.items() if not check_cover(d, n, statements, found, bag)]
+    return frozenset(refused)
+
+
+def _tensor(d: Declarations, name: str) -> Tensor:
+    t = d.inputs[name]
+    kind = Kind(t.dtype)
+    return Tensor(
+        name, d.shapes[name], kind, differentiable=t.differentiable and kind in (Kind.FLOAT, Kind.COMPLEX), doc=t.doc
+    )
+
+
+# --- one variant -----------------------------------------------------------------------------------------------------
+
+
+def _variant(
+    d: Declarations,
+    conditions: tuple[Condition, ...],
+    params: tuple[Argument, ...],
+    computed: frozenset[str],
+    refused: frozenset[str],
+    bag: Bag,
+) -> Program | None:
+    case = case_of(conditions)
+    state = Variation(case.given, case.chosen)
+    state.taken.update((*d.inputs, *d.params, *d.targets(), *d.functions, *(s.target.name for s in d.backward)))
+    computed_values(d, state, computed, bag)
+    state.dims = derived_dims(d, state, bag)
+    for name, t in d.inputs.items():
+        absent = None if state.given.get(name, True) else absent_value(d, state, name, bag)
+        shape = d.shapes[name] if is_clear(d.shapes[name]) else None
+        state.tensors[name] = Known(name, shape, Kind(t.dtype), t.span, absent, declared=True)
+    for f in d.functions.values():  # also those that nothing calls
+        _function(f, frame_of(d, state, bag))
+    statements = _statements(d, state, refused, bag)
+    if isinstance(d.spec.forward, Callee):
+        declared_results(d, state)
+    outputs = tuple(o for n in d.outputs if (o := _output(d, state, n)) is not None)
+    override = lower_override(d, state, outputs, refused, bag) if d.backward else Override()
+    if bag.has_errors:
+        return None
+    present = tuple(_tensor(d, n) for n in d.inputs if state.given.get(n, True))
+    functions = _functions(d, state, (*statements, *override.statements), bag)
+    outputs = differentiable_outputs(present, statements, outputs, functions)
+    dims = _dims(d, state, present)
+    if not statements:
+        check_sizes(d, outputs, ("...", *(s.name for s in dims)), bag)
+    all_statements = (*statements, *override.statements)
+    if not _check_dims(d, state, all_statements, dims, bag):
+        return None
+    scalars = [e for s in all_statements for e in statement_scalars(s)]
+    scalars += [e for f in functions for e in f.scalars]
+    scalars += [s.value for s in dims if s.value is not None]
+    read = frozenset[str]().union(*(params_in(e) for e in scalars))
+    used = params if isinstance(d.spec.forward, Callee) else tuple(p for p in params if p.name in read)
+    return Program(str(d.spec.op), present, used, dims, statements, outputs, functions, override)
+
+
+def _statements(d: Declarations, state: Variation, refused: frozenset[str], bag: Bag) -> tuple[Statement, ...]:
+    case = Case(state.given, state.chosen)
+    for name, span in (d.targets() | dict.fromkeys(d.lost, d.spec.op.span)).items():
+        if name in refused or (name in d.lost and name not in d.inputs):
+            state.tensors[name] = Known(name, None, Kind.FLOAT, span)
+    chosen = [s for s in d.forward if s.target.name not in refused and holds(d, s.guard, case)]
+    found = lower_block(d, state, chosen, lambda s: _wanted(d, s.target.name), bag)
+    return (*found, *_untouched(d, state, refused))
+
+
+def _untouched(d: Declarations, state: Variation, refused: frozenset[str]) -> list[Statement]:
+    """Names with scatters only, none of which holds in this variant: they are the identity."""
+    found: list[Statement] = []
+    for s in d.forward:
+        name = s.target.name
+        if s.op == "=" or name in state.tensors or name in refused:
+            continue
+        made = identity(name, s, _wanted(d, name))
+        if made is not None:
+            found.append(made)
+            state.tensors[name] = Known(name, made.shape, made.kind, s.target.name_span)
+    return found
+
+
+def _wanted(d: Declarations, name: str) -> Wanted:
+    """What `outputs` declares about a name; one whose cotangent the spec reads is float or complex."""
+    declared = next((o for o in d.spec.outputs or () if o.name == name), None)
+    stated = name in d.outputs and any(f"grad_{name}" in statement_names(s) for s in d.backward)
+    kind = Kind.FLOAT if stated else dict(d.kinds).get(name)
+    if declared is None:
+        return Wanted(kind=kind, at_least=stated)
+    kind = kind if declared.kind is None else Kind(declared.kind)
+    shape = d.output_shapes.get(name)
+    return Wanted(shape, declared.span, "its declared shape", kind, at_least=stated and declared.dtype is None)
+
+
+def _output(d: Declarations, state: Variation, name: str) -> Output | None:
+    known = state.tensors.get(name)
+    if known is None or known.shape is None:
+        return None
+    declared = next((o for o in d.spec.outputs or () if o.name == name), None)
+    differentiable = known.kind in (Kind.FLOAT, Kind.COMPLEX) and (declared is None or declared.differentiable)
+    doc = "" if declared is None else declared.doc
+    stored = "" if declared is None else declared.stored
+    return Output(name, name, known.shape, known.kind, None, differentiable, doc=doc, dtype=stored)
+
+
+def _functions(d: Declarations, state: Variation, statements: tuple[Statement, ...], bag: Bag) -> tuple[Function, ...]:
+    """The functions with stated derivatives that the statements call, and those that these call."""
+    frame = frame_of(d, state, bag)
+    called: dict[str, Function] = {}
+    own = {f.symbol: f for f in d.functions.values()}
+    queue = [e for s in statements for e in statement_scalars(s)]
+    while queue:
+        for node in walk(queue.pop(0)):
+            if isinstance(node, Apply) and node.fn in own and node.fn not in called:
+                called[node.fn] = _function(own[node.fn], frame)
+                queue += called[node.fn].scalars
+    return tuple(called[n] for n in own if n in called)
+
+
+def _function(f: LocalFunction, frame: Frame) -> Function:
+    inner = placeholder(f, frame)
+    value = None if f.value is None else numeric(inner.lower(f.value)).scalar
+    inner.calls = ()  # a derivative may call its function
+    partials = tuple(numeric(inner.lower(e)).scalar for e in f.partials or ())
+    return Function(f.symbol, argument_names(f, frame), value, partials, f.spellings)
+
+
+def _dims(d: Declarations, state: Variation, present: tuple[Tensor, ...]) -> tuple[DimSource, ...]:
+    """Where each size comes from: an input that is present, or a formula whose dims are known."""
+    found: dict[str, DimSource] = {}
+    for t in present:
+        for k, s in enumerate(t.shape):
+            if isinstance(s, Dim) and s.name not in found and s.name not in d.derived:
+                found[s.name] = DimSource(s.name, t.name, k)
+    for name, value in state.dims.items():
+        if value is not None and dims_in(value) <= found.keys():
+            found[name] = DimSource(name, value=value)
+    return tuple(found.values())
+
+
+def _check_dims(
+    d: Declarations, state: Variation, statements: tuple[Statement, ...], dims: tuple[DimSource, ...], bag: Bag
+) -> bool:
+    """Every size that is used is known in this variant."""
+    known = {s.name for s in dims}
+    good = True
+    for s in parts(statements):
+        shapes: list[Scalar] = [e for e in s.shape if not isinstance(e, Batch)]
+        for e in (*statement_scalars(s), *shapes):
+            for name in sorted(dims_in(e) - known - {"..."}):
+                absent = [n for n, shape in d.shapes.items() if not state.given.get(n, True) and Dim(name) in shape]
+                why = f"it stands only in the shape of `{absent[0]}`, which may be missing" if absent else "unknown"
+                bag.error(
+                    "OPG238", f"the size `{name}` is not always known", s.span, label=why,
+                    hints=("declare the shape of another input with it, or guard this statement",),
+                )  # fmt: skip
+                good = False
+    return good

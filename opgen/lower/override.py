@@ -1,0 +1,101 @@
+"""A `backward` block: the gradients that a spec states itself, as statements beside the program."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from opgen.diagnostics.model import Bag
+from opgen.diagnostics.suggest import did_you_mean
+from opgen.ir import text
+from opgen.ir.program import Kind, Output, Override, Shape, parts
+from opgen.ir.scalar import BATCH, Batch
+from opgen.lang.nodes import Assign, Dots
+from opgen.lower.block import lower_block
+from opgen.lower.declare import Declarations
+from opgen.lower.guards import Case, holds
+from opgen.lower.scope import Known, Variation
+from opgen.lower.statement import Wanted
+
+PREFIX = "grad_"
+
+
+def check_targets(d: Declarations, bag: Bag) -> None:
+    """`backward` assigns gradients of differentiable inputs, and names of its own."""
+    if not d.backward:
+        return
+    taken = d.targets()
+    for s in d.backward:
+        name, span = s.target.name, s.target.name_span
+        if name in taken:
+            bag.error("OPG228", f"`{name}` is assigned in `forward`", span, hints=("use another name",))
+            continue
+        if not name.startswith(PREFIX):
+            continue
+        of = name.removeprefix(PREFIX)
+        differentiable = [
+            PREFIX + n for n, t in d.inputs.items() if t.dtype in ("float", "complex") and t.differentiable
+        ]
+        if of in d.inputs and PREFIX + of not in differentiable:
+            bag.error("OPG228", f"the input `{of}` has no gradient", span)
+        elif of not in d.inputs:
+            message = f"`{name}` is the gradient of no input"
+            if of in d.outputs:
+                message = f"`{name}` is given: it is the gradient of an output"
+            bag.error("OPG228", message, span, hints=did_you_mean(name, differentiable))
+    assigned = {s.target.name for s in d.backward}
+    if not any(PREFIX + n in assigned or PREFIX + n in d.lost for n in d.inputs):
+        first = d.backward[0].target.name_span
+        hints = tuple(f"assign `{PREFIX}{n}`" for n in list(d.inputs)[:1])
+        bag.error("OPG228", "this block states the gradient of no input", first, hints=hints)
+
+
+def lower_override(
+    d: Declarations, state: Variation, outputs: tuple[Output, ...], refused: frozenset[str], bag: Bag
+) -> Override:
+    """The block in one variant. Gradients of absent inputs are left out."""
+    inner = replace(state, tensors=dict(state.tensors), later={})
+    for o in outputs:
+        if o.kind in (Kind.FLOAT, Kind.COMPLEX):
+            inner.tensors[PREFIX + o.name] = Known(PREFIX + o.name, o.shape, o.kind, d.targets()[o.name])
+    case = Case(state.given, state.chosen)
+    chosen = [s for s in d.backward if s.target.name not in refused and holds(d, s.guard, case)]
+    chosen = [s for s in chosen if state.given.get(s.target.name.removeprefix(PREFIX), True)]
+    last = {s.target.name: s for s in chosen}
+    statements = lower_block(d, inner, chosen, lambda s: _stated_shape(d, s), bag)
+    by_name = {s.target: s for s in parts(statements)}
+    stated: list[str] = []
+    shapes: list[Shape] = []
+    for name, s in last.items():
+        of = name.removeprefix(PREFIX) if name.startswith(PREFIX) else ""
+        own = d.shapes.get(of)
+        if own is None or name not in by_name:
+            continue
+        made = by_name[name]
+        if _named(made.shape) != _named(own):
+            message = f"`{name}` has shape {text.shape(made.shape)} and `{of}` has shape {text.shape(own)}"
+            bag.error("OPG228", message, s.target.span)
+        stated.append(of)
+        shapes.append(made.shape)
+    return Override(tuple(stated), tuple(statements), tuple(shapes))
+
+
+def _named(shape: Shape) -> Shape:
+    return tuple(s for s in shape if not isinstance(s, Batch))
+
+
+def _stated_shape(d: Declarations, s: Assign) -> Wanted:
+    """The shape of the input, with batch dims where the statement writes them; nothing for other names."""
+    name = s.target.name
+    of = name.removeprefix(PREFIX) if name.startswith(PREFIX) else ""
+    own = d.shapes.get(of)
+    if own is None:
+        return Wanted()
+    origin, kind = f"the shape of `{of}`", Kind(d.inputs[of].dtype)
+    if own == ():
+        return Wanted(kind=kind)
+    if BATCH in own:
+        return Wanted(own, None, origin, kind, batch=True)
+    items = s.target.items or ()
+    dots = [k for k, i in enumerate(items) if isinstance(i, Dots)]
+    shape = (*own[: dots[0]], BATCH, *own[dots[0] :]) if dots and dots[0] <= len(own) else own
+    return Wanted(shape, None, origin, kind)

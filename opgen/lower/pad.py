@@ -1,0 +1,70 @@
+"""`pad(x[…], fill)`: an access that may leave its tensor, and what it reads there.
+
+A constant fill becomes part of the access. One that is computed, or of another kind than the tensor, becomes the other
+branch of a choice, so that derivatives see it.
+"""
+
+from __future__ import annotations
+
+from opgen.diagnostics.model import Span
+from opgen.diagnostics.suggest import counted
+from opgen.ir.polynomial import polynomial
+from opgen.ir.program import Kind, Shape
+from opgen.ir.scalar import BATCH, ZERO, Batch, Index, Lit, Read, Scalar, both, call, walk, where
+from opgen.lang.nodes import Access, Call
+from opgen.lower.access import access
+from opgen.lower.kinds import condition, numeric, promote
+from opgen.lower.scope import BAD, Frame, Typed
+
+
+def padded(f: Frame, e: Call) -> Typed:
+    """Lower a `pad` on the right side."""
+    if len(e.args) != 2:
+        hint = "it is written `pad(x[i - 1], 0)`"
+        message = f"`pad` takes an access and a fill, not {counted(len(e.args), 'argument')}"
+        return f.error("OPG210", message, e.span, hint)
+    inner, outside = e.args
+    if not isinstance(inner, Access):
+        hint = "it covers one access: `pad(x[i - 1], 0)`"
+        return f.error("OPG206", "`pad` takes an access with positions", inner.span, hint)
+    fill = f.lower(outside)
+    value = access(f, inner, padded=True)
+    if value.kind is None or fill.kind is None:
+        return BAD
+    if not isinstance(value.scalar, Read):
+        return value
+    if value.kind is Kind.BOOL:
+        fill = _as_condition(f, fill, outside.span)
+        if fill.kind is None:
+            return BAD
+    else:
+        fill = numeric(fill)
+    kind = promote((value.kind, fill.kind))
+    if kind is value.kind and _is_constant(fill.scalar):
+        return Typed(Read(value.scalar.tensor, value.scalar.at, fill.scalar), kind)
+    known = f.state.tensors[value.scalar.tensor]
+    assert known.shape is not None
+    shape = tuple(BATCH if k == known.running else n for k, n in enumerate(known.shape))  # before it is the start
+    return Typed(where(in_bounds(value.scalar, shape), value.scalar, fill.scalar), kind)
+
+
+def _as_condition(f: Frame, fill: Typed, span: Span) -> Typed:
+    if fill.scalar in (Lit(0), Lit(1)):
+        return Typed(Lit(fill.scalar == Lit(1)), Kind.BOOL)
+    return condition(f, fill, span)
+
+
+def _is_constant(e: Scalar) -> bool:
+    return all(not isinstance(n, Read | Index) for n in walk(e))
+
+
+def in_bounds(r: Read, shape: Shape) -> Scalar:
+    """The condition that every position of an access is in range."""
+    result: Scalar = Lit(True)
+    for p, n in zip(r.at, shape, strict=True):
+        if isinstance(p, Batch) or isinstance(n, Batch):
+            continue
+        shown = polynomial(p).constant
+        low = Lit(shown >= 0) if shown is not None else call("ge", p, ZERO)
+        result = both(both(result, low), call("lt", p, n))
+    return result

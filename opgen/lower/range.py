@@ -1,0 +1,98 @@
+"""The range rule: a position that provably leaves its tensor is a mistake; what cannot be proven is checked in a run.
+
+Positions are noted while a formula is lowered and judged when the extents of its indices are known.
+"""
+
+from __future__ import annotations
+
+from opgen.diagnostics.model import Label, Span
+from opgen.ir import text
+from opgen.ir.polynomial import Polynomial, number, polynomial
+from opgen.ir.program import Axis
+from opgen.ir.ranges import corner, facts_of, is_nonnegative
+from opgen.ir.scalar import Batch, Dim, Index, Lit, Scalar, call, walk
+from opgen.lower.declare import every
+from opgen.lower.scope import UNKNOWN, Check, Frame, IndexInfo, Site
+
+
+def note(f: Frame, position: Scalar, extent: Scalar, site: Site, span: Span) -> None:
+    """Remember a position for the check at the end of the statement."""
+    if site.padded or f.scope is None or extent == Dim(UNKNOWN):
+        return
+    visible = {i.unique: i for i in f.scope.visible() if not isinstance(i, Batch)}
+    used = [n.name for n in walk(position) if isinstance(n, Index)]
+    indices = tuple((name, visible[name]) for name in dict.fromkeys(used) if name in visible)
+    f.checks.append(Check(position, extent, site, span, indices, not f.path))
+
+
+def check_ranges(f: Frame) -> bool:
+    """Whether no noted position is provably out of range."""
+    return every(_check(f, c) for c in f.checks)
+
+
+def _check(f: Frame, c: Check) -> bool:
+    facts = facts_of(tuple(Axis(name, _extent(i)) for name, i in c.indices), f.state.dims)
+    position = polynomial(c.position)
+    low, high = corner(position, facts, least=True), corner(position, facts, least=False)
+    last = polynomial(c.extent) - number(1)
+    # Conditions may keep an index away from its ends, but not from both.
+    below = low if c.always else high
+    above = high if c.always else low
+    if below is not None and is_nonnegative(number(-1) - below, facts):
+        return _report(f, c, low, high)
+    if above is not None and is_nonnegative(above - last - number(1), facts):
+        return _report(f, c, low, high)
+    return True
+
+
+def _extent(info: IndexInfo) -> Scalar:
+    return info.extent if info.extent is not None else Lit(1)
+
+
+def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None) -> bool:
+    site = c.site
+    last = text.scalar((polynomial(c.extent) - number(1)).scalar())
+    runs = _runs(low, high)
+    verb = "written" if site.written else "read"
+    related = [Label(i.span, f"`{i.name}` runs to {text.scalar(_extent(i))}") for _, i in c.indices if i.stated]
+    shown = site.span.text if not site.span.text.startswith("pad") else f"{site.tensor}[…]"
+    outside = "drops" if site.written else "fills"
+    write = f"pad({shown})" if site.written else f"pad({shown}, fill)"
+    hints = [f"write `{write}`, which {outside} what is outside"]
+    if isinstance(c.position, Lit):
+        hints = []
+    elif not c.site.written and (low is None or is_nonnegative(low, facts_of((), f.state.dims))):
+        ends = ((i, furthest(f, c, i)) for _, i in c.indices if i.stated is None)
+        hints += [
+            f"or let `{i.name}` end earlier, where it is introduced: `{i.name} < {end}`" for i, end in ends if end
+        ]
+    f.bag.error(
+        "OPG232", f"`{site.tensor}` is {verb} at {runs}, and ends at {last} there", c.span,
+        label="out of range", related=related, hints=hints, notes=(f"positions run from 0 to {last}",),
+    )  # fmt: skip
+    return False
+
+
+def furthest(f: Frame, c: Check, info: IndexInfo) -> str | None:
+    """The extent with which an index just reaches the end of what a position reads; None where that is not clear."""
+    others = [(name, i) for name, i in c.indices if i is not info]
+    sizes = {name: i.stated or i.extent or (i.sites[0].extent if i.sites else None) for name, i in others}
+    index = next(Index(name) for name, i in c.indices if i is info)
+    parts = polynomial(c.position).split(index)
+    step = None if parts is None else parts[0].constant
+    if parts is None or step is None or step < 1 or None in sizes.values():
+        return None
+    facts = facts_of(tuple(Axis(name, size) for name, size in sizes.items() if size is not None), f.state.dims)
+    most = corner(parts[1], facts, least=False)
+    if most is None:
+        return None
+    room = polynomial(c.extent) - most
+    if step == 1:
+        return text.scalar(room.scalar())
+    return text.scalar(call("floordiv", (room + number(step - 1)).scalar(), Lit(step)))
+
+
+def _runs(low: Polynomial | None, high: Polynomial | None) -> str:
+    first = "?" if low is None else text.scalar(low.scalar())
+    end = "?" if high is None else text.scalar(high.scalar())
+    return first if first == end else f"{first} to {end}"

@@ -1,0 +1,254 @@
+"""Reductions and index operators: each becomes a statement of its own, read where it stood.
+
+Two things need care. A reduction under a `where` must not evaluate its body where the branch is not taken, so the
+conditions go into the body when that could matter. And an index that is bound anew inside its own scope needs a name
+of its own, or those conditions would mean another index.
+"""
+
+from __future__ import annotations
+
+from opgen.diagnostics.suggest import did_you_mean, listed
+from opgen.ir.functions import FUNCTIONS
+from opgen.ir.program import Kind
+from opgen.ir.reductions import REDUCTIONS
+from opgen.ir.reductions import Reduction as Row
+from opgen.ir.scalar import (
+    BATCH,
+    Batch,
+    Index,
+    Scalar,
+    substitute,
+)
+from opgen.lang import habits
+from opgen.lang.nodes import Access, Binder, Dots, Name, Reduction
+from opgen.lang.unparse import unparse
+from opgen.lower.complex import reduced
+from opgen.lower.declare import check_lower, every
+from opgen.lower.extent import extent_of, resolve
+from opgen.lower.kinds import condition, numeric
+from opgen.lower.lazy import axes_of, risky, take_out, under
+from opgen.lower.scope import BAD, Frame, IndexInfo, Pending, Scope, Typed, free
+
+
+def reduction(f: Frame, e: Reduction) -> Typed:
+    """A reduction inside a formula: taken out into a pending statement, and read."""
+    if f.scope is None:
+        return f.error("OPG206", f"{f.place} cannot reduce", e.span, "reduce in a statement and pass the result")
+    found = reduce(f, e)
+    if found is None:
+        return BAD
+    return take_out(f, found)
+
+
+def reduce(f: Frame, e: Reduction) -> Pending | None:
+    """The statement that a reduction stands for, without a target; extents of what it binds are known afterwards."""
+    row = _row(f, e)
+    if row is None:
+        return None
+    if row.single_index and (len(e.binders) != 1 or isinstance(e.binders[0], Dots)):
+        f.error("OPG246", f"`{row.name}` takes one index", e.span, f"write `{row.name}[k](…)`")
+        return None
+    return _kept(f, e, row) if row.keeps_index else _bound(f, e, row)
+
+
+def _row(f: Frame, e: Reduction) -> Row | None:
+    name = e.name
+    if name not in REDUCTIONS and name in f.decl.params:
+        choices = f.decl.params[name].choices
+        usable = [c for c in choices if c == "none" or (c in REDUCTIONS and not REDUCTIONS[c].keeps_index)]
+        if not choices or len(usable) != len(choices):
+            wrong = [c for c in choices if c not in usable]
+            why = f"its choices {listed(wrong, 'and')} are no reductions" if wrong else "it has no choices"
+            f.error("OPG211", f"the param `{name}` cannot stand for a reduction", e.name_span, label=why)
+            return None
+        name = str(f.state.chosen.get(name, ""))
+        if name not in REDUCTIONS:
+            f.error("OPG230", f"`{e.name}` may be missing here", e.name_span, f"add a guard `if given({e.name})`")
+            return None
+    row = REDUCTIONS.get(name)
+    if row is None:
+        if name in FUNCTIONS or name in f.decl.functions:
+            message = f"`{name}` is a function of numbers, not a reduction"
+            f.error("OPG211", message, e.name_span, f"write `{name}(…)`")
+        elif name in f.state.tensors:
+            f.error("OPG211", f"`{name}` is a tensor, not a reduction", e.name_span, "multiplication is written `*`")
+        else:
+            known = (*REDUCTIONS, *(p.name for p in f.decl.params.values() if set(p.choices) & set(REDUCTIONS)))
+            hints = (habits.FUNCTIONS[name],) if name in habits.FUNCTIONS else did_you_mean(name, known)
+            f.error("OPG211", f"there is no reduction `{name}`", e.name_span, *hints, label="unknown reduction")
+        return None
+    return row
+
+
+# --- reductions proper -----------------------------------------------------------------------------------------------
+
+
+def _bound(f: Frame, e: Reduction, row: Row) -> Pending | None:
+    if not e.binders:
+        hint = f"write `{row.name}[k](…)` or `{row.name}[...](…)`"
+        f.error("OPG246", f"`{row.name}[]` names no index", e.span, hint)
+        return None
+    outer, path = f.scope, f.path
+    assert outer is not None
+    loops: list[IndexInfo | Batch] = []
+    for b in e.binders:
+        loop = _bind(f, b, loops)
+        if loop is None:
+            return None
+        loops.append(loop)
+    inner = Scope(loops, batch=BATCH in loops, parent=outer)
+    f.scope = inner
+    body = f.lower(e.body)
+    body = condition(f, body, e.body.span) if row.takes_condition else numeric(body)
+    body = reduced(f, row, body, e, loops)
+    f.scope = outer
+    good = every(isinstance(i, Batch) or resolve(f, i, body=body.kind is not None) for i in loops)
+    if body.kind is None or not good:
+        return None
+    scalar = body.scalar
+    if path and risky(scalar):
+        scalar = under(path, scalar, body.kind, forbidden=frozenset(), batch=BATCH in loops)
+    names, batch = free(scalar)
+    own = [i for i in loops if isinstance(i, IndexInfo)]
+    axes = axes_of(outer, names - {i.unique for i in own}, batch and BATCH not in loops)
+    scalar = _restore_names(f, scalar, own, axes)
+    return Pending("", axes, scalar, row.name, loops, _kind(row, body.kind), e.span)
+
+
+def _bind(f: Frame, b: Binder | Dots, loops: list[IndexInfo | Batch]) -> IndexInfo | Batch | None:
+    if isinstance(b, Dots):
+        if BATCH in loops:
+            f.error("OPG215", "a reduction holds at most one `...`", b.span, label="again here")
+            return None
+        return BATCH
+    if not check_index_name(f, b):
+        return None
+    if any(isinstance(i, IndexInfo) and i.name == b.name for i in loops):
+        f.error("OPG208", f"the index `{b.name}` is bound twice", b.span, label="again here")
+        return None
+    info = IndexInfo(b.name, b.name, b.span)
+    if b.extent is not None:
+        info.stated = extent_of(f, b.extent)
+        info.origin = "written here"
+        if info.stated is None:
+            return None
+    if f.scope is not None and f.scope.find(b.name) is not None:
+        info.unique = another(f, b.name)
+    return info
+
+
+def check_index_name(f: Frame, b: Binder) -> bool:
+    """Whether a name may be an index here."""
+    if not check_lower(b.name, b.span, "index", f.bag):
+        return False
+    taken = "tensor" if b.name in f.state.tensors or b.name in f.state.later else None
+    taken = "param" if b.name in f.decl.params else taken
+    if taken is not None:
+        letter = next(c for c in (*"ijklmnr", b.name * 2) if c not in f.index_names and c not in f.decl.params)
+        hints = [f"use another letter, such as `{letter}`"]
+        if b.name in f.decl.params and f.decl.params[b.name].type == "int" and b.extent is None:
+            hints.insert(0, f"to go over `{b.name}` places, write `{letter} < {b.name}`")
+        f.error("OPG207", f"the index `{b.name}` has the name of a {taken}", b.span, *hints)
+        return False
+    return True
+
+
+def another(f: Frame, name: str) -> str:
+    """A name for an index that no index of the statement has."""
+    n = 2
+    while f"{name}{n}" in f.index_names:
+        n += 1
+    f.index_names.add(f"{name}{n}")
+    return f"{name}{n}"
+
+
+def _restore_names(f: Frame, body: Scalar, own: list[IndexInfo], axes: list[IndexInfo | Batch]) -> Scalar:
+    """Give an index its written name back where neither the outer index of that name nor a statement taken out of the
+    body has a part in it."""
+    taken = {a.unique for a in axes if isinstance(a, IndexInfo)}
+    for info in own:
+        if info.unique != info.name and info.name not in taken and not any(info in p.axes for p in f.pending):
+            body = substitute(body, {Index(info.unique): Index(info.name)})
+            info.unique = info.name
+    return body
+
+
+def _kind(row: Row, body: Kind) -> Kind:
+    if body is Kind.COMPLEX:
+        return Kind.FLOAT if row.name in ("norm", "var") else body
+    match row.result:
+        case "same":
+            return body
+        case "float":
+            return Kind.FLOAT
+        case "int":
+            return Kind.INT
+        case "bool":
+            return Kind.BOOL
+
+
+# --- index operators -------------------------------------------------------------------------------------------------
+
+
+def _kept(f: Frame, e: Reduction, row: Row) -> Pending | None:
+    assert f.scope is not None
+    loops: list[IndexInfo | Batch] = []
+    for b in e.binders:
+        if isinstance(b, Dots):
+            if BATCH in loops or not f.scope.use_batch():
+                what = "stands twice" if BATCH in loops else "is not bound"
+                hint = f"`{row.name}` keeps the batch dims, which stand on the left"
+                f.error("OPG216", f"`...` {what}", b.span, hint)
+                return None
+            loops.append(BATCH)
+            continue
+        info = f.scope.find(b.name)
+        if info is None:
+            hints = did_you_mean(b.name, [i.name for i in f.scope.visible() if isinstance(i, IndexInfo)])
+            hint = f"`{row.name}` keeps its index, so that it stands on the left or is bound by a reduction around it"
+            f.reported.add(b.name)
+            f.error(
+                "OPG204", f"the index `{b.name}` is not bound", b.span, *hints, hint, *_element(f, e),
+                label="bound nowhere",
+            )  # fmt: skip
+            return None
+        if info in loops:
+            f.error("OPG208", f"the index `{b.name}` stands twice", b.span, label="again here")
+            return None
+        if b.extent is not None:
+            f.error("OPG246", f"`{row.name}` keeps its index and cannot give it an extent", b.span)
+            return None
+        loops.append(info)
+    if not loops:
+        f.error("OPG246", f"`{row.name}[]` names no index", e.span, f"write `{row.name}[k](…)`")
+        return None
+    path = f.path
+    own = frozenset(i.unique for i in loops if isinstance(i, IndexInfo))
+    # An element needs its body along the whole index, whatever holds for the element itself.
+    joint = BATCH in loops
+    f.path = tuple(c for c in path if not free(c)[0] & own and not (joint and free(c)[1]))
+    body = reduced(f, row, numeric(f.lower(e.body)), e, loops)
+    f.path = path
+    if body.kind is None:
+        return None
+    scalar = body.scalar
+    if path and risky(scalar):
+        scalar = under(path, scalar, body.kind, forbidden=own, batch=joint)
+    names, batch = free(scalar)
+    axes = axes_of(f.scope, names | own, batch or joint)
+    return Pending("", axes, scalar, row.name, loops, _kind(row, body.kind), e.span)
+
+
+def _element(f: Frame, e: Reduction) -> tuple[str, ...]:
+    """What to write where an element of an index operator is meant: `log_softmax[c](x[n, t[n]])`."""
+    body, binder = e.body, e.binders[0]
+    if not isinstance(body, Access) or isinstance(binder, Dots):
+        return ()
+    computed = [k for k, i in enumerate(body.items) if not isinstance(i, Name | Dots)]
+    if len(computed) != 1 or any(isinstance(i, Name) and i.name == binder.name for i in body.items):
+        return ()
+    written = ["..." if isinstance(i, Dots) else unparse(i) for i in body.items]
+    whole = ", ".join(binder.name if k in computed else i for k, i in enumerate(written))
+    name = f"{e.name}_{body.name}"
+    shown = f"`{name}[{whole}] = {e.name}[{binder.name}]({body.name}[{whole}])`"
+    return (f"for one element, name them all, {shown}, and read `{name}[{', '.join(written)}]`",)

@@ -1,0 +1,83 @@
+"""The shape that a scatter most likely fills, where nothing declares it: proposals that build as they stand."""
+
+from __future__ import annotations
+
+from opgen.diagnostics.model import Bag
+from opgen.ir import text
+from opgen.ir.scalar import Batch
+from opgen.lang.nodes import Access, Assign, Binder, Compare, Dots, Expr, Name, Number, Sum
+from opgen.lang.parser import parse_expression
+from opgen.lang.unparse import unparse
+from opgen.lang.vocabulary import letters
+from opgen.lang.walk import nodes
+from opgen.lower.scope import Frame
+
+_STARTS = {"+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
+
+
+def proposals(f: Frame, s: Assign) -> tuple[str, ...]:
+    """The output to declare or the statement to start with, and the dim that they need besides."""
+    known, name = f.decl.known_dims(), s.target.name
+    spare = next(d for d in (*"NMVSRQ", "SIZE") if d not in known)
+    sizes = [_size(f, s, item) for item in s.target.items or ()]
+    shape = [spare if size is None else size for size in sizes]
+    new = {size: f"num_{size.lower()}" for size in shape if size.isalpha() and size not in known}
+    params = f"`params: {{{', '.join(f'{p}: int' for p in new.values())}}}`"
+    dims = f"`dims: {{{', '.join(f'{d}: {p}' for d, p in new.items())}}}`"
+    loops = ", ".join(
+        "..." if size == "..." else f"{i} < {new.get(size, size)}"
+        for i, size in zip(_letters(f, shape), shape, strict=True)
+    )
+    start = f"start it: `{name}[{loops}] = {_STARTS[s.op]}`" + (f", with {params}" if new else "")
+    if not all(size == "..." or size.isalnum() for size in shape):
+        return (start,)
+    output = f"declare it: `outputs: {{{name}: {{shape: [{', '.join(shape)}]}}}}`"
+    return (output + (f", with {dims} and {params}" if new else ""), f"or {start}")
+
+
+def _letters(f: Frame, shape: list[str]) -> list[str]:
+    """An index for each size that no tensor or param is called like."""
+    taken = (*f.state.tensors, *f.state.later, *f.decl.params)
+    return [i if i not in taken else f"{i}{i}" for i in letters(shape)]
+
+
+def _size(f: Frame, s: Assign, item: Binder | Dots | Expr) -> str | None:
+    """How far a position goes: by the domain of the tensor it is read from, or by where its index stands."""
+    match item:
+        case Dots():
+            return "..."
+        case Binder(name=name, extent=None) | Name(name=name):
+            return _bound(f, name) if name in f.decl.inputs else _extent(f, s, name)
+        case Binder(extent=extent) if extent is not None:
+            return unparse(extent)
+        case Access(name=name):
+            return _bound(f, name)
+        case _:
+            return None
+
+
+def _bound(f: Frame, name: str) -> str | None:
+    """The end of the domain of an input: `N` of `0 <= ids < N`."""
+    spec = f.decl.inputs.get(name)
+    e = None if spec is None or spec.domain is None else parse_expression(spec.domain, Bag())
+    if not isinstance(e, Compare) or e.ops[-1] not in ("<", "<=") or not isinstance(e.operands[-2], Name):
+        return None
+    last = e.operands[-1]
+    if e.ops[-1] == "<":
+        return unparse(last)
+    if isinstance(last, Sum) and last.terms[-1][0] == "-" and last.terms[-1][1] == Number(1, last.span):
+        rest = last.terms[:-1]
+        return unparse(rest[0][1] if len(rest) == 1 else Sum(rest, last.span))
+    return f"{unparse(last)} + 1"
+
+
+def _extent(f: Frame, s: Assign, index: str) -> str | None:
+    """The dim at which an index stands alone on the right."""
+    for node in nodes(s.value):
+        known = f.state.tensors.get(node.name) if isinstance(node, Access) else None
+        if not isinstance(node, Access) or known is None or known.shape is None or len(known.shape) != len(node.items):
+            continue
+        for item, size in zip(node.items, known.shape, strict=True):
+            if isinstance(item, Name) and item.name == index and not isinstance(size, Batch):
+                return text.scalar(size)
+    return None

@@ -1,0 +1,265 @@
+"""What the lowering of one statement knows: typed scalars, index scopes, tensors in reach, reductions on their way out.
+
+Extents of indices are found from where they stand, which may be after a reduction that uses them has been taken out of
+the formula; so taken-out statements stay pending until the statement is complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from opgen.diagnostics.model import Bag, Span
+from opgen.ir.program import Axis, Compute, Kind, Loop, Shape
+from opgen.ir.scalar import (
+    BATCH,
+    NAN,
+    Apply,
+    Batch,
+    Dim,
+    Index,
+    Lit,
+    Read,
+    Scalar,
+    add,
+    children,
+    mul,
+    neg,
+    transform,
+    walk,
+)
+from opgen.lang.nodes import Expr
+from opgen.lower.declare import Declarations
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A lowered expression and the kind of its elements; kind None after a mistake that has been reported."""
+
+    scalar: Scalar
+    kind: Kind | None
+
+
+BAD = Typed(NAN, None)
+
+UNKNOWN = "?"  # the dim of a tensor whose shape is being found out
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What stands one place outside a recurrence: at -1, or at the extent where it runs downwards."""
+
+    place: int  # the position that runs along
+    offset: int
+    value: Compute | None  # None: 0
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A tensor in reach. `shape` None: its statement was refused, so nothing about it is worth reporting."""
+
+    name: str
+    shape: Shape | None
+    kind: Kind
+    span: Span
+    absent: Scalar | None = None  # what reads of a missing optional input become
+    declared: bool = False  # an input, whose shape stands in the spec
+    running: int | None = (
+        None  # where one of the recurrence at hand runs along: what is one place back is guarded later
+    )
+    start: Start | None = None  # of a recurrence that is done
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """An access, at an axis of this extent; `padded`: it may leave the range, so it says little about an index."""
+
+    extent: Scalar
+    tensor: str
+    span: Span
+    padded: bool = False
+    written: bool = False
+
+
+@dataclass(slots=True)
+class IndexInfo:
+    """An index in scope: its name as written, its name in the program, and what says how far it runs."""
+
+    name: str
+    unique: str
+    span: Span
+    stated: Scalar | None = None  # written (`r < R`) or declared by an output's shape
+    origin: str = ""  # where a stated extent comes from
+    sites: list[Site] = field(default_factory=list)
+    extent: Scalar | None = None
+
+    def axis(self) -> Axis:
+        return Axis(self.unique, self.extent if self.extent is not None else Lit(1))
+
+
+@dataclass(slots=True)
+class Scope:
+    """Indices bound at one place (a target or a reduction). `batch`: bound here, not bound here, or by use (None)."""
+
+    loops: list[IndexInfo | Batch]
+    batch: bool | None
+    parent: Scope | None = None
+    batch_used: bool = False
+
+    def find(self, name: str) -> IndexInfo | None:
+        scope: Scope | None = self
+        while scope is not None:
+            for loop in scope.loops:
+                if isinstance(loop, IndexInfo) and loop.name == name:
+                    return loop
+            scope = scope.parent
+        return None
+
+    def use_batch(self) -> bool:
+        """Note a read of `...`; False where no scope has batch dims."""
+        scope: Scope | None = self
+        while scope is not None:
+            if scope.batch is not False:
+                scope.batch_used = True
+                return True
+            scope = scope.parent
+        return False
+
+    def visible(self) -> list[IndexInfo | Batch]:
+        """Every loop in scope, outermost first."""
+        outer = self.parent.visible() if self.parent is not None else []
+        return outer + self.loops
+
+
+@dataclass(slots=True)
+class Pending:
+    """A part taken out of a formula, to become a statement once its extents are known: most are reductions."""
+
+    target: str
+    axes: list[IndexInfo | Batch]
+    body: Scalar
+    op: str | None
+    over: list[IndexInfo | Batch]
+    kind: Kind
+    span: Span | None
+
+    def compute(self) -> Compute:
+        return Compute(self.target, loops_of(self.axes), self.body, self.op, loops_of(self.over), self.kind, self.span)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A position to compare with its axis once the extents of the indices in it are known."""
+
+    position: Scalar
+    extent: Scalar
+    site: Site
+    span: Span
+    indices: tuple[tuple[str, IndexInfo], ...]
+    always: bool  # evaluated whatever the values are
+
+
+@dataclass(slots=True)
+class Frame:
+    """One statement, function or constant being lowered in one variant."""
+
+    decl: Declarations
+    bag: Bag
+    state: Variation
+    scope: Scope | None
+    lowering: Callable[[Frame, Expr], Typed]
+    args: dict[str, Typed] = field(default_factory=dict)  # of the local function at hand
+    calls: tuple[str, ...] = ()  # local functions being expanded, for recursion
+    path: tuple[Scalar, ...] = ()  # conditions under which the expression at hand is evaluated
+    pending: list[Pending] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
+    index_names: set[str] = field(default_factory=set)
+    reported: set[str] = field(default_factory=set)
+    target: str = ""
+    place: str = "a formula"  # for messages
+    around: Scope | None = None  # where the call of the local function at hand stands
+
+    def lower(self, e: Expr) -> Typed:
+        return self.lowering(self, e)
+
+    def error(
+        self, code: str, message: str, span: Span, *hints: str, label: str = "", notes: Iterable[str] = ()
+    ) -> Typed:
+        """Report a mistake; gives what stands for it."""
+        self.bag.error(code, message, span, label=label, hints=hints, notes=notes)
+        return BAD
+
+
+@dataclass(slots=True)
+class Variation:
+    """One variant while it is lowered: what is fixed in it and what has been computed so far."""
+
+    given: dict[str, bool]
+    chosen: dict[str, str | bool]
+    defaults: dict[str, Scalar] = field(default_factory=dict)  # missing params with a computed default
+    tensors: dict[str, Known] = field(default_factory=dict)
+    later: dict[str, Span] = field(default_factory=dict)  # names assigned further down
+    dims: dict[str, Scalar | None] = field(default_factory=dict)  # derived ones with their value
+    taken: set[str] = field(default_factory=set)
+    sizes: dict[int, tuple[Scalar, int, int]] = field(default_factory=dict)
+    expansions: int = 0  # of local functions, so that doubling ones end
+    circles: set[frozenset[str]] = field(default_factory=set)  # of local functions, reported once
+
+    def fresh(self, wish: str) -> str:
+        """A name nobody has yet."""
+        name, n = wish, 1
+        while name in self.taken:
+            n += 1
+            name = f"{wish}_{n}"
+        self.taken.add(name)
+        return name
+
+
+def loops_of(infos: Iterable[IndexInfo | Batch]) -> tuple[Loop, ...]:
+    return tuple(i if isinstance(i, Batch) else i.axis() for i in infos)
+
+
+def free(e: Scalar) -> tuple[frozenset[str], bool]:
+    """The indices an expression uses, and whether it uses batch dims."""
+    names, batch = set(), False
+    for node in walk(e):
+        if isinstance(node, Index):
+            names.add(node.name)
+        elif isinstance(node, Read) and BATCH in node.at:
+            batch = True
+    return frozenset(names), batch
+
+
+def same_extent(a: Scalar, b: Scalar, dims: dict[str, Scalar | None]) -> bool:
+    """Whether two extents are equal for every size, as far as expanding derived dims and ordering terms shows."""
+    return a == b or _canonical(a, dims) == _canonical(b, dims)
+
+
+def _canonical(e: Scalar, dims: dict[str, Scalar | None]) -> Scalar:
+    def step(node: Scalar) -> Scalar:
+        if isinstance(node, Dim):
+            value = dims.get(node.name)
+            return node if value is None else _canonical(value, dims)
+        if isinstance(node, Apply) and node.fn == "sub":
+            node = add(node.args[0], neg(node.args[1]))
+        if isinstance(node, Apply) and node.fn in ("add", "mul"):
+            rebuilt = add(*node.args) if node.fn == "add" else mul(*node.args)
+            if isinstance(rebuilt, Apply) and rebuilt.fn in ("add", "mul"):
+                return Apply(rebuilt.fn, tuple(sorted(rebuilt.args, key=repr)))
+            return rebuilt
+        return node
+
+    return transform(e, step)
+
+
+def measure(e: Scalar, memo: dict[int, tuple[Scalar, int, int]]) -> tuple[int, int]:
+    """Number of nodes and depth of a tree, in time linear in its distinct parts."""
+    known = memo.get(id(e))
+    if known is not None:
+        return known[1], known[2]
+    size, depth = 1, 0
+    for child in children(e):
+        s, d = measure(child, memo)
+        size, depth = size + s, max(depth, d)
+    memo[id(e)] = (e, size, depth + 1)
+    return size, depth + 1

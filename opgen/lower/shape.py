@@ -1,0 +1,93 @@
+"""Declared shapes: their items as sizes, and what is wrong with those that are none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from opgen.diagnostics.model import Bag, Span
+from opgen.diagnostics.suggest import did_you_mean, listed
+from opgen.ir import text
+from opgen.ir.program import Shape
+from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Scalar
+from opgen.schema.formula import Formula
+
+_DIM = re.compile(r"[A-Z][A-Za-z0-9_]*")
+_NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
+_UNCLEAR = Dim("?")
+
+
+def is_clear(shape: Shape) -> bool:
+    """Whether it could be read, so that what is said by it is worth comparing."""
+    return _UNCLEAR not in shape
+
+
+def shape_of(
+    items: Sequence[Formula] | None, params: Sequence[str], bag: Bag, known: tuple[str, ...] | None = None
+) -> Shape:
+    """A shape as declared; without one, all dims are batch dims. `known`: the dims it may use."""
+    if items is None:
+        return (BATCH,)
+    shape: list[Scalar | Batch] = []
+    small: list[tuple[str, str, Span]] = []
+    for item in items:
+        written = item.text.strip()
+        if written in ("...", "\u2026"):
+            if BATCH in shape:
+                notes = ("several groups of variadic dims are reserved for later",)
+                bag.error("OPG215", "a shape holds at most one `...`", item.whole, label="again here", notes=notes)
+                continue
+            shape.append(BATCH)
+        elif written.isascii() and written.isdigit() and len(written) < 19:
+            shape.append(Lit(int(written)))
+        elif _DIM.fullmatch(written):
+            if known is not None and written not in known:
+                hints = did_you_mean(written, known) or derived(written, params)
+                bag.error("OPG238", f"there is no dim `{written}`", item.whole, label="unknown dim", hints=hints)
+            shape.append(Dim(written))
+        elif _NAME.fullmatch(written):
+            alike = next((k for k in known or () if k.lower() == written.lower()), written[0].upper() + written[1:])
+            small.append((written, alike, item.whole))
+            shape.append(Dim(alike))
+        else:
+            shape += _refused(item, written, bag, among=known is None)
+    if small:
+        _spelt_small(small, shape, params, bag)
+    return tuple(shape)
+
+
+def derived(name: str, params: Sequence[str]) -> tuple[str, ...]:
+    """How there comes to be a size of this name: from a param where one is meant, else by some formula."""
+    likely = next((p for p in params if p.lower() == name.lower()), None)
+    shown = likely or f"num_{name.lower()}"
+    besides = "" if likely else f", with `params: {{{shown}: int}}`, or a formula of other dims"
+    return (f"derive it under `dims`: `dims: {{{name}: {shown}}}`{besides}",)
+
+
+def _refused(item: Formula, written: str, bag: Bag, *, among: bool) -> list[Scalar]:
+    """What stands for an item that is none: the dims that it holds, or an unclear one."""
+    hints = ("give a computed size a name under `dims`",)
+    words = written.split()
+    several = len(words) > 1 and all(_DIM.fullmatch(word) for word in words)
+    if several:
+        hints = (f"dims are separated by commas: `{', '.join(words)}`",)
+    elif re.fullmatch(r"-?\d*\.?\d+", written):
+        hints = ("a size is a name such as `N`, or a whole number such as `3`",)
+    elif written == "*":
+        hints = ("any number of batch dims is written `...`",)
+    elif among:
+        hints = ("the dims of an input are names such as `N`; other sizes follow under `dims`: `H: D//2`",)
+    bag.error("OPG224", f"`{written}` is not an item of a shape", item.whole, hints=hints)
+    return [Dim(word) for word in words] if several else [_UNCLEAR]
+
+
+def _spelt_small(
+    small: Sequence[tuple[str, str, Span]], shape: Sequence[Scalar | Batch], params: Sequence[str], bag: Bag
+) -> None:
+    names, alike = [name for name, _, _ in small], [dim for _, dim, _ in small]
+    are = "is not an item" if len(names) == 1 else "are not items"
+    dims = ", ".join(text.position(s) for s in shape)
+    hints = [f"dims start with a capital: `[{dims}]`" if len(shape) > 1 else f"dims start with a capital: `{alike[0]}`"]
+    hints += [f"the value of a param is a dim under `dims`: `{a}: {n}`" for n, a, _ in small if n in params]
+    span = small[0][2].to(small[-1][2])
+    bag.error("OPG224", f"{listed(names, 'and')} {are} of a shape", span, hints=hints)

@@ -1,0 +1,264 @@
+"""One assignment to statements of the program: the reductions taken out of it, then the assignment itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from opgen.diagnostics.model import Bag, Label, Span
+from opgen.ir.point import read_of
+from opgen.ir.program import Compute, Kind, Shape
+from opgen.ir.reductions import REDUCTIONS
+from opgen.ir.scalar import BATCH, NAN, Batch, Index, Scalar, substitute
+from opgen.lang.depth import MAX_NODES_DEPTH
+from opgen.lang.nodes import (
+    Access,
+    Assign,
+    Binder,
+    Dots,
+    Expr,
+    Name,
+    Number,
+    Reduction,
+    Unary,
+)
+from opgen.lang.walk import nodes, transform
+from opgen.lower.access import shape_text, spelled
+from opgen.lower.call import MAX_SIZE
+from opgen.lower.declare import Declarations, every
+from opgen.lower.expression import expression
+from opgen.lower.extent import extent_of, resolve
+from opgen.lower.kinds import ARTICLES
+from opgen.lower.lazy import take_out
+from opgen.lower.range import check_ranges
+from opgen.lower.reduction import another, check_index_name, reduce
+from opgen.lower.scope import Frame, IndexInfo, Scope, Typed, Variation, loops_of, measure, same_extent
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is declared about a target: its shape with where that stands, and its kind."""
+
+    shape: Shape | None = None
+    span: Span | None = None
+    origin: str = ""
+    kind: Kind | None = None
+    at_least: bool = False  # the kind may also be complex
+    batch: bool = False  # a bare target has batch dims whatever the right side has
+
+
+def frame_of(d: Declarations, state: Variation, bag: Bag) -> Frame:
+    """A frame without indices and tensors, for constants and local functions."""
+    return Frame(d, bag, state, None, expression)
+
+
+def lower_statement(d: Declarations, state: Variation, s: Assign, wanted: Wanted, bag: Bag) -> tuple[Compute, ...]:
+    """The statements for `s` in one variant; empty after a mistake."""
+    if s.target.padded:
+        hint = "`pad(y[…]) += …` drops positions out of range; `=` has none"
+        bag.error("OPG241", "`pad` stands left of `+=`, `*=`, `max=` and `min=` only", s.target.span, hints=(hint,))
+        return ()
+    value, appended = _without_none(d, state, s.value)
+    frame = Frame(d, bag, state, None, expression, target=s.target.name)
+    frame.index_names = index_names(s)
+    scope = _scope(frame, s, appended, wanted)
+    if scope is None:
+        return ()
+    frame.scope = scope
+    body, op, over = _right_side(frame, value)
+    infos = [i for i in scope.loops if isinstance(i, IndexInfo)]
+    good = every(resolve(frame, i, body=body.kind is not None) for i in infos)
+    if body.kind is None or not good or not check_ranges(frame):
+        return ()
+    if scope.batch is None and not scope.batch_used:
+        scope.loops = [i for i in scope.loops if i != BATCH]
+    kind = declared_kind(frame, s, body.kind, wanted)
+    if kind is None or not small(frame, s, body.scalar):
+        return ()
+    pending = tuple(p.compute() for p in frame.pending)
+    last = Compute(s.target.name, loops_of(scope.loops), body.scalar, op, loops_of(over), kind, s.span)
+    if op is not None and kind is not body.kind and not REDUCTIONS[op].differentiable:
+        counted = replace(last, target=frame.state.fresh(f"{op}_{s.target.name}"), kind=body.kind)
+        return (*pending, counted, replace(last, body=read_of(counted), op=None, over=()))
+    return _without_copy(pending, last)
+
+
+def _without_copy(pending: tuple[Compute, ...], last: Compute) -> tuple[Compute, ...]:
+    """A reduction that turns out to be the whole right side (`sum[k](…) + bias[n]` without bias) is not copied."""
+    made = pending[-1] if pending else None
+    if made is None or last.op is not None or (made.axes, made.kind) != (last.axes, last.kind):
+        return (*pending, last)
+    copied = last.body == read_of(made)
+    return (*pending[:-1], replace(made, target=last.target, span=last.span)) if copied else (*pending, last)
+
+
+def _right_side(frame: Frame, value: Expr) -> tuple[Typed, str | None, list[IndexInfo | Batch]]:
+    """Body, reduction and reduced loops; a reduction that is the whole right side is not taken out."""
+    if not isinstance(value, Reduction):
+        return frame.lower(value), None, []
+    found = reduce(frame, value)
+    if found is None:
+        return Typed(NAN, None), None, []
+    scope = frame.scope
+    assert scope is not None
+    taken = {i.unique for i in scope.loops if isinstance(i, IndexInfo)}
+    assert found.op is not None
+    if REDUCTIONS[found.op].keeps_index:
+        return Typed(found.body, found.kind), found.op, found.over
+    if BATCH in found.over and BATCH in scope.loops and scope.batch:
+        # Target and reduction have batch dims of their own: two loops, so the reduction is taken out after all.
+        return take_out(frame, found), None, []
+    for info in found.over:
+        if isinstance(info, IndexInfo) and info.unique in taken:
+            name = another(frame, info.name)
+            found.body = substitute(found.body, {Index(info.unique): Index(name)})
+            info.unique = name
+    return Typed(found.body, found.kind), found.op, found.over
+
+
+# --- the left side ---------------------------------------------------------------------------------------------------
+
+
+def _scope(frame: Frame, s: Assign, appended: tuple[Binder | Dots, ...], wanted: Wanted) -> Scope | None:
+    """The loops of the target, with what is declared about how far they run."""
+    items = s.target.items
+    if items is None and wanted.shape is not None and wanted.shape not in ((), (BATCH,)) and not appended:
+        frame.error(
+            "OPG242", f"`{s.target.name}` has named dims and is assigned without indices", s.target.span,
+            f"write `{spelled(s.target.name, wanted.shape)} = …`", label=f"has shape {shape_text(wanted.shape)}",
+        )  # fmt: skip
+        return None
+    if items is None and not any(isinstance(a, Dots) for a in appended):
+        batch: bool | None = True if wanted.batch or wanted.shape == (BATCH,) else None
+        loops: list[IndexInfo | Batch] = [BATCH]
+        if wanted.shape == ():
+            batch, loops = False, []
+        scope = Scope(loops, batch)
+        all_items: tuple[Binder | Dots | Expr, ...] = appended
+    else:
+        scope = Scope([], False)
+        all_items = (*(items or ()), *appended)
+    for item in all_items:
+        if not _bind(frame, scope, item):
+            return None
+    if wanted.shape is not None and (items is not None or appended):
+        return scope if _declare(frame, s, scope, wanted) else None
+    return scope
+
+
+def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr) -> bool:
+    name = frame.target
+    match item:
+        case Dots():
+            if BATCH in scope.loops:
+                frame.error("OPG215", "a target holds at most one `...`", item.span, label="again here")
+                return False
+            scope.loops.append(BATCH)
+            scope.batch = True
+            return True
+        case Binder():
+            if not check_index_name(frame, item):
+                return False
+            if any(isinstance(i, IndexInfo) and i.name == item.name for i in scope.loops):
+                hint = "for a diagonal use two indices: `where(i == j, …, 0)`"
+                frame.error("OPG208", f"the index `{item.name}` stands twice", item.span, hint, label="again here")
+                return False
+            info = IndexInfo(item.name, item.name, item.span)
+            if item.extent is not None:
+                info.stated, info.origin = extent_of(frame, item.extent), "written here"
+                if info.stated is None:
+                    return False
+            scope.loops.append(info)
+            return True
+        case Number():
+            hint = "assignments of one name differ by a constant at one position: `y[..., 0] = …`"
+            frame.error("OPG241", "a component is chosen by one integer", item.span, hint)
+        case Unary(operand=Number()):
+            hint = f"it goes on with, say, `{name}[t] = {name}[t - 1] + …`"
+            frame.error("OPG250", f"`{name}` starts here and goes on nowhere", item.span, hint)
+        case _:
+            hint = "left of `=` stand distinct plain indices and `...`; at computed positions, `+=` adds up"
+            frame.error("OPG241", "this is no plain index", item.span, hint)
+    return False
+
+
+def _declare(frame: Frame, s: Assign, scope: Scope, wanted: Wanted) -> bool:
+    """Match the target's indices with a declared shape and take the extents from it."""
+    shape = wanted.shape
+    assert shape is not None
+    same = len(shape) == len(scope.loops) and all(
+        isinstance(a, Batch) == isinstance(b, Batch) for a, b in zip(shape, scope.loops, strict=True)
+    )
+    if not same:
+        related = () if wanted.span is None else (Label(wanted.span, f"{wanted.origin} {shape_text(shape)}"),)
+        frame.bag.error(
+            "OPG243", f"the indices of `{s.target.name}` do not fit its shape {shape_text(shape)}", s.target.span,
+            label="other dims", related=related,
+            hints=("write one index for each dim, and `...` where the shape has it",),
+        )  # fmt: skip
+        return False
+    for loop, extent in zip(scope.loops, shape, strict=True):
+        if isinstance(loop, IndexInfo) and not isinstance(extent, Batch):
+            if loop.stated is None:
+                loop.stated, loop.origin = extent, wanted.origin
+            elif not same_extent(loop.stated, extent, frame.state.dims):
+                message = f"the extent of `{loop.name}` differs from the shape {shape_text(shape)}"
+                frame.error("OPG243", message, loop.span)
+                return False
+    return True
+
+
+def declared_kind(frame: Frame, s: Assign, kind: Kind, wanted: Wanted) -> Kind | None:
+    """The kind of the result: what the formula gives, or the declared one where it can be that."""
+    if wanted.kind is None or wanted.kind is kind or (wanted.at_least and kind is Kind.COMPLEX):
+        return kind
+    if wanted.kind is Kind.COMPLEX or (wanted.kind is Kind.FLOAT and kind is not Kind.COMPLEX):
+        return wanted.kind
+    if wanted.kind is Kind.INT and kind is Kind.BOOL:
+        return Kind.INT
+    hint = "`int(e)` truncates" if wanted.kind is Kind.INT else "compare it, for example `e != 0`"
+    if kind is Kind.COMPLEX:
+        hint = "take `real(…)`, `imag(…)` or `abs(…)` of it"
+    message = f"`{s.target.name}` is declared of dtype {wanted.kind} and assigned {ARTICLES[kind]}"
+    frame.error("OPG243", message, s.value.span, hint)
+    return None
+
+
+def small(frame: Frame, s: Assign, body: Scalar) -> bool:
+    size, depth = measure(body, frame.state.sizes)
+    if size <= MAX_SIZE and depth <= MAX_NODES_DEPTH:
+        return True
+    hint = "name a part of it in a statement of its own"
+    frame.error("OPG227", "this formula is too large", s.value.span, hint)
+    return False
+
+
+def index_names(s: Assign) -> set[str]:
+    """Names that a statement uses as indices: bound, or standing alone in brackets."""
+    names = {i.name for i in s.target.items or () if isinstance(i, Binder)}
+    for n in nodes(s.value):
+        match n:
+            case Access(items=items):
+                names.update(i.name for i in items if isinstance(i, Name))
+            case Reduction(binders=binders):
+                names.update(b.name for b in binders if isinstance(b, Binder))
+            case _:
+                pass
+    return names
+
+
+# --- a choices param that stands for no reduction --------------------------------------------------------------------
+
+
+def _without_none(d: Declarations, state: Variation, e: Expr) -> tuple[Expr, tuple[Binder | Dots, ...]]:
+    """The formula without the reductions that are `none` in this variant, and the indices these leave to the target."""
+    if not any(state.chosen.get(n.name) == "none" for n in nodes(e) if isinstance(n, Reduction)):
+        return e, ()
+    appended: dict[Binder | Dots, None] = {}
+
+    def step(node: Expr) -> Expr | None:
+        if not isinstance(node, Reduction) or node.name in REDUCTIONS or state.chosen.get(node.name) != "none":
+            return None
+        appended.update(dict.fromkeys(node.binders))
+        return transform(node.body, step)
+
+    return transform(e, step), tuple(appended)

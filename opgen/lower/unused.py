@@ -1,0 +1,115 @@
+"""What a spec declares, assigns or binds and never reads: warnings for a spec that is otherwise right.
+
+In: a spec without mistakes. Out: one `OPG240` per name, in the order of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from opgen.diagnostics.model import Bag, Diagnostic, Severity, Span
+from opgen.ir.scalar import Dim
+from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Reduction
+from opgen.lang.parser import parse_expression
+from opgen.lang.walk import nodes
+from opgen.lower.declare import Declarations, declare
+from opgen.schema.elsewhere import Callee
+from opgen.schema.formula import Formula
+from opgen.schema.model import OpSpec
+
+
+def unused(spec: OpSpec) -> tuple[Diagnostic, ...]:
+    """A warning for every name without a use."""
+    d = declare(spec, Bag())
+    if d is None:
+        return ()
+    read = frozenset(_mentioned(d))
+    found = [*_declared(d, read), *_assigned(d), *_bound(d)]
+    return tuple(sorted(found, key=lambda w: w.span.start if w.span is not None else 0))
+
+
+def _warning(what: str, name: str, span: Span, hint: str) -> Diagnostic:
+    return Diagnostic(
+        "OPG240", f"the {what} `{name}` is never used", span, "unused", hints=(hint,), severity=Severity.WARNING
+    )
+
+
+def _declared(d: Declarations, read: frozenset[str]) -> Iterator[Diagnostic]:
+    hint = "remove it, or read it in a formula"
+    passed_on = isinstance(d.spec.forward, Callee)  # a callable is given every input and param
+    for t in d.spec.inputs:
+        sizes = [s.name for s in d.shapes[t.name] if isinstance(s, Dim)]
+        if not passed_on and t.name not in read and not any(s in read and _only_source(d, t.name, s) for s in sizes):
+            yield _warning("input", t.name, t.span, hint)
+    for p in d.spec.params:
+        if not passed_on and p.name not in read:
+            yield _warning("param", p.name, p.span, hint)
+    for dim in d.spec.dims:
+        checked = any(Dim(str(dim.name)) in shape for shape in d.shapes.values())
+        if dim.name not in read and not checked:
+            yield _warning("dim", dim.name, dim.span, "remove it, or use it as an extent or in a shape")
+    for f in d.spec.functions:
+        if f.name not in read:
+            yield _warning("function", f.name, f.span, "remove it, or call it in a formula")
+
+
+def _only_source(d: Declarations, tensor: str, size: str) -> bool:
+    """Whether a dim is known from the shape of this input alone."""
+    return [name for name, shape in d.shapes.items() if Dim(size) in shape] == [tensor]
+
+
+def _assigned(d: Declarations) -> Iterator[Diagnostic]:
+    """Names that are assigned and are neither an output nor read by a statement of another name."""
+    for name, span in d.targets().items():
+        others = (s for s in (*d.forward, *d.backward) if s.target.name != name)
+        if name not in d.outputs and name not in frozenset(n for s in others for n in _of_statement(s)):
+            yield _warning("tensor", name, span, "remove it, or list it under `outputs`")
+
+
+def _bound(d: Declarations) -> Iterator[Diagnostic]:
+    """Indices of reductions that their body does not mention: it is the same term every time."""
+    for s in (*d.forward, *d.backward):
+        for node in nodes(s.value):
+            if isinstance(node, Reduction):
+                body = frozenset(_of(node.body))
+                for b in node.binders:
+                    if isinstance(b, Binder) and b.name not in body:
+                        yield _warning("index", b.name, b.span, f"read something at `{b.name}` in the reduction")
+
+
+def _mentioned(d: Declarations) -> Iterator[str]:
+    """Every name that stands in a formula of the spec, a `given(name)` and the sizes of outputs included."""
+    for s in (*d.forward, *d.backward):
+        yield from _of_statement(s)
+    for f in d.functions.values():
+        bodies = (f.value, *(f.partials or ()))
+        yield from (n for e in bodies if e is not None for n in _of(e) if n not in (*f.params, f.name))
+    for e in (*d.absent.values(), *d.derived.values(), *(e for es in d.defaults.values() for e in es)):
+        yield from _of(e)
+    domains = (*((t.name, t.domain) for t in d.spec.inputs), *((p.name, p.domain) for p in d.spec.params))
+    for own, domain in domains:
+        yield from (n for n in _of_formula(domain) if n != own)
+    for shape in d.output_shapes.values():
+        yield from (item.name for item in shape if isinstance(item, Dim))
+
+
+def _of_formula(formula: Formula | None) -> Iterable[str]:
+    e = None if formula is None else parse_expression(formula, Bag())
+    return () if e is None else _of(e)
+
+
+def _of_statement(s: Assign) -> Iterator[str]:
+    yield from _of(s.value)
+    if s.guard is not None:
+        yield from _of(s.guard)
+    for item in s.target.items or ():
+        if isinstance(item, Binder):
+            yield from () if item.extent is None else _of(item.extent)
+        elif not isinstance(item, Dots):
+            yield from _of(item)
+
+
+def _of(e: Expr) -> Iterator[str]:
+    for node in nodes(e):
+        if isinstance(node, Name | Access | Call | Reduction):
+            yield node.name

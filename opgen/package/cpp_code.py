@@ -1,0 +1,86 @@
+"""The native files of an operator: `csrc/<op>.cpp` (binding), `csrc/<op>_kernels.cpp` (CPU) and `csrc/<op>.cu` (CUDA).
+
+In go the operator and its directions (forward, backward) with the argument order of their dispatcher ops; out come the
+three texts, whose steps are numbered alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from opgen.code.cpp_convolution import CLASS, HEADER
+from opgen.code.cpp_kernels import StepTable
+from opgen.code.cpp_layout import schema_lines, table_lines
+from opgen.code.cuda_code import CudaFile, file_text, table_rows
+from opgen.code.native_elsewhere import preamble
+from opgen.code.templates import fill
+from opgen.ir.errors import UnplannableError
+from opgen.ir.operator import Operator
+from opgen.package.cpp_host import Direction, host_function
+from opgen.plan.speed import faster_in_torch
+
+MOST = 256 * 1024  # characters of kernels in one language: what is longer takes compilers minutes
+
+
+@dataclass(frozen=True, slots=True)
+class CppFiles:
+    """The texts; a table of steps is in `kernels` and `cuda` even where torch computes everything.
+
+    `no_cuda` says why there is no `cuda`, where there is none; `faster_in_torch`: the directions that `auto` leaves to
+    torch on a CPU.
+    """
+
+    binding: str
+    kernels: str
+    cuda: str
+    no_cuda: str
+    faster_in_torch: tuple[str, ...]
+
+
+def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: str, formula: Sequence[str]) -> CppFiles:
+    """Print the C++ of an operator; `UnplannableError` where it is too long."""
+    table = StepTable(operator.name)
+    functions = [host_function(operator, d, table) for d in directions]
+    before = preamble(table.functions, [line for k in table.kernels for line in k.lines], "cpp", "OPGEN_INLINE")
+    cuda, no_cuda = _cuda(operator.name, table)
+    definitions = tuple(lines for f in functions for lines in f.definitions)
+    convolves = any(CLASS in line for lines in definitions for line in lines)
+    binding = fill(
+        "op.cpp.j2",
+        op=operator.name,
+        namespace=namespace,
+        formula=tuple(formula),
+        headers=(*((HEADER,) if convolves else ()), "opgen_host.h"),
+        definitions=definitions,
+        schemas=tuple(line for f in functions for line in schema_lines(f.schema)),
+        names=tuple(f.name for f in functions),
+        cuda=bool(cuda),
+    )
+    text = fill(
+        "op_kernels.cpp.j2",
+        op=operator.name,
+        includes=before.includes,
+        elsewhere=before.definitions,
+        kernels=tuple(k.lines for k in table.kernels),
+        steps=tuple(table_lines([k.name for k in table.kernels] or ["rt::no_step"])),
+    )
+    if len(binding) + len(text) > MOST:
+        raise UnplannableError(_too_long(operator.name, "C++"))
+    plans = {d.which: f.plans for d, f in zip(directions, functions, strict=True)}
+    return CppFiles(binding, text, cuda, no_cuda, faster_in_torch(plans))
+
+
+def _too_long(op: str, language: str) -> str:
+    return f"{op}: its kernels would be more than {MOST // 1024} KiB of {language}, so torch computes it step by step"
+
+
+def _cuda(op: str, table: StepTable) -> tuple[str, str]:
+    """`csrc/<op>.cu`, or why there is none."""
+    lines = [line for p in table.cuda_plans for s in p.steps for line in s.lines]
+    try:
+        before = preamble(table.functions, lines, "cuda", "OPGEN_DEVICE")
+    except UnplannableError as e:
+        return "", str(e)
+    text = file_text(CudaFile(op, tuple(table.cuda_plans), table_rows(table.cuda), before))
+    return ("", _too_long(op, "CUDA")) if len(text) > MOST else (text, "")

@@ -1,0 +1,400 @@
+"""The binding of an operator to torch: one C++ function per variant and direction, for `csrc/<op>.cpp`.
+
+In go derived programs with the order of arguments and results that the dispatcher op has; out come functions on the
+classes of `opgen_host.h` that check arguments, allocate, run the steps of the plan and give torch what it computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from opgen.code.cpp_convolution import convolution_lines
+from opgen.code.cpp_kernels import StepTable
+from opgen.code.cpp_layout import block, laid_out
+from opgen.code.cuda_layout import LIMIT
+from opgen.code.layout import quoted
+from opgen.code.printer import NATIVE, Leaf, Printer, Text
+from opgen.code.signature import is_computed, params_of
+from opgen.ir.names import Names
+from opgen.ir.operator import Operator, Variant
+from opgen.ir.program import Argument, Axis, Chosen, Condition, Given, Kind, Program, Role
+from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Param, Scalar
+from opgen.package.shapes import carriers
+from opgen.plan.build import build, written
+from opgen.plan.contract import linear_form
+from opgen.plan.model import Buffer, Contract, Convolve, Kernel, KernelPlan, Library, Nest, Operand, Result, Storage
+from opgen.torch.conditions import told_by
+
+_ELEMENTS = {Storage.SCALAR: "scalar", Storage.COMPUTE: "compute", Storage.INT64: "int64", Storage.BOOL: "boolean"}
+_NUMBERS = {"float": "double", "int": "int64_t", "bool": "bool"}
+_ATOM = NATIVE.atom
+_POSITIONAL = ("argmax", "argmin")
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """What one dispatcher op takes and gives: `which` is forward or backward; `mask`: what its entries are for.
+
+    `optional`: the tensors that may be absent.
+    """
+
+    which: str
+    programs: tuple[tuple[Variant, Program], ...]
+    tensors: tuple[str, ...]
+    results: tuple[str, ...]
+    mask: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HostFunction:
+    """A registered kernel: its schema, the C++ of its variants and of the function that chooses one, and its plans."""
+
+    name: str
+    schema: str
+    definitions: tuple[tuple[str, ...], ...]
+    plans: tuple[KernelPlan, ...]
+
+
+def host_function(operator: Operator, d: Direction, table: StepTable) -> HostFunction:
+    """Lay out one direction; its kernels go into the operator's table of steps."""
+    operator = replace(operator, params=params_of(operator, (p for _, p in d.programs)))
+    name = f"{operator.name}_{d.which}"
+    chosen = _reachable(operator, d)
+    several, definitions = len(chosen) > 1, list[tuple[str, ...]]()
+    plans = tuple(build(d.programs[number][1], operator.outputs) for number, _ in chosen)
+    for (number, _), plan in zip(chosen, plans, strict=True):
+        variant, program = d.programs[number]
+        steps = table.add(plan, f"{d.which}_{number}" if several else d.which)
+        code = _VariantCode(operator, d, program, plan, f"{name}_{number}" if several else name, steps)
+        definitions.append((*(_conditions(variant) if several else ()), *laid_out(code.lines())))
+    if several:
+        definitions.append(tuple(laid_out(_choice(operator, d, name, chosen))))
+    return HostFunction(name, _schema(operator, d, name), tuple(definitions), plans)
+
+
+def _reachable(operator: Operator, d: Direction) -> list[tuple[int, str]]:
+    """The variants that this direction can tell apart by its arguments, each with its test; the last needs none."""
+    found: dict[str, int] = {}
+    told = told_by(d.programs, operator.outputs)
+    for number, (variant, _) in enumerate(d.programs):
+        tests = (_test(operator, d, c, told) for c in variant.conditions)
+        found.setdefault(" && ".join(filter(None, tests)), number)
+    pairs = [(number, test) for test, number in found.items()]
+    return [*pairs[:-1], (pairs[-1][0], "")]
+
+
+def _conditions(v: Variant) -> list[str]:
+    texts = []
+    for c in v.conditions:
+        match c:
+            case Given(name, present):
+                texts.append(f"{name} {'given' if present else 'not given'}")
+            case Chosen(name, value):
+                texts.append(f"{name} is {str(value).lower() if isinstance(value, bool) else value}")
+    return [f"// {', '.join(texts)}"] if texts else []
+
+
+# --- signatures ------------------------------------------------------------------------------------------------------
+
+
+def _parameters(operator: Operator, d: Direction) -> list[str]:
+    found = [f"const {'Optional' if t in d.optional else 'Tensor'}& {t}" for t in d.tensors]
+    found += [f"{_parameter_type(a)} {a.name}" for a in operator.params]
+    return [*found, f"const std::vector<bool>& {_mask(operator, d)}"] if d.mask else found
+
+
+def _mask(operator: Operator, d: Direction) -> str:
+    """What the host calls its own argument."""
+    return Names((*d.tensors, *(a.name for a in operator.params))).fresh("mask")
+
+
+def _may_miss(a: Argument) -> bool:
+    """Whether None may come: no value, or a default that is an expression."""
+    return a.null or is_computed(a)
+
+
+def _parameter_type(a: Argument) -> str:
+    if a.type == "str":
+        return "const std::optional<std::string>&" if a.null else "const std::string&"
+    base = _NUMBERS[a.type]
+    if a.length is not None:
+        base = f"std::vector<{base}>"
+    if _may_miss(a):
+        return f"const std::optional<{base}>&"
+    return f"const {base}&" if a.length is not None else base
+
+
+def _schema(operator: Operator, d: Direction, name: str) -> str:
+    found = [f"Tensor{'?' if t in d.optional else ''} {t}" for t in d.tensors]
+    for a in operator.params:
+        type_ = a.type + ("[]" if a.length is not None else "") + ("?" if _may_miss(a) else "")
+        found.append(f"{type_} {a.name}")
+    if d.mask:
+        found.append("bool[] needs_input_grad")
+    returns = "Tensor" if len(d.results) == 1 else f"({', '.join('Tensor' for _ in d.results)})"
+    return f"{name}({', '.join(found)}) -> {returns}"
+
+
+def _returned_type(d: Direction) -> str:
+    if len(d.results) == 1:
+        return "Tensor"
+    return f"std::tuple<{', '.join('Tensor' for _ in d.results)}>"
+
+
+def _is_computed(size: Scalar | Batch) -> bool:
+    """Is an entry of a shape an expression of dims and params?"""
+    return not isinstance(size, Batch | Dim | Lit)
+
+
+def _head(operator: Operator, d: Direction, name: str) -> str:
+    return f"{_returned_type(d)} {name}({', '.join(_parameters(operator, d))}) {{"
+
+
+def _choice(operator: Operator, d: Direction, name: str, chosen: Sequence[tuple[int, str]]) -> list[str]:
+    """The function that picks the variant from what was given."""
+    arguments = [*d.tensors, *(a.name for a in operator.params)]
+    call = ", ".join([*arguments, _mask(operator, d)] if d.mask else arguments)
+    lines: list[str] = []
+    for number, test in chosen:
+        result = f"return {name}_{number}({call});"
+        short = len(test) + len(result) < LIMIT - len("  if () ")
+        lines += [result] if not test else [f"if ({test}) {result}"] if short else block(f"if ({test}) {{", [result])
+    return block(_head(operator, d, name), lines)
+
+
+def _test(operator: Operator, d: Direction, c: Condition, told: Mapping[str, str]) -> str:
+    """How a condition of a variant is tested; empty where this direction cannot tell."""
+    match c:
+        case Given(name, present):
+            there = (*d.tensors, *(a.name for a in operator.params))
+            known = next((n for n in (name, told.get(name)) if n in there), None)
+            return "" if known is None else f"{'' if present else '!'}{known}.has_value()"
+        case Chosen(name, bool(value)):
+            return name if value else f"!{name}"
+        case Chosen(name, value):
+            return f'{name} == "{value}"'
+
+
+# --- one variant -----------------------------------------------------------------------------------------------------
+
+
+class _VariantCode:
+    """The body of one variant."""
+
+    def __init__(
+        self, operator: Operator, d: Direction, program: Program, plan: KernelPlan, name: str, numbers: Sequence[int]
+    ) -> None:
+        self.operator, self.d = operator, d
+        self.program, self.plan = program, plan
+        self.name = name
+        self.step_numbers = numbers
+        self.dims = [x.name for x in plan.dims]
+        self.arguments = [b for b in plan.arguments if b.name in d.tensors]
+        self.printer = Printer(NATIVE, self._leaf)
+
+    def _order(self) -> list[Buffer]:
+        return [*self.plan.arguments, *(b for b in self.plan.buffers if b.role is None)]
+
+    def lines(self) -> list[str]:
+        used = {p.name for p in self.plan.params}
+        op = self.operator.name
+        body = [f'opgen::Call call("{op}", OPGEN_CHOOSE_STEPS({op}), {len(self.dims)});']
+        body += [self._argument(b) for b in self.plan.arguments]
+        body += self._precision()
+        body.append("call.begin();")
+        body += [
+            f"call.set_size({self.dims.index(d.name)}, {self.printer(d.value)});"
+            for d in self.plan.dims
+            if d.value is not None
+        ]
+        body += self._expected()
+        body.append("call.hold();")
+        body += [line for a in self.operator.params if a.name in used for line in self._number(a)]
+        body += self._steps()
+        return block(_head(self.operator, self.d, self.name), [*body, *self._return()])
+
+    def _argument(self, b: Buffer) -> str:
+        method = "cotangent" if b.role in (Role.COTANGENT, Role.TANGENT) else "input"
+        given = b.name if b.name in self.d.tensors else "Optional()"
+        if b.name not in self.d.tensors:
+            method = "unused"
+        entries = ", ".join("opgen::computed" if _is_computed(s) else self._entry(s) for s in b.shape)
+        return f'call.{method}("{b.name}", {given}, {self._element(b.storage)}, {{{entries}}});'
+
+    def _precision(self) -> list[str]:
+        """Where the dtype of the operator comes from, if kernels read nothing that has it."""
+        if not any(b.storage is Storage.COMPUTE for b in self.arguments):
+            return []
+        if any(b.storage is Storage.SCALAR for b in self.arguments):
+            return []
+        floats = [t.name for t in self.operator.inputs if t.kind is Kind.FLOAT and t.name in self.d.tensors]
+        return [f"call.like({n});" for n in floats]
+
+    def _expected(self) -> list[str]:
+        """The sizes in the shapes of arguments that are computed from dims."""
+        return [
+            f"call.expect({i}, {k}, {self.printer(size)});"
+            for i, b in enumerate(self.plan.arguments)
+            if b.name in self.d.tensors
+            for k, size in enumerate(b.shape)
+            if not isinstance(size, Batch) and _is_computed(size)
+        ]
+
+    def _element(self, storage: Storage) -> str:
+        return f"Element::{_ELEMENTS[storage]}"
+
+    def _entry(self, size: Scalar | Batch) -> str:
+        match size:
+            case Batch():
+                return "opgen::batch"
+            case Dim(name) if name in self.dims:
+                return f'opgen::dim({self.dims.index(name)}, "{name}")'
+            case _:
+                return f"opgen::fixed({self.printer(size)})"
+
+    def _leaf(self, e: Leaf) -> Text:
+        match e:
+            case Dim("..."):
+                return Text("call.batch_count()", _ATOM, Kind.INT)
+            case Dim(name):
+                return Text(f"call.size({self.dims.index(name)})", _ATOM, Kind.INT)
+            case Param(name, item):
+                a = next(a for a in self.operator.params if a.name == name)
+                text = name + (".value_or(0)" if _may_miss(a) else "")
+                return Text(text if item is None else f"{text}[{item}]", _ATOM, Kind.INT)
+            case _:
+                raise AssertionError(f"{self.plan.name}: {e} in a size")
+
+    def _number(self, a: Argument) -> list[str]:
+        if a.type == "str":
+            return []
+        name = a.name
+        if a.length is not None:
+            return [f"call.numbers({name}, {a.length});"]
+        return [f"call.number({name}.value_or({_NUMBERS[a.type]}{{}}));" if _may_miss(a) else f"call.number({name});"]
+
+    # --- steps -------------------------------------------------------------------------------------------------------
+
+    def _wanted(self, results: Sequence[str]) -> str:
+        """The condition that one of some results is asked for; empty where that is always so."""
+        if not self.d.mask:
+            return ""
+        origin = {o.name: o.of for (_, p) in self.d.programs for o in p.outputs}
+        mask = _mask(self.operator, self.d)
+        tests = [f"{mask}[{self.d.mask.index(origin[r])}]" for r in results if origin.get(r) in self.d.mask]
+        return " || ".join(tests) if len(tests) == len(results) else ""
+
+    def _steps(self) -> list[str]:
+        lines = self._memory()
+        numbers = iter(self.step_numbers)
+        for step in self.plan.steps:
+            if isinstance(step, Contract):
+                lines += self._contract(step)
+                continue
+            if isinstance(step, Convolve):
+                lines += self._convolve(step)
+                continue
+            condition = self._wanted(step.results)
+            lines += self._checks(step, condition)
+            run = f"call.run({next(numbers)});"
+            lines.append(f"if ({condition}) {run}" if condition else run)
+        return lines
+
+    def _checks(self, step: Kernel, condition: str) -> list[str]:
+        """The position of an extreme needs something to stand on."""
+        if not isinstance(step, Nest):
+            return []
+        found = dict.fromkeys(
+            f'call.some("{f.op}", "{a.name}", {self.printer(a.extent)});'
+            for p in step.passes
+            for f in p.folds
+            for a in p.loops
+            if f.op in _POSITIONAL and isinstance(a, Axis) and not isinstance(a.extent, Lit)
+        )
+        return [f"if ({condition}) {line}" if condition else line for line in found]
+
+    def _memory(self) -> list[str]:
+        """Every buffer that a kernel fills; those that torch fills get their place."""
+        given = {name for s in self.plan.steps if isinstance(s, Library) for name in written(s)}
+        lines = []
+        for b in self._order():
+            if b.role is not None:
+                continue
+            if b.name in given:
+                lines.append(f'call.reserve("{b.name}");')
+                continue
+            entries = ", ".join(self._entry(s) for s in b.shape)
+            condition = self._wanted(self._users(b.name))
+            more = f", {condition}" if condition else ""
+            lines.append(f'call.allocate("{b.name}", {self._element(b.storage)}, {{{entries}}}{more});')
+        return lines
+
+    def _users(self, buffer: str) -> tuple[str, ...]:
+        return next(s.results for s in self.plan.steps if buffer in written(s))
+
+    def _contract(self, c: Contract) -> list[str]:
+        element = self._element(self.plan.buffer(c.out.buffer).storage)
+        form = linear_form(c)
+        if form is not None:
+            bias = f'"{c.bias.buffer}"' if c.bias is not None else "nullptr"
+            value = f'call.rows_by_rows("{form[0].buffer}", "{form[1].buffer}", {bias}, {element})'
+        else:
+            equals = equation(c.a, c.b, c.out)
+            value = f'call.contract("{equals}", "{c.a.buffer}", "{c.b.buffer}", {element})'
+        condition = self._wanted(c.results)
+        line = f'call.set("{c.out.buffer}", {value});'
+        short = f"if ({condition}) {line}"
+        if condition and len(short) < LIMIT - 2:
+            return [short]
+        return block(f"if ({condition}) {{", [line]) if condition else [line]
+
+    def _convolve(self, c: Convolve) -> list[str]:
+        element = self._element(self.plan.buffer(c.name).storage)
+        condition = self._wanted(c.results)
+        lines = convolution_lines(self.operator.name, c, element, self.printer)
+        return block(f"if ({condition}) {{" if condition else "{", lines)
+
+    def _return(self) -> list[str]:
+        by_name = {r.name: r for r in self.plan.results}
+        values = [self._result(by_name.get(n)) for n in self.d.results]
+        whole = f"return {values[0]};" if len(values) == 1 else f"return {{{', '.join(values)}}};"
+        if len(values) == 1 or len(whole) < 100:
+            return [whole]
+        taken = Names((*self.d.tensors, *(a.name for a in self.operator.params), _mask(self.operator, self.d)))
+        names = [taken.fresh(n) for n in self.d.results]
+        lines = [f"const Tensor {n} = {v};" for n, v in zip(names, values, strict=True) if v != "Tensor()"]
+        shown = [v if v == "Tensor()" else n for n, v in zip(names, values, strict=True)]
+        return [*lines, f"return {{{', '.join(shown)}}};"]
+
+    def _result(self, r: Result | None) -> str:
+        if r is None:
+            return "Tensor()"
+        arguments = [f'"{r.buffer}"', f"Element::{r.dtype}" if r.dtype else self._element(r.storage)]
+        if r.like is not None:
+            batch_at = next(k for k, s in enumerate(r.shape) if isinstance(s, Batch))
+            arguments += [str(batch_at), f'"{r.like}"']
+        makers = self._makers(r)
+        if makers is not None:
+            batch_at = next(k for k, s in enumerate(r.shape) if isinstance(s, Batch))
+            arguments += [str(batch_at), f"{{{', '.join(map(quoted, makers))}}}"]
+        text = f"call.{'result' if makers is None else 'kept'}({', '.join(arguments)})"
+        own = self._wanted((r.name,))
+        return f"{own} ? {text} : Tensor()" if own and own != self._wanted(self._users(r.buffer)) else text
+
+    def _makers(self, r: Result) -> tuple[str, ...] | None:
+        """Of a residual, the arguments that have all its batch dims between them; None where it may have every one."""
+        output = next(o for o in self.program.outputs if o.name == r.name)
+        found = carriers(self.program)[output.value] if output.kept and BATCH in r.shape else None
+        return None if found == tuple(t.name for t in self.program.inputs if BATCH in t.shape) else found
+
+
+def equation(a: Operand, b: Operand, out: Operand) -> str:
+    """A contraction for einsum."""
+    letters: dict[str, str] = {"...": "..."}
+    for name in (*a.labels, *b.labels):
+        if name not in letters:
+            letters[name] = chr(ord("a") + len(letters) - 1)
+    parts = ["".join(letters[x] for x in o.labels) for o in (a, b, out)]
+    return f"{parts[0]},{parts[1]}->{parts[2]}"

@@ -1,0 +1,76 @@
+"""The native sources of an operator: a C++ binding, CPU kernels and CUDA kernels, and the headers they all share.
+
+In goes the surface of an operator with the order in which its dispatcher ops take their arguments; out come paths and
+texts. All of them print the same plans. An operator that has no plan gets a note that says why instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from opgen.code import templates
+from opgen.ir.errors import UnplannableError
+from opgen.package.cpp_code import cpp_files
+from opgen.package.cpp_host import Direction
+from opgen.package.notes import NO_CUDA_KERNELS, NO_KERNELS
+from opgen.package.view import Surface, formula_text
+from opgen.package.view_ops import may_be_absent
+
+_HEADERS = (".h", ".cuh")
+
+
+@dataclass(frozen=True, slots=True)
+class NativeFiles:
+    """Paths and texts of the sources of an operator, and of which directions a CPU is faster without them."""
+
+    files: tuple[tuple[str, str], ...]
+    faster_in_torch: tuple[str, ...] = ()
+
+
+def native_files(s: Surface, saved: Sequence[str], header: str) -> NativeFiles:
+    """The sources of an operator; `saved` is what its backward op takes beside cotangents."""
+    if s.operator.elsewhere is not None:
+        return _without(header, f"{s.name} is computed by {s.operator.elsewhere.forward.path}")
+    if not s.inputs:
+        return _without(header, f"{s.name} takes no tensor that would tell where to compute")
+    found = directions(s, saved)
+    try:
+        cpp = cpp_files(s.operator, found, s.namespace, formula_text(s.spec))
+    except UnplannableError as e:
+        return _without(header, str(e))
+    comment = header.replace("#", "//")
+    files = (
+        (f"csrc/{s.name}.cpp", f"{comment}\n{cpp.binding}"),
+        (f"csrc/{s.name}_kernels.cpp", f"{comment}\n{cpp.kernels}"),
+        (f"csrc/{s.name}.cu", f"{comment}\n{cpp.cuda}")
+        if cpp.cuda
+        else (NO_CUDA_KERNELS, f"{header}\n{cpp.no_cuda}\n"),
+    )
+    return NativeFiles(files, cpp.faster_in_torch)
+
+
+def _without(header: str, reason: str) -> NativeFiles:
+    return NativeFiles(((NO_KERNELS, f"{header}\n{reason}\n"),))
+
+
+def directions(s: Surface, saved: Sequence[str]) -> tuple[Direction, ...]:
+    """What the forward and the backward op take and give."""
+    results = (*s.output_names, *s.residuals)
+    forward = Direction("forward", tuple(s.programs("forward")), s.inputs, results, optional=_optional(s, s.inputs))
+    if not s.active:
+        return (forward,)
+    cotangents = tuple(f"grad_{n}" for n in s.active)
+    gradients = tuple(f"grad_{n}" for n in s.wrt)
+    tensors, programs = (*cotangents, *saved), tuple(s.programs("backward"))
+    return forward, Direction("backward", programs, tensors, gradients, s.inputs, _optional(s, saved))
+
+
+def _optional(s: Surface, tensors: Sequence[str]) -> tuple[str, ...]:
+    return tuple(t for t in tensors if may_be_absent(s, t))
+
+
+def shared_headers() -> tuple[tuple[str, str], ...]:
+    """The headers that the sources of all operators include."""
+    names = [n for n in templates.names("csrc") if n.endswith(_HEADERS)]
+    return tuple((name, templates.verbatim(name)) for name in names)

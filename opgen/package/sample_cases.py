@@ -1,0 +1,78 @@
+"""Which calls the generated tests make: one for each variant, one with other params, and those that the spec states.
+
+In: a spec, its resolved operator and what was derived of each variant. Out: `SampleCase`s with inputs and results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opgen.diagnostics.model import Bag
+from opgen.ir.operator import Operator, Variant
+from opgen.ir.program import Chosen, Given, Program, statement_reads, statement_scalars, targets
+from opgen.ir.scalar import Apply, walk
+from opgen.opt.derive import Derived
+from opgen.package.sample_numbers import default_value
+from opgen.package.sample_values import finite, is_rounded, states_gradients
+from opgen.package.samples import Chooser, SampleCase
+from opgen.schema.cases import StatedCase, stated_case
+from opgen.schema.model import OpSpec
+
+
+def sample_cases(spec: OpSpec, operator: Operator, derived: Sequence[Derived]) -> tuple[SampleCase, ...]:
+    """A case for every variant, one with params away from their defaults where there are any, and those of the spec.
+
+    A variant for which no sizes, params and values are found that go together has no case.
+    """
+    stated = states_gradients(spec) or holds_constant(derived) or is_rounded(spec)
+    cases = [Chooser(spec, operator, d, stated=stated).case() for d in derived]
+    if any(not a.choices and a.type != "bool" and not a.required for a in operator.params):
+        moved = Chooser(spec, operator, derived[0], stated=stated).case(moved=True)
+        if moved is not None and all(map(finite, moved.expected)):  # others say nothing
+            cases.append(moved)
+    if _decides(operator):
+        cases.append(Chooser(spec, operator, derived[0], stated=stated).other())
+    for number, case in enumerate(spec.tests.cases, 1):
+        found = stated_case(spec, case, Bag())
+        fitting = next((d for d in derived if _fits(found, d.variant, operator)), None)
+        if fitting is not None:
+            cases.append(Chooser(spec, operator, fitting, stated=stated, case=found).case(name=f"case {number}"))
+    return tuple(c for c in cases if c is not None)
+
+
+def _decides(operator: Operator) -> bool:
+    """Is something decided in the call that no variant stands for?"""
+    switches = {c.name for v in operator.variants for c in v.conditions}
+    flags = [a for a in operator.stated if a.name not in switches and not a.null and a.length is None]
+    return bool(operator.fills) or any(a.type == "bool" or a.choices for a in flags)
+
+
+def _fits(case: StatedCase, variant: Variant, operator: Operator) -> bool:
+    """Does the case call this variant? What it leaves open is at its default, and inputs are given."""
+    stated = {**dict(case.inputs), **dict(case.params)}
+    defaults = {a.name: default_value(a) for a in operator.params}
+    for c in variant.conditions:
+        match c:
+            case Given(name, present):
+                if name in stated and (stated[name] is not None) != present:
+                    return False
+            case Chosen(name, value):
+                if stated.get(name, defaults[name]) not in (value, None):
+                    return False
+    return True
+
+
+def holds_constant(derived: Sequence[Derived]) -> bool:
+    """Does a differentiable output depend on something that derivatives take for a constant?"""
+    return any(_detaches(d.primal) for d in derived)
+
+
+def _detaches(p: Program) -> bool:
+    live = {o.value for o in p.outputs if o.differentiable}
+    for s in reversed(p.statements):
+        if live.isdisjoint(targets(s)):
+            continue
+        if any(isinstance(n, Apply) and n.fn == "detach" for e in statement_scalars(s) for n in walk(e)):
+            return True
+        live.update(r.tensor for r in statement_reads(s))
+    return False

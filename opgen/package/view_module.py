@@ -1,0 +1,303 @@
+"""The view of `module.py`: a `torch.nn.Module` with the operator's parameters, buffers and params.
+
+In goes a `Surface`; out comes a `ModuleView`. A spec without `module` gets a module that holds its params.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from opgen.code.layout import bracketed, camel, imported, in_docstring, quoted, wrapped
+from opgen.code.python_text import python_text
+from opgen.code.signature import annotation, default_text
+from opgen.diagnostics.model import Bag
+from opgen.ir.program import Argument, Kind, Tensor
+from opgen.ir.scalar import Dim, Lit
+from opgen.lang.initialiser import Initialiser, initialisers
+from opgen.package.view import Surface, item_lines
+from opgen.schema.sizes import constructor_sizes
+
+# Initialisers that give a complex tensor real values, or the variance that they state.
+_WHOLE = ("zeros", "ones", "constant", "eye", "dirac", "normal", "kaiming_normal", "xavier_normal")
+# What a module has already: an attribute of the operator's own gets an underscore.
+_TAKEN = """
+T_destination add_module apply bfloat16 buffers call_super_init children compile cpu cuda double dump_patches eval
+extra_repr float forward get_buffer get_extra_state get_parameter get_submodule half ipu load_state_dict modules
+mtia named_buffers named_children named_modules named_parameters parameters register_backward_hook register_buffer
+register_forward_hook register_forward_pre_hook register_full_backward_hook register_full_backward_pre_hook
+register_load_state_dict_post_hook register_load_state_dict_pre_hook register_module register_parameter
+register_state_dict_post_hook register_state_dict_pre_hook requires_grad_ set_extra_state set_submodule share_memory
+state_dict to to_empty train training type xpu zero_grad reset_parameters
+"""
+_ATTRIBUTES = frozenset(_TAKEN.split())
+
+
+def _me(names: Iterable[str]) -> str:
+    """The first parameter of a method that has these ones too."""
+    return "_self" if "self" in names else "self"
+
+
+def _attribute(name: str) -> str:
+    return f"{name}_" if name in _ATTRIBUTES else name
+
+
+def _own(name: str, arguments: Iterable[str]) -> str:
+    """What the constructor has beside the arguments of the spec, out of the way of one that is called the same."""
+    return f"_{name}" if name in arguments else name
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotationView:
+    """An attribute of the class; `first` stands before the first one."""
+
+    text: str
+    first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleView:
+    """`module.py` in finished pieces."""
+
+    op: str
+    name: str
+    imports: tuple[str, ...]
+    doc_first: str
+    doc: tuple[str, ...]
+    annotations: tuple[AnnotationView, ...]
+    init: str
+    begin: str
+    init_lines: tuple[str, ...]
+    reset_lines: tuple[str, ...]
+    forward: str
+    forward_lines: tuple[str, ...]
+    repr_lines: tuple[str, ...]
+    example: str  # a call that makes a small module
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """A parameter or buffer."""
+
+    tensor: Tensor
+    initialiser: Initialiser
+    optional: bool
+    buffer: bool
+    flag: str  # what the spec calls it
+
+
+def module_name(s: Surface) -> str:
+    """The class name: the spec's, or that of the operator in CamelCase."""
+    module = s.spec.module
+    return str(module.name) if module is not None and module.name is not None else camel(s.name)
+
+
+def module_view(s: Surface) -> ModuleView:
+    """Everything that `module.py` says."""
+    module = s.spec.module
+    dims = constructor_sizes(s.spec)
+    states = _states(s)
+    params = [replace(a, name=s.operator.shown(a.name)) for a in _ordered(s.operator.stated)]
+    inputs = [t for t in s.operator.operands if all(st.tensor.name != t.name for st in states)]
+    hiding = (*dims.values(), *(_flag(st) for st in states if st.optional), *(a.name for a in params))
+    reset = [line for st in states for line in _reset(st, dims)]
+    own = f"{_me(hiding)}."
+    init = [line.replace("self.", own) for line in _init(dims, states, params, hiding, bool(reset))]
+    begin = "super().__init__()" if "super" not in hiding else f"{_own('torch', hiding)}.nn.Module.__init__({own[:-1]})"
+    summary = str(module.doc) if module is not None and module.doc else str(s.spec.summary) or f"Module of `{s.name}`."
+    me = _me(s.operator.shown(t.name) for t in inputs)
+    first, *rest = wrapped(in_docstring(summary), 112)
+    attributes = [f"{_attribute(d)}: int" for d in dims.values()]
+    attributes += [f"{_attribute(_flag(st))}: Tensor{' | None' if st.optional else ''}" for st in states]
+    attributes += [f"{_attribute(a.name)}: {annotation(a)}" for a in params]
+    return ModuleView(
+        op=s.name,
+        name=module_name(s),
+        imports=_imports([*reset, *init], params, s, hiding),
+        doc_first=first,
+        doc=(*rest, *_doc(dims, states, params, s)),
+        annotations=tuple(AnnotationView(text, i == 0) for i, text in enumerate(attributes)),
+        init=bracketed("def __init__(", _arguments(dims, states, params, hiding), ") -> None:", 4),
+        begin=begin,
+        init_lines=tuple(init),
+        reset_lines=tuple(reset),
+        forward=bracketed("def forward(", [me, *_inputs(s, inputs)], f") -> {_result(s)}:", 4),
+        forward_lines=tuple(_forward(s, states, params, me)),
+        repr_lines=_repr(dims, states, params),
+        example=_example(s, dims, params),
+    )
+
+
+def _result(s: Surface) -> str:
+    return "Tensor" if len(s.results) == 1 else "tuple[Tensor, ...]"
+
+
+def _states(s: Surface) -> list[_State]:
+    module = s.spec.module
+    if module is None:
+        return []
+    parsed = initialisers(s.spec, Bag())
+    found = [*((str(n), False) for n, _ in module.parameters), *((str(n), True) for n, _ in module.buffers)]
+    by_name = {t.name: t for t in s.operator.operands}
+    order = {n: i for i, n in enumerate(s.operands)}
+    found.sort(key=lambda x: order[x[0]])
+    optional = s.operator.maybe_none
+    return [_State(by_name[n], parsed[n], n in optional, buffer, s.operator.shown(n)) for n, buffer in found]
+
+
+def _ordered(params: Sequence[Argument]) -> list[Argument]:
+    return sorted(params, key=lambda a: bool(default_text(a)))
+
+
+def _flag(st: _State) -> str:
+    return st.flag
+
+
+def _arguments(
+    dims: dict[str, str], states: Sequence[_State], params: Sequence[Argument], hiding: Sequence[str]
+) -> list[str]:
+    out = [_me(hiding), *(f"{d}: int" for d in dims.values())]
+    out += [f"{a.name}: {annotation(a)}" for a in params if not default_text(a)]
+    out += [f"{_flag(st)}: bool = True" for st in states if st.optional]
+    out += [f"{a.name}: {annotation(a)} = {default_text(a)}" for a in params if default_text(a)]
+    if states:
+        device, dtype = _own("device", hiding), _own("dtype", hiding)
+        out += [f"{device}: torch.device | str | None = None", f"{dtype}: torch.dtype | None = None"]
+    return out
+
+
+def _init(
+    dims: dict[str, str], states: Sequence[_State], params: Sequence[Argument], hiding: Sequence[str], reset: bool
+) -> list[str]:
+    torch, device = _own("torch", hiding), _own("device", hiding)
+    out = [f"self.{_attribute(n)} = {n}" for n in (*dims.values(), *(a.name for a in params))]
+    for st in states:
+        name = _attribute(_flag(st))
+        made = f"{torch}.empty({_shape(st.tensor, dims)}, device={device}, dtype={_dtype(st, states, hiding)})"
+        head, none = f"self.{name} = {torch}.nn.Parameter(", f"self.register_parameter({quoted(name)}, None)"
+        items = [made]
+        if st.buffer:
+            head, none = "self.register_buffer(", f"self.register_buffer({quoted(name)}, None)"
+            items = [quoted(name), made]
+        if st.optional:
+            lines = _lines(bracketed(head, items, ")", 12), 12)
+            out += [f"if {_flag(st)}:", *(f"    {x}" for x in lines), "else:", f"    {none}"]
+        else:
+            out += _lines(bracketed(head, items, ")", 8), 8)
+    return [*out, "self.reset_parameters()"] if reset else out
+
+
+def _dtype(st: _State, states: Sequence[_State], hiding: Sequence[str]) -> str:
+    """The dtype of a parameter; one `dtype` says the precision of real and complex ones."""
+    if st.tensor.kind is Kind.COMPLEX:
+        return f"{_own('complex_dtype', hiding)}({_own('dtype', hiding)})"
+    mixed = st.tensor.kind is Kind.FLOAT and any(other.tensor.kind is Kind.COMPLEX for other in states)
+    return f"{_own('real_dtype', hiding)}({_own('dtype', hiding)})" if mixed else _own("dtype", hiding)
+
+
+def _shape(t: Tensor, dims: dict[str, str]) -> str:
+    parts = []
+    for x in t.shape:
+        match x:
+            case Dim(name) if name in dims:
+                parts.append(dims[name])
+            case Lit(value):
+                parts.append(str(value))
+            case _:
+                raise AssertionError(f"{t.name}: a parameter has sizes that the constructor gives")
+    return ", ".join(parts) if len(parts) > 1 else f"({parts[0]},)" if parts else "()"
+
+
+def _reset(st: _State, dims: dict[str, str]) -> list[str]:
+    name, by_parts = f"self.{_attribute(_flag(st))}", _by_parts(st)
+    call = initialiser(st.initialiser, "part" if by_parts else name, dims)
+    if by_parts:
+        target = f"{name}.detach()" if not st.buffer else name
+        lines = [f"for part in parts({target}):", f"    {call}"]
+        return [f"if {name} is not None:", *(f"    {line}" for line in lines)] if st.optional else lines
+    return [f"if {name} is not None:", f"    {call}"] if st.optional else [call]
+
+
+def _by_parts(st: _State) -> bool:
+    """Is a complex tensor filled part by part? What torch.nn.init does with complex tensors itself is left to it."""
+    return st.tensor.kind is Kind.COMPLEX and st.initialiser.name not in _WHOLE
+
+
+def initialiser(i: Initialiser, target: str, dims: dict[str, str]) -> str:
+    """A call of `torch.nn.init`: arguments are expressions of sizes and params."""
+    arguments = [target]
+    for keyword, e in i.arguments:
+        text = python_text(e, lambda n: f"self.{_attribute(dims.get(n, n))}")
+        assert text is not None, f"{i.name}: no number"
+        arguments.append(text if keyword is None else f"{keyword}={text}")
+    return f"torch.nn.init.{i.name}_({', '.join(arguments)})"
+
+
+def _inputs(s: Surface, inputs: Sequence[Tensor]) -> list[str]:
+    out = []
+    for i, t in enumerate(inputs):
+        optional = t.name in s.operator.maybe_none
+        trailing = all(u.name in s.operator.maybe_none for u in inputs[i:])
+        out.append(
+            f"{s.operator.shown(t.name)}: Tensor" + (" | None" if optional else "") + (" = None" if trailing else "")
+        )
+    return out
+
+
+def _forward(s: Surface, states: Sequence[_State], params: Sequence[Argument], me: str) -> list[str]:
+    owned = [_flag(st) for st in states]
+    operands = [s.operator.shown(t.name) for t in s.operator.operands]
+    arguments = [f"{me}.{_attribute(n)}" if n in owned else n for n in operands]
+    arguments += [f"{n}={me}.{_attribute(n)}" for n in map(s.operator.shown, s.stated)]
+    return _lines(bracketed(f"return {s.function}(", arguments, ")", 8), 8)
+
+
+def _lines(text: str, indent: int) -> list[str]:
+    """The lines of a bracketed text without the indentation of its place."""
+    first, *rest = text.split("\n")
+    return [first, *(line[indent:] for line in rest)]
+
+
+def _repr(dims: dict[str, str], states: Sequence[_State], params: Sequence[Argument]) -> tuple[str, ...]:
+    parts = [f"{d}={{self.{_attribute(d)}}}" for d in dims.values()]
+    parts += [f"{a.name}={{self.{_attribute(a.name)}!r}}" for a in params]
+    parts += [f"{_flag(st)}={{self.{_attribute(_flag(st))} is not None}}" for st in states if st.optional]
+    if not parts:
+        return ()
+    one = f'return f"{", ".join(parts)}"'
+    if len(one) <= 110:
+        return (one,)
+    return ("parts = (", *(f'    f"{p}",' for p in parts), ")", 'return ", ".join(parts)')
+
+
+def _doc(dims: dict[str, str], states: Sequence[_State], params: Sequence[Argument], s: Surface) -> tuple[str, ...]:
+    out = []
+    arguments = [f"{v}: size of {k}" for k, v in dims.items()]
+    arguments += [f"{_flag(st)}: whether there is a {_flag(st)}" for st in states if st.optional]
+    arguments += [f"{a.name}: {a.doc}" if a.doc else f"{a.name}: see `{s.name}`" for a in params]
+    if arguments:
+        out += ["", "Args:", *(line for a in arguments for line in item_lines(a))]
+    return tuple(out)
+
+
+def _imports(lines: Sequence[str], params: Sequence[Argument], s: Surface, hiding: Sequence[str]) -> tuple[str, ...]:
+    out = ["import math"] if any("math." in line for line in lines) else []
+    out += ["from collections.abc import Sequence"] if any(a.length is not None for a in params) else []
+    out += [""] if out else []
+    helpers = [h for h in ("complex_dtype", "parts", "real_dtype") if any(f"{h}(" in line for line in lines)]
+    named = [h if _own(h, hiding) == h else f"{h} as _{h}" for h in helpers]
+    shared = imported(".._runtime", named).split("\n") if helpers else []
+    again = ["import torch as _torch"] if "torch" in hiding and any("_torch." in line for line in lines) else []
+    return (*out, "import torch", *again, "from torch import Tensor", "", *shared, f"from .ops import {s.function}")
+
+
+def _example(s: Surface, dims: dict[str, str], params: Sequence[Argument]) -> str:
+    """A call of the constructor with small sizes."""
+    given = {str(k): int(v) for k, v in s.spec.tests.sizes.items()}
+    arguments = [f"{arg}={given.get(dim, 3 + i)}" for i, (dim, arg) in enumerate(dims.items())]
+    samples = {"float": "1.5", "int": "2", "bool": "True"}
+    for a in params:
+        if not default_text(a):
+            value = quoted(a.choices[0]) if a.choices else samples[a.type]
+            arguments.append(f"{a.name}={value if a.length is None else [value] * a.length}".replace("'", ""))
+    return f"{module_name(s)}({', '.join(arguments)})"

@@ -1,0 +1,144 @@
+"""Test cases that a spec states under `tests`: names with values in; sizes, params and flat arrays out.
+
+What does not fit (a ragged list, a size that contradicts another, text where a number belongs) is a mistake. Emission
+reads the same cases again when they are known to be right.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from opgen.diagnostics.model import Bag, Span
+from opgen.schema.formula import Word
+from opgen.schema.model import InputSpec, OpSpec, ParamSpec
+
+Number = float | int | bool
+_CONSTANTS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+_NUMBER = (int, float)
+_TYPES: Mapping[str, tuple[type, ...]] = {"float": _NUMBER, "complex": _NUMBER, "int": (int,), "bool": (bool,)}
+
+
+# The largest values that a spec may write without a decimal point.
+_LARGEST = {"float": 2**1023, "complex": 2**1023, "int": 2**63 - 1, "bool": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Nested:
+    """A nested list of numbers as its shape and its elements in order."""
+
+    shape: tuple[int, ...]
+    flat: tuple[Number, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StatedCase:
+    """What a case says of dims, params (None: missing) and inputs (None: absent)."""
+
+    sizes: tuple[tuple[str, int], ...] = ()
+    params: tuple[tuple[str, object], ...] = ()
+    inputs: tuple[tuple[str, Nested | None], ...] = ()
+    batch: tuple[int, ...] | None = None
+
+
+def stated_case(spec: OpSpec, case: Mapping[str, object], bag: Bag) -> StatedCase:
+    """One case, understood as far as it can be."""
+    inputs: dict[str, Nested | None] = {}
+    params: dict[str, object] = {}
+    sizes: dict[str, int] = {}
+    batches: list[tuple[int, ...]] = []
+    tensors, arguments = {str(t.name): t for t in spec.inputs}, {str(p.name): p for p in spec.params}
+    for name, value in case.items():
+        if name in tensors:
+            inputs[name] = _values(tensors[name], name, value, sizes, batches, bag)
+        elif name in arguments:
+            params[name] = _param(arguments[name], name, value, bag)
+        elif isinstance(value, int) and not isinstance(value, bool) and sizes.setdefault(name, value) == value >= 0:
+            continue
+        else:
+            _report(name, f"`{name}` is a size, and {value!r} is none that fits", bag)
+    batch = _broadcast(batches)
+    if batch is None and batches:
+        _report(next(iter(case)), "the batch dims of the inputs do not broadcast", bag)
+    return StatedCase(tuple(sizes.items()), tuple(params.items()), tuple(inputs.items()), batch)
+
+
+def _values(
+    t: InputSpec, name: str, value: object, sizes: dict[str, int], batches: list[tuple[int, ...]], bag: Bag
+) -> Nested | None:
+    """The values of an input; the dims of its shape get their sizes."""
+    if value is None:
+        if not t.optional:
+            _report(name, f"`{name}` is not optional", bag)
+        return None
+    found = _nested(value, t.dtype)
+    if found is None:
+        _report(name, f"the values of `{name}` are no array of dtype {t.dtype}", bag)
+        return None
+    items = ["..."] if t.shape is None else [item.text for item in t.shape]
+    at = items.index("...") if "..." in items else len(items)
+    after = len(items) - at - 1 if at < len(items) else 0
+    rank = len(found.shape)
+    if rank < at + after or ("..." not in items and rank != at):
+        _report(name, f"`{name}` has shape [{', '.join(items)}], and these values have {rank} dimensions", bag)
+        return None
+    ends = (*items[:at], *items[len(items) - after :])
+    for item, size in zip(ends, (*found.shape[:at], *found.shape[rank - after :]), strict=True):
+        known = int(item) if item.isdigit() else sizes.setdefault(item, size)
+        if known != size:
+            _report(name, f"`{item}` is {known}, and {size} here", bag)
+    if at < len(items):
+        batches.append(found.shape[at : rank - after])
+    return found
+
+
+def _nested(value: object, dtype: str) -> Nested | None:
+    """None where lists are ragged or an element is not of the dtype."""
+    if not isinstance(value, list):
+        value = _CONSTANTS.get(value, value) if isinstance(value, str) and dtype == "float" else value
+        fits = isinstance(value, _TYPES[dtype]) and (dtype == "bool") == isinstance(value, bool)
+        if not fits or not isinstance(value, int | float) or (isinstance(value, int) and abs(value) > _LARGEST[dtype]):
+            return None
+        return Nested((), (value,))
+    rows = [_nested(item, dtype) for item in value]
+    first = rows[0] if rows else None
+    if first is None or any(r is None or r.shape != first.shape for r in rows):
+        return None
+    return Nested((len(rows), *first.shape), tuple(v for r in rows if r is not None for v in r.flat))
+
+
+def _param(p: ParamSpec, name: str, value: object, bag: Bag) -> object:
+    if value is None:
+        if not p.null:
+            _report(name, f"`{name}` cannot be missing", bag)
+        return None
+    if p.choices:
+        if value not in p.choices:
+            _report(name, f"{value!r} is not among the choices of `{name}`", bag)
+        return value
+    found = _nested(value, p.type)
+    if found is None or found.shape != (() if p.length is None else (p.length,)):
+        _report(name, f"{value!r} is not of the type of `{name}`", bag)
+        return None
+    typed = [float(v) if p.type == "float" else v for v in found.flat]
+    return typed[0] if p.length is None else typed
+
+
+def _broadcast(batches: list[tuple[int, ...]]) -> tuple[int, ...] | None:
+    """The common batch dims; None where there are none or they do not go together."""
+    if not batches:
+        return None
+    rank = max(map(len, batches))
+    out = []
+    for column in zip(*((1,) * (rank - len(b)) + b for b in batches), strict=True):
+        wide = [n for n in column if n != 1]
+        if any(n != wide[0] for n in wide):
+            return None
+        out.append(wide[0] if wide else 1)
+    return tuple(out)
+
+
+def _report(name: str, message: str, bag: Bag) -> None:
+    span: Span | None = name.span if isinstance(name, Word) else None
+    bag.error("OPG120", message, span)

@@ -1,0 +1,204 @@
+"""What holds between the fields of a spec, beyond the type of each: names that exist, defaults that fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+
+from opgen.diagnostics.model import Bag, Label, Span
+from opgen.diagnostics.suggest import counted, did_you_mean, listed
+from opgen.schema.cases import stated_case
+from opgen.schema.elsewhere import HEADER, NATIVE, Callee
+from opgen.schema.formula import Formula, Word
+from opgen.schema.model import FunctionSpec, InputSpec, ModuleSpec, OpSpec, ParamSpec
+
+
+def check(spec: OpSpec, bag: Bag) -> None:
+    _distinct(spec, bag)
+    for tensor in spec.inputs:
+        _input(tensor, bag)
+    for param in spec.params:
+        _param(param, bag)
+    for function in spec.functions:
+        _function(function, bag)
+    _callables(spec, bag)
+    names = tuple(tensor.name for tensor in spec.inputs)
+    if spec.inplace is not None:
+        _inplace(spec, spec.inplace, bag)
+    if spec.module is not None:
+        _module(spec, spec.module, bag)
+    sizes = _sizes(spec)
+    for dim in spec.tests.sizes:
+        _refers(dim, sizes, "dim of an input", bag)
+    for case in spec.tests.cases:
+        known = (*names, *(param.name for param in spec.params), *sizes)
+        known_names = [_refers(name, known, "dim, param or input", bag) for name in case]
+        if all(known_names):
+            stated_case(spec, case, bag)
+
+
+def _distinct(spec: OpSpec, bag: Bag) -> None:
+    given: list[tuple[str, Span]] = [*((t.name, t.span) for t in spec.inputs), *((p.name, p.span) for p in spec.params)]
+    given += [(f.name, f.span) for f in spec.functions]
+    results: list[tuple[str, Span]] = [(o.name, o.span) for o in spec.outputs or ()]
+    _no_repeats(chain(given, results), bag)
+    if isinstance(spec.save, tuple):
+        _no_repeats(((name, name.span) for name in spec.save), bag)
+
+
+def _no_repeats(names: Iterable[tuple[str, Span]], bag: Bag) -> None:
+    first: dict[str, Span] = {}
+    for name, span in names:
+        if name in first:
+            related = (Label(first[name], "first used here"),)
+            bag.error("OPG115", f"the name `{name}` is used twice", span, label="again here", related=related)
+        first.setdefault(name, span)
+
+
+def _input(tensor: InputSpec, bag: Bag) -> None:
+    if tensor.absent is not None and not tensor.optional:
+        bag.error(
+            "OPG117",
+            f"`absent` has no effect, because `{tensor.name}` is not optional",
+            tensor.absent.whole,
+            hints=("add `optional: true`",),
+        )
+    if tensor.dtype == "complex" and tensor.domain is not None:
+        message = f"`{tensor.name}` is complex, and complex numbers have no order"
+        bag.error("OPG117", message, tensor.domain.whole, hints=("remove `domain`",))
+    if tensor.dtype in ("int", "bool") and tensor.differentiable:
+        message = f"`{tensor.name}` is of dtype {tensor.dtype} and cannot have a gradient"
+        bag.error("OPG117", message, tensor.span, hints=("remove `differentiable: true`",))
+
+
+def _param(param: ParamSpec, bag: Bag) -> None:
+    if param.choices:
+        if param.type != "str":
+            message = f"a param with choices is a string, not a {param.type}"
+            bag.error("OPG117", message, param.span, hints=("remove `type`",))
+        if param.domain is not None:
+            bag.error("OPG117", "a param with choices has no `domain`", param.domain.whole, hints=("remove it",))
+        _no_repeats(((choice, choice.span) for choice in param.choices), bag)
+    elif param.type == "str":
+        bag.error("OPG117", f"the string param `{param.name}` needs choices", param.span, hints=("add `choices: […]`",))
+    if param.default is not None:
+        _default(param, param.default, bag)
+
+
+def _default(param: ParamSpec, default: Formula | tuple[Formula, ...], bag: Bag) -> None:
+    if isinstance(default, tuple):
+        if len(default) != param.length:
+            wanted = f"a list of {param.length}" if param.length is not None else "one value"
+            message = f"the default of `{param.name}` has {counted(len(default), 'element')}, and its type is {wanted}"
+            bag.error("OPG119", message, default[0].whole.to(default[-1].whole) if default else param.span)
+        for element in default:
+            _default_value(param, element, bag)
+    else:
+        _default_value(param, default, bag)
+
+
+def _default_value(param: ParamSpec, default: Formula, bag: Bag) -> None:
+    text = default.text.strip()
+    if param.choices and text not in param.choices:
+        hints = did_you_mean(text, param.choices)
+        message = f"the default of `{param.name}` is not among its choices {listed(param.choices, 'and')}"
+        bag.error("OPG119", message, default.whole, label="not a choice", hints=hints)
+    elif param.type in ("int", "float") and text in ("true", "false"):
+        _unfit(param, default, "a truth value", bag)
+    elif param.type == "bool" and text not in ("true", "false"):
+        _unfit(param, default, "not a truth value", bag)
+    elif param.type == "int" and _is_fraction(text):
+        _unfit(param, default, "not an integer", bag)
+
+
+def _is_fraction(text: str) -> bool:
+    try:
+        return not float(text).is_integer() or "." in text or "e" in text.lower()
+    except (ValueError, OverflowError):
+        return False
+
+
+def _unfit(param: ParamSpec, default: Formula, label: str, bag: Bag) -> None:
+    bag.error("OPG119", f"the default of `{param.name}` is not of type {param.type}", default.whole, label=label)
+
+
+def _function(function: FunctionSpec, bag: Bag) -> None:
+    if function.value is None and not function.extern:
+        bag.error("OPG111", f"`{function.head.text}` needs the field `value`", function.span, hints=("add `value`",))
+    spelled = dict(function.extern)
+    if HEADER in spelled and not any(key in spelled for key in NATIVE):
+        header = spelled[HEADER]
+        bag.error("OPG117", "`include` is of use for a name of C++ only", header.span, hints=("add `cpp: …`",))
+
+
+def _callables(spec: OpSpec, bag: Bag) -> None:
+    """What goes with an operator that is computed elsewhere as a whole."""
+    if not isinstance(spec.forward, Callee):
+        if isinstance(spec.backward, Callee):
+            hints = ("state the gradients as formulas, `grad_x = …`, or name a callable under `forward` too",)
+            message = "`backward` is a callable, and `forward` is not"
+            bag.error("OPG117", message, spec.backward.whole, label="a callable", hints=hints)
+        return
+    if isinstance(spec.backward, Formula):
+        hints = ("name a callable: `backward: {torch: package.function}`",)
+        message = "`forward` is a callable, and `backward` is not"
+        bag.error("OPG117", message, spec.backward.whole, label="a formula", hints=hints)
+    if not spec.outputs:
+        hints = ("declare them: `outputs: {y: {shape: [...]}}`",)
+        message = "nothing says what the callable of `forward` returns"
+        bag.error("OPG111", message, spec.forward.whole, label="needs `outputs`", hints=hints)
+    for output in spec.outputs or ():
+        if output.shape is None:
+            hints = (f"write `{output.name}: {{shape: [...]}}`",)
+            bag.error("OPG111", f"the output `{output.name}` needs a `shape`", output.span, hints=hints)
+    for function in spec.functions:
+        message = f"no formula calls `{function.name}`, because `forward` is a callable"
+        bag.error("OPG117", message, function.span, hints=("remove it",))
+    if spec.inplace is not None:
+        message = "an operator computed by a callable has no variant that overwrites an input"
+        bag.error("OPG117", message, spec.inplace.span, hints=("remove `inplace`",))
+
+
+def _inplace(spec: OpSpec, name: Word, bag: Bag) -> None:
+    if not _refers(name, tuple(tensor.name for tensor in spec.inputs), "input", bag):
+        return
+    tensor = next(tensor for tensor in spec.inputs if tensor.name == name)
+    if tensor.optional:
+        bag.error("OPG117", f"`{name}` is optional and cannot be overwritten", name.span)
+
+
+def _module(spec: OpSpec, module: ModuleSpec, bag: Bag) -> None:
+    inputs = tuple(tensor.name for tensor in spec.inputs)
+    owned: dict[str, Span] = {}
+    for name, _ in (*module.parameters, *module.buffers):
+        if _refers(name, inputs, "input", bag) and name in owned:
+            related = (Label(owned[name], "a parameter here"),)
+            bag.error("OPG117", f"`{name}` is a parameter and a buffer", name.span, related=related)
+        owned.setdefault(name, name.span)
+        shape = next((t.shape for t in spec.inputs if t.name == name), ())
+        if shape is None or any(item.text == "..." for item in shape):
+            message = f"`{name}` has batch dims, and a module gives its own tensors a fixed shape"
+            bag.error("OPG117", message, name.span, hints=(f"declare it as `{name}: {{shape: [K]}}`",))
+    for dim in module.dims:
+        _refers(dim, _sizes(spec), "dim of an input", bag)
+    arguments = [(param.name, param.span) for param in spec.params]
+    _no_repeats((*arguments, *((argument, argument.span) for argument in module.dims.values())), bag)
+
+
+def _sizes(spec: OpSpec) -> tuple[str, ...]:
+    """Dims that come from input shapes, in order."""
+    items = [item.text for tensor in spec.inputs for item in tensor.shape or ()]
+    return tuple(dict.fromkeys(text for text in items if text[:1].isupper()))
+
+
+def _refers(name: str, known: tuple[str, ...], what: str, bag: Bag) -> bool:
+    if name in known:
+        return True
+    span = name.span if isinstance(name, Word) else None
+    article = "an" if what[0] in "aeiou" else "a"
+    notes = (f"known here: {listed(dict.fromkeys(known), 'and')}",) if known else ()
+    label = f"not {article} {what}"
+    bag.error(
+        "OPG116", f"`{name}` is not {article} {what}", span, label=label, notes=notes, hints=did_you_mean(name, known)
+    )
+    return False

@@ -1,0 +1,230 @@
+"""Entries of a spec: how lists, mappings and short spellings become the fields of a model.
+
+Keys with a `$` are ours and cannot be written in a spec.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Literal
+
+from opgen.diagnostics.suggest import listed
+from opgen.schema.elsewhere import Callee, callee
+from opgen.schema.formula import Formula, Word
+from opgen.schema.leaves import expected, formula, listed_alone, name, one_of, refused, respelt
+from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
+
+PRECISIONS = ("float64", "float32", "float16", "bfloat16")
+NAME, SPAN, VALUE, HEAD, LENGTH, NULL = "$name", "$span", "$value", "$head", "$length", "$null"
+
+
+class Fields(dict[str, Any]):
+    """The entries of a mapping on their way into a model, with the place of the mapping."""
+
+    def __init__(self, node: Node, entries: dict[str, Any]) -> None:
+        super().__init__(entries)
+        self.node = node
+
+
+def written(node: Mapping) -> dict[str, Any]:
+    """The entries of a mapping by name."""
+    for key, _ in node.entries:
+        if key.text.startswith("$"):
+            raise refused("OPG110", "a field begins with a letter", key, label="not a field")
+    return {key.text: value for key, value in node.entries}
+
+
+def listing(what: str) -> Callable[[object], list[Node] | None]:
+    def items(node: object) -> list[Node] | None:
+        if not isinstance(node, Sequence):
+            raise listed_alone(node, f"a list of {what}")
+        return list(node.items)
+
+    return items
+
+
+def pairs(what: str) -> Callable[[object], list[tuple[Scalar, Node]]]:
+    def items(node: object) -> list[tuple[Scalar, Node]]:
+        if not isinstance(node, Mapping):
+            first = node.items[0] if isinstance(node, Sequence) and node.items else None
+            hints = (f"write `{{{first.text}: …}}`",) if isinstance(first, Scalar) else ()
+            raise expected(f"a mapping of {what}", node, *hints)
+        return list(node.entries)
+
+    return items
+
+
+def mapping(what: str) -> Callable[[object], dict[Scalar, Node]]:
+    return lambda node: dict(pairs(what)(node))
+
+
+def tolerances(node: object) -> dict[Scalar, Node]:
+    """By dtype; what is given without one holds for all."""
+    match node:
+        case Mapping(entries=((key, _), *_)) if all(k.text in ("rtol", "atol") for k, _ in node.entries):
+            return {respelt(key, dtype): node for dtype in PRECISIONS}
+        case Scalar():
+            return {respelt(node, dtype): node for dtype in PRECISIONS}
+        case _:
+            return mapping("dtype to tolerance")(node)
+
+
+def named(short: str | None = None) -> Callable[[object], list[Fields | Node]]:
+    """A list of names or a mapping of name to fields; `short` is the field that a value written alone stands for.
+
+    What is no entry is passed on for the entry's own model to refuse, so that the other entries are still looked at.
+    """
+
+    def entries(node: object) -> list[Fields | Node]:
+        match node:
+            case Mapping():
+                return [entry(key, value) for key, value in node.entries]
+            case Sequence():
+                return [item(element) for element in node.items]
+            case _:
+                raise listed_alone(node, "a list of names or a mapping of names to their fields")
+
+    def item(node: Node) -> Fields | Node:
+        match node:
+            case Mapping(entries=((key, value),)):
+                return entry(key, value)
+            case Scalar():
+                return Fields(node, {NAME: node, SPAN: node.span})
+            case _:
+                return node
+
+    def entry(key: Scalar, value: Node) -> Fields | Node:
+        own = {NAME: key, SPAN: key.span}
+        match value:
+            case Mapping():
+                return Fields(value, {**written(value), **own})
+            case Scalar(value=None):
+                return Fields(value, dict(own))
+            case _ if short is not None:
+                return Fields(value, {short: value, **own})
+            case _:
+                return value
+
+    return entries
+
+
+def dims(node: object) -> list[Fields]:
+    return [Fields(value, {NAME: key, SPAN: key.span, VALUE: value}) for key, value in pairs("dim to formula")(node)]
+
+
+def functions(node: object) -> list[Fields]:
+    found = []
+    for key, value in pairs("`name(arg)` to formula")(node):
+        fields: dict[str, Any] = {"value": value}
+        if isinstance(value, Mapping):
+            fields = written(value)
+        found.append(Fields(value, {**fields, HEAD: key, SPAN: key.span}))
+    return found
+
+
+def placed(node: object) -> Fields:
+    if not isinstance(node, Mapping):
+        raise expected("a mapping of fields", node, "`{}` has the default of each")
+    span = node.key.span if node.key is not None else node.span
+    return Fields(node, {**written(node), SPAN: span})
+
+
+def derivatives(node: object) -> list[tuple[Scalar | None, Node]]:
+    match node:
+        case Mapping():
+            return list(node.entries)
+        case Scalar():
+            return [(None, node)]
+        case _:
+            raise expected("a formula, or a mapping of argument to formula", node)
+
+
+def save(node: object) -> Literal["auto"] | tuple[Word, ...]:
+    match node:
+        case Scalar(text="auto"):
+            return "auto"
+        case Sequence():
+            for item in node.items:
+                if not isinstance(item, Scalar):
+                    raise expected("a name", item, node=item)
+            return tuple(name(item) for item in node.items)
+        case _:
+            raise listed_alone(node, "`auto` or a list of names")
+
+
+def block(node: object) -> Formula | Callee:
+    return callee(node) if isinstance(node, Mapping) else formula(node)
+
+
+PARAM_TYPES = ("float", "int", "bool")
+_ASSIGNED = re.compile(rf"({'|'.join(PARAM_TYPES)})\s*=\s*(\S+)")
+
+
+def param_type(node: object) -> str:
+    if isinstance(node, str):  # inferred by spread_param
+        return node
+    if isinstance(node, Scalar) and (written := _with_default(node)):
+        kind, value = written
+        message = f"expected {listed((*PARAM_TYPES, 'str'))}, found {node.kind}"
+        hint = f"write `{{type: {kind}, default: {value}}}`"
+        raise refused("OPG114", message, label="expected a type", hints=(hint,), meant=respelt(node, kind))
+    if not isinstance(node, Sequence):
+        return one_of(*PARAM_TYPES, "str")(node)
+    if not node.items:
+        raise expected("a type for each element", node, "such as `[int, int]`")
+    for item in node.items:
+        if not isinstance(item, Scalar) or item.text not in PARAM_TYPES:
+            raise expected(listed(PARAM_TYPES), item, node=item)
+        if item.text != node.items[0].text:  # type: ignore[union-attr]
+            raise refused("OPG112", "the elements of a list param have one type", item, label="differs from the first")
+    return node.items[0].text  # type: ignore[union-attr]
+
+
+def _with_default(node: Scalar) -> tuple[str, str] | None:
+    """Type and default where one or both stand in place of the type: `1e-5`, `int = 2`."""
+    match node.value:
+        case bool():
+            return "bool", node.text
+        case int():
+            return "int", node.text
+        case float():
+            return "float", node.text
+        case _:
+            found = _ASSIGNED.fullmatch(node.text)
+            return (found[1], found[2]) if found else None
+
+
+def spread_param(data: object) -> object:
+    """Infer the type where it is plain to see, and take `default: null` and list lengths apart."""
+    if not isinstance(data, Fields):
+        return data
+    declared, default = data.get("type"), data.get("default")
+    if declared is None and "choices" in data:
+        data["type"] = "str"
+    elif declared is None and isinstance(default, Scalar) and isinstance(default.value, bool | float):
+        data["type"] = "bool" if isinstance(default.value, bool) else "float"
+    if isinstance(declared, Sequence):
+        data[LENGTH] = len(declared.items)
+        if isinstance(default, Scalar) and default.value is not None:
+            data["default"] = (default,) * len(declared.items)
+    if isinstance(default, Scalar) and default.value is None and default.text:
+        del data["default"]
+        data[NULL] = True
+    return data
+
+
+def default(node: object) -> Formula | tuple[Formula, ...]:
+    match node:
+        case Sequence(items=items) | (tuple() as items):
+            return tuple(formula(item) for item in items)
+        case _:
+            return formula(node)
+
+
+def integers_have_no_gradient(data: object) -> object:
+    if isinstance(data, Fields):
+        dtype = data.get("dtype")
+        if isinstance(dtype, Scalar) and dtype.text in ("int", "bool"):
+            data.setdefault("differentiable", False)
+    return data

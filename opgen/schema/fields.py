@@ -1,0 +1,84 @@
+"""Field types of the spec model: each pairs a Python type with the converter from YAML nodes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, model_validator
+
+from opgen.diagnostics.model import Span
+from opgen.schema import elsewhere, entries, leaves
+from opgen.schema.formula import Formula, Word
+from opgen.schema.nodes import Mapping, Scalar, Sequence
+
+Text = Annotated[str, PlainValidator(leaves.text)]
+Flag = Annotated[bool, PlainValidator(lambda node: node if isinstance(node, bool) else leaves.flag(node))]
+Place = Annotated[Span, PlainValidator(lambda span: span)]
+RequiredFormula = Annotated[Formula, PlainValidator(leaves.formula)]
+OptionalFormula = RequiredFormula | None
+OptionalDomain = Annotated[Formula, PlainValidator(leaves.domain)] | None
+Block = Annotated[Formula | elsewhere.Callee, PlainValidator(entries.block)]
+OptionalBlock = Block | None
+Name = Annotated[Word, PlainValidator(leaves.name)]
+OptionalName = Name | None
+OpName = Annotated[Word, PlainValidator(leaves.op_name)]
+DimName = Annotated[Word, PlainValidator(leaves.dim_name)]
+ClassName = Annotated[Word, PlainValidator(leaves.class_name)] | None
+DottedPath = Annotated[Word, PlainValidator(leaves.dotted)] | None
+Shape = Annotated[tuple[RequiredFormula, ...] | None, BeforeValidator(entries.listing("dims"))]
+Dtype = Annotated[
+    Literal["float", "int", "bool", "complex"], PlainValidator(leaves.one_of("float", "int", "bool", "complex"))
+]
+STORED = ("float64", "float32", "half", "bfloat16")  # dtypes that a float output may be rounded to
+OutputDtype = Annotated[str, PlainValidator(leaves.one_of("float", "int", "bool", "complex", "int64", *STORED))] | None
+ParamType = Annotated[Literal["float", "int", "bool", "str"], PlainValidator(entries.param_type)]
+Length = Annotated[int | None, PlainValidator(lambda length: length)]
+Choice = Annotated[Word, PlainValidator(leaves.name)]
+Choices = Annotated[tuple[Choice, ...], BeforeValidator(entries.listing("choices"))]
+Default = Annotated[Formula | tuple[Formula, ...] | None, PlainValidator(entries.default)]
+Argument = Annotated[Word | None, PlainValidator(lambda node: None if node is None else leaves.name(node))]
+Derivatives = Annotated[tuple[tuple[Argument, RequiredFormula], ...], BeforeValidator(entries.derivatives)]
+Externs = Annotated[tuple[tuple[str, Word], ...], PlainValidator(elsewhere.spellings)]
+SizeName = Annotated[Word, PlainValidator(leaves.size_name)]
+WordMap = Annotated[dict[SizeName, Name], BeforeValidator(entries.mapping("size to constructor argument"))]
+Initialisers = Annotated[
+    tuple[tuple[Name, RequiredFormula], ...], BeforeValidator(entries.pairs("input to initialiser"))
+]
+Save = Annotated[Literal["auto"] | tuple[Word, ...], PlainValidator(entries.save)]
+ComputeDtype = Annotated[Literal["opmath"], PlainValidator(leaves.one_of("opmath"))]
+Sizes = Annotated[
+    dict[DimName, Annotated[int, PlainValidator(leaves.size)]], BeforeValidator(entries.mapping("dim to size"))
+]
+Case = Annotated[dict[str, Any], PlainValidator(leaves.case)]
+Cases = Annotated[tuple[Case, ...], BeforeValidator(entries.listing("cases"))]
+FloatDtype = Annotated[str, PlainValidator(leaves.one_of(*entries.PRECISIONS))]
+Tolerances = Annotated[
+    dict[FloatDtype, Annotated[tuple[float, float], PlainValidator(leaves.tolerance)]],
+    BeforeValidator(entries.tolerances),
+]
+
+
+class Entry(BaseModel):
+    """Base of every model: frozen, closed, and opened from a mapping node."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _open(cls, data: Any) -> Any:
+        match data:
+            case Mapping() if any(info.validation_alias == entries.NAME for info in cls.model_fields.values()):
+                given = data.get("name")  # an item of a list of names
+                name = given.text if isinstance(given, Scalar) else "x"
+                hint = f"names with fields are keys: write `{name}: {{…}}`, without the dash"
+                raise leaves.expected("a name", data, hint)
+            case Mapping():
+                return entries.Fields(data, entries.written(data))
+            case Scalar(value=None):
+                return entries.Fields(data, {})
+            case Sequence(key=Word() as key):
+                raise leaves.expected("a mapping of fields", data, f"write `{key}: {{shape: {data.span.text}}}`")
+            case Scalar() | Sequence():
+                raise leaves.expected("a mapping of fields", data)
+            case _:
+                return data

@@ -1,0 +1,102 @@
+"""Formulas that YAML's flow style cut at a comma: found, reported, and put together again.
+
+In `{value: where(x > 0, 1, 0)}` YAML ends the value at the first comma and takes `1` and `0)` for keys. A bare scalar
+with an open parenthesis is the sign of it; the pieces up to the one that closes it are one formula.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from opgen.diagnostics.model import Bag
+from opgen.schema.nodes import Node, Scalar, Sequence
+
+_PIECES = 100  # commas in one formula, at most
+_WORD = re.compile(r"[A-Za-z_]\w*|\d+|\.\.\.")
+_TUPLE = re.compile(r"\(\s*(?:\w+|\.\.\.)(?:\s*,\s*(?:\w+|\.\.\.))*\s*,?\s*\)")
+
+
+def _open(node: Node | None) -> int:
+    """Parentheses left open in a bare scalar."""
+    if not isinstance(node, Scalar) or node.style:
+        return 0
+    return node.text.count("(") - node.text.count(")")
+
+
+def _list_or_formula(first: Scalar, last: Node, bag: Bag, key: str = "") -> Node:
+    """What was cut, put together: `(N, K)` stands for a list."""
+    span = first.span.to(last.span)
+    if not _TUPLE.fullmatch(span.text):
+        return _joined(first, last, bag)
+    label, hint = "a list has square brackets", f"write `[{span.text[1:-1].strip(' ,')}]`"
+    if key != "domain":  # two numbers in brackets are none, however they are written
+        bag.error("OPG106", "inside of { } and [ ] a comma ends the value", span, label=label, hints=(hint,))
+    return Sequence(words_of(replace(first, text=span.text, span=span)), span, first.key)
+
+
+def words_of(node: Scalar) -> tuple[Scalar, ...]:
+    """What a value may stand for that should be a list: its words, if it is nothing but names, numbers and dots."""
+    found = list(_WORD.finditer(node.text))
+    start = node.span.start + node.span.text.find(node.text)
+    if node.text not in node.span.text or _WORD.sub("", node.text).strip(" ,()[]"):
+        return (node,)
+    spans = [replace(node.span, start=start + m.start(), end=start + m.end()) for m in found]
+    return tuple(replace(node, text=m[0], value=m[0], span=s, style="") for m, s in zip(found, spans, strict=True))
+
+
+def _joined(first: Scalar, last: Node, bag: Bag) -> Scalar:
+    span = first.span.to(last.span)
+    bag.error(
+        "OPG106",
+        "inside of { } and [ ] a comma ends the value",
+        span,
+        label="this formula needs quotes",
+        hints=(f'write `"{span.text}"`',),
+    )
+    return replace(first, value=span.text, text=span.text, span=span)
+
+
+def _reach(pieces: list[Node | None], start: int) -> int | None:
+    """Index of the piece that closes what piece `start` opens; None where there is none."""
+    depth = 0
+    for at in range(start, min(start + _PIECES, len(pieces))):
+        depth += _open(pieces[at])
+        if depth <= 0:
+            return at
+    return None
+
+
+def mend_items(items: list[Node], bag: Bag) -> list[Node]:
+    """The items of a flow list, with formulas that were cut put together."""
+    mended: list[Node] = []
+    at = 0
+    while at < len(items):
+        node = items[at]
+        last = _reach(list(items), at) if _open(node) > 0 else at
+        if isinstance(node, Scalar) and last is not None and last > at:
+            node = _list_or_formula(node, items[last], bag)
+            at = last
+        mended.append(node)
+        at += 1
+    return mended
+
+
+def mend_entries(entries: list[tuple[Scalar, Node]], bag: Bag) -> list[tuple[Scalar, Node]]:
+    """The entries of a flow mapping, with keys and values that were cut put together."""
+    pieces: list[Node | None] = []
+    for key, value in entries:
+        bare = isinstance(value, Scalar) and not value.style and value.value is None and not value.text
+        pieces += [key, None if bare else value]
+    mended: list[tuple[Scalar, Node]] = []
+    at = 0
+    while at < len(pieces):
+        key, value = entries[at // 2]
+        at += 2
+        if _open(key) > 0 and (last := _reach(pieces, at - 2)) is not None and last % 2 == 0:
+            key, value, at = _joined(key, entries[last // 2][0], bag), entries[last // 2][1], last + 2
+        if isinstance(value, Scalar) and _open(value) > 0 and (last := _reach(pieces, at - 1)) is not None:
+            value = _list_or_formula(value, pieces[last] or value, bag, key.text)
+            at = last + 2 - last % 2
+        mended.append((key, value))
+    return mended

@@ -1,0 +1,271 @@
+"""Leaves of a spec: how a YAML node becomes a name, a flag, a formula, …, or a mistake in plain words.
+
+Converters take nodes (`opgen.schema.nodes`) and raise what `refused` makes, which carries code, place and hints for
+`opgen.schema.load` to turn into a diagnostic.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from pydantic_core import PydanticCustomError
+
+from opgen.diagnostics.suggest import closest, listed
+from opgen.schema.flow import words_of
+from opgen.schema.formula import Formula, Word
+from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, Value
+from opgen.schema.offsets import formula_of
+
+SNAKE = re.compile(r"[a-z][a-z0-9_]*")
+OPERATOR = re.compile(r"[a-z][a-z0-9_]*")
+CAMEL = re.compile(r"[A-Z][A-Za-z0-9_]*")
+_TRUTH = {"true": True, "false": False}
+_YES_NO = {"yes": "true", "on": "true", "1": "true", "no": "false", "off": "false", "0": "false"}
+_TYPES = {  # what types are called elsewhere
+    **dict.fromkeys(("double", "half", "bfloat16", "real", "number", "scalar"), "float"),
+    **dict.fromkeys(("integer", "long", "index"), "int"),
+    "boolean": "bool",
+    "float16": "half",
+    "string": "str",
+}
+_DEFAULTED = re.compile(r"(\w+)\s*=\s*([\w.+-]+)")
+_LONGEST = 100  # files and C++ functions are named after an operator
+DOTTED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+")
+
+
+def refused(
+    code: str,
+    message: str,
+    node: Node | None = None,
+    *,
+    label: str = "",
+    hints: tuple[str, ...] = (),
+    meant: Node | None = None,
+) -> PydanticCustomError:
+    """The error to raise.
+
+    `node` is given where the offender is not the value handed to the converter; `meant` is what the value most likely
+    stands for, so that the rest of the spec can still be looked at.
+    """
+    context = {"code": code, "message": message, "node": node, "label": label, "hints": hints, "meant": meant}
+    return PydanticCustomError("opgen", "{message}", context)
+
+
+def expected(
+    what: str, found: object, *hints: str, node: Node | None = None, meant: Node | None = None
+) -> PydanticCustomError:
+    kind = found.kind if isinstance(found, Scalar | Sequence | Mapping) else repr(found)
+    message, label = f"expected {what}, found {kind}", f"expected {what}"
+    if isinstance(found, Scalar) and not found.text and not hints:
+        hints = ("what belongs to it stands on the same line, or indented on the lines below",)
+    return refused("OPG112", message, node, label=label, hints=hints, meant=meant)
+
+
+def respelt(node: Scalar, text: str) -> Scalar:
+    """The same scalar as if it had been written `text`."""
+    return replace(node, text=text, value=_TRUTH.get(text, text))
+
+
+def listed_alone(node: object, what: str, *hints: str) -> PydanticCustomError:
+    """One value where a list is expected."""
+    if not isinstance(node, Scalar) or not node.text:
+        return expected(what, node, *hints)
+    items = words_of(node)
+    shown = ", ".join(item.text for item in items)
+    quoted = "" if not node.style else ", without quotes"
+    return expected(what, node, f"write `[{shown}]`{quoted}", meant=Sequence(items, node.span, node.key))
+
+
+def text(node: object) -> str:
+    if not isinstance(node, Scalar):
+        raise expected("text", node)
+    return node.text.strip()
+
+
+def flag(node: object) -> bool:
+    if isinstance(node, Scalar) and isinstance(node.value, bool):
+        return node.value
+    if isinstance(node, Scalar) and (meant := _YES_NO.get(node.text.lower()) or closest(node.text, _TRUTH)):
+        raise expected("`true` or `false`", node, f"did you mean `{meant}`?", meant=respelt(node, meant))
+    raise expected("`true` or `false`", node)
+
+
+def formula(node: object) -> Formula:
+    match node:
+        case Formula():
+            return node
+        case Scalar(value=None):
+            raise expected("a formula", node)
+        case Scalar(style=">"):
+            raise refused(
+                "OPG105",
+                "a formula cannot stand in a folded block",
+                label="`>` joins lines, so that statements run together",
+                hints=("write `|` instead of `>`",),
+            )
+        case Scalar():
+            return formula_of(node)
+        case Sequence() | Mapping():
+            if node.span.text[:1] not in "[{":
+                raise expected("a formula", node, "statements are the lines of one block, which begins with `|`")
+            raise expected("a formula", node, f"a formula that begins with `{node.span.text[:1]}` needs quotes")
+        case _:
+            raise expected("a formula", node)
+
+
+def domain(node: object) -> Formula:
+    """An inequality; two ends in brackets are none."""
+    ends = node.items if isinstance(node, Sequence) else ()
+    if len(ends) == 2 and all(isinstance(end, Scalar) for end in ends):
+        low, high = (end.text for end in ends if isinstance(end, Scalar))
+        hint = f"write `{low} <= x <= {high}`, with the name that it belongs to for `x`"
+        raise refused("OPG233", "a domain is an inequality", label="not an inequality", hints=(hint,))
+    return formula(node)
+
+
+def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str], str]) -> Word:
+    if not isinstance(node, Scalar) or node.value is None:
+        raise expected(what, node)
+    name = node.text
+    if not pattern.fullmatch(name):
+        better = spelt(name)
+        hints: tuple[str, ...] = (f"write `{better}`",) if pattern.fullmatch(better) and better != name else ()
+        given = _DEFAULTED.fullmatch(name)
+        if given:
+            hints = (f"a default is a field: `{{{given[1]}: {{type: float, default: {given[2]}}}}}`",)
+        if not name.isascii():
+            hints += ("names are made of ASCII letters, digits and `_`",)
+        if len(name.split()) > 1:
+            hints += (f"several names are separated by commas: `{shortened(', '.join(name.split()))}`",)
+        raise refused("OPG113", f"`{shortened(name)}` is not {what}", node, label=f"not {what}", hints=hints)
+    if keyword.iskeyword(name):
+        label = f"`{name}` is a keyword of Python"
+        raise refused("OPG113", f"`{name}` cannot be a name", node, label=label, hints=(f"write `{name}_`, say",))
+    return Word(name, node.span)
+
+
+def shortened(value: str) -> str:
+    flat = " ".join(value.split())
+    return flat if len(flat) <= 40 else flat[:37] + "…"
+
+
+def snake(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip()).lower()).strip("_")
+
+
+def camel(name: str) -> str:
+    return "".join(part[:1].upper() + part[1:] for part in re.split(r"[^A-Za-z0-9]+", name))
+
+
+def name(node: object) -> Word:
+    return word(node, SNAKE, "a snake_case name", snake)
+
+
+def op_name(node: object) -> Word:
+    name = word(node, OPERATOR, "a snake_case name", snake)
+    if len(name) > _LONGEST:
+        raise refused("OPG113", f"the name of an operator has at most {_LONGEST} characters, this has {len(name)}")
+    return name
+
+
+def dim_name(node: object) -> Word:
+    return word(node, CAMEL, "the name of a dim (a capital first)", camel)
+
+
+def size_name(node: object) -> Word:
+    """A dim that becomes an argument of a module; params do without being named there."""
+    try:
+        return dim_name(node)
+    except PydanticCustomError as error:
+        context = error.context or {}
+        hints = (*context["hints"], "a param is an argument by itself: leave it away")
+        raise PydanticCustomError("opgen", "{message}", {**context, "hints": hints}) from None
+
+
+def class_name(node: object) -> Word:
+    return word(node, CAMEL, "a CamelCase class name", camel)
+
+
+def dotted(node: object) -> Word:
+    return word(node, DOTTED, "a dotted path such as `package.function`", str.strip)
+
+
+def one_of(*allowed: str) -> Callable[[object], str]:
+    def choose(node: object) -> str:
+        what = listed(allowed)
+        if not isinstance(node, Scalar):
+            raise expected(what, node)
+        if node.text not in allowed:
+            alias = _alias(node.text)
+            guess = alias if alias in allowed else closest(node.text, allowed)
+            meant = respelt(node, guess) if guess else None
+            hints = [f"write `{guess}`" if alias else f"did you mean `{guess}`?"] if guess else []
+            if alias and re.search(r"\d", node.text):
+                hints.append(f"`{guess}` stands for all its sizes")
+            if not guess and re.fullmatch(r"([\w.]+\.)?(nd)?(tensor|array)", node.text.lower()):
+                hints.append("tensors are declared under `inputs`")
+            message, label = f"expected {what}, found {node.kind}", f"expected {what}"
+            raise refused("OPG114", message, label=label, hints=tuple(hints), meant=meant)
+        return node.text
+
+    return choose
+
+
+def _alias(text: str) -> str | None:
+    """The type that goes by another name elsewhere: `torch.int64`, `np.float32`, `double`."""
+    last = text.lower().rpartition(".")[2]
+    sized = re.fullmatch(r"u?(float|int|bool|complex)_?\d*|c(float|double)", last)
+    return _TYPES.get(last) or ((sized[1] or "complex") if sized else None)
+
+
+def size(node: object) -> int:
+    if not isinstance(node, Scalar) or isinstance(node.value, bool) or not isinstance(node.value, int):
+        raise expected("an integer", node)
+    if node.value < 0:
+        raise refused("OPG112", "a size cannot be negative", label="negative")
+    return node.value
+
+
+def tolerance(node: object) -> tuple[float, float]:
+    """Relative and absolute; one number, or one of the two, stands for both."""
+    if not isinstance(node, Mapping) or not node.entries:
+        both = _tolerance(node)
+        return both, both
+    given: dict[str, float] = {}
+    for key, value in node.entries:
+        if key.text not in ("rtol", "atol"):
+            raise expected("`rtol` or `atol`", key, node=key)
+        given[key.text] = _tolerance(value, value)
+    first = next(iter(given.values()))
+    return given.get("rtol", first), given.get("atol", first)
+
+
+def _tolerance(node: object, place: Node | None = None) -> float:
+    if not isinstance(node, Scalar) or isinstance(node.value, bool) or not isinstance(node.value, int | float):
+        raise expected("a number", node, node=place)
+    if not 0 <= node.value < float("inf"):
+        raise refused("OPG112", "a tolerance is a number from 0 upwards", place, label="out of range")
+    return float(node.value)
+
+
+def plain(node: object) -> Value | list[Any] | dict[str, Any]:
+    """Free data, as YAML gives it."""
+    match node:
+        case Scalar():
+            return node.value
+        case Sequence():
+            return [plain(item) for item in node.items]
+        case Mapping():
+            return {key.text: plain(value) for key, value in node.entries}
+        case _:
+            raise expected("a value", node)
+
+
+def case(node: object) -> Any:
+    if not isinstance(node, Mapping):
+        raise expected("a mapping of names to values", node)
+    return {Word(key.text, key.span): plain(value) for key, value in node.entries}

@@ -1,0 +1,262 @@
+"""`load`: spec text in, `OpSpec` out; every mistake in the YAML and its fields goes to the bag.
+
+A spec with mistakes that leave its meaning intact (an unknown field, a bad `doc`) is still returned, so that the
+stages behind this one report theirs in the same run; callers look at `bag.has_errors` before they write anything.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from opgen.diagnostics.model import Bag, Source, Span
+from opgen.diagnostics.suggest import closest, listed
+from opgen.schema.checks import check
+from opgen.schema.elsewhere import Callee
+from opgen.schema.entries import NAME, Fields
+from opgen.schema.formula import Word
+from opgen.schema.model import OpSpec
+from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, under
+from opgen.schema.yaml_nodes import parse
+
+# What people write for a field of another name, where spelling alone would not lead to it.
+SYNONYMS = {
+    "type": "dtype",
+    "dtype": "type",
+    "default": "absent",
+    "name": "op",
+    "doc": "summary",
+    "docs": "doc",
+    "help": "doc",
+    "formula": "forward",
+    "expression": "value",
+    "gradient": "derivative",
+    "grad": "backward",
+    "constraint": "domain",
+    "size": "shape",
+    "nullable": "optional",
+    "required": "optional",
+    "requires_grad": "differentiable",
+    "in_place": "inplace",
+    "enum": "choices",
+}
+
+# Fields that have no one counterpart, by what they are written in.
+ELSEWHERE = {
+    (
+        "default",
+        "an input",
+    ): "an input that may be left out has `optional: true`, and a value then: `absent: 0`",
+}
+
+# Mistakes below these fields do not change what the formulas mean.
+HARMLESS = frozenset(
+    {"summary", "description", "reference", "module", "tests", "exact", "doc", "domain"}
+    | {"save", "inplace", "once_differentiable", "compute_dtype", "differentiable"}
+)
+
+
+def load(source: Source, bag: Bag) -> OpSpec | None:
+    """Read a spec; None where it has no meaning that later stages could look at."""
+    found = Bag()
+    spec = _load(source, found)
+    for diagnostic in sorted(found.items, key=lambda d: d.span.start if d.span is not None else 0):
+        bag.add(diagnostic)
+    return spec
+
+
+def _load(source: Source, bag: Bag) -> OpSpec | None:
+    root = parse(source, bag)
+    if root is None:
+        if not bag.has_errors:
+            bag.error("OPG111", "the spec is empty", Span(source, 0, 0), hints=("begin with `op: name`",))
+        return None
+    if not isinstance(root, Mapping):
+        message = f"a spec is a mapping of fields, found {root.kind}"
+        bag.error("OPG112", message, _first_line(root.span), hints=("begin with `op: name`",))
+        return None
+    try:
+        spec = OpSpec.model_validate(root)
+    except ValidationError as error:
+        mended = _Report(root, bag).of(error)
+        if mended is None:
+            return None
+        try:
+            spec = OpSpec.model_validate(mended)
+        except ValidationError:  # consequences of what is reported already
+            return None
+    check(spec, bag)
+    if isinstance(spec.backward, Callee) and spec.backward.library == "numpy":  # nothing could differentiate it
+        spec = spec.model_copy(update={"once_differentiable": True})
+    return spec
+
+
+def _first_line(span: Span) -> Span:
+    line = span.text.split("\n", 1)[0]
+    return replace(span, end=span.start + len(line))
+
+
+def known_fields(model: type[BaseModel]) -> tuple[str, ...]:
+    """The names of a model's fields as a spec writes them."""
+    return tuple(name for name in map(_written, model.model_fields.items()) if not name.startswith("$"))
+
+
+def _written(item: tuple[str, Any]) -> str:
+    name, info = item
+    return info.validation_alias if isinstance(info.validation_alias, str) else name
+
+
+def _models() -> dict[str, type[BaseModel]]:
+    """Field of a spec → model of its entries."""
+    found: dict[str, type[BaseModel]] = {}
+    for name, info in OpSpec.model_fields.items():
+        for part in _parts(info.annotation):
+            if isinstance(part, type) and issubclass(part, BaseModel):
+                found[name] = part
+    return found
+
+
+def _parts(annotation: Any) -> Iterator[Any]:
+    yield annotation
+    for argument in typing.get_args(annotation):
+        yield from _parts(argument)
+
+
+class _Report:
+    """Turns pydantic's errors into diagnostics and notes how the document can be mended."""
+
+    def __init__(self, root: Mapping, bag: Bag) -> None:
+        self.root, self.bag = root, bag
+        self.models = _models()
+        self.renamed: dict[int, str | None] = {}  # node → its right key, or None to drop it
+        self.replaced: dict[int, Node] = {}
+
+    def of(self, error: ValidationError) -> Node | None:
+        """Report everything; the mended document, or None where it cannot be mended."""
+        usable = True
+        for item in _unknown_first(error.errors(include_url=False)):
+            usable &= self.one(item)
+        return _mended(self.root, self.renamed, self.replaced) if usable else None
+
+    def one(self, item: dict[str, Any]) -> bool:
+        match item["type"]:
+            case "extra_forbidden":
+                self.unknown_field(item)
+                return True
+            case "missing":
+                supplied = item["loc"][-1] in self.renamed.values()
+                if not supplied:
+                    self.missing(item)
+            case "opgen":
+                context = item["ctx"]
+                offender = context["node"] or item["input"]
+                place = self.place(offender, item["loc"])
+                self.bag.error(
+                    context["code"], context["message"], place, label=context["label"], hints=context["hints"]
+                )
+                if context["meant"] is not None:
+                    self.replaced[id(offender)] = context["meant"]
+                    return True
+            case _:
+                place = self.place(item["input"], item["loc"])
+                self.bag.error("OPG112", f"wrong value: {item['msg']}", place)
+        return self.harmless(item)
+
+    def harmless(self, item: dict[str, Any]) -> bool:
+        if item["type"] == "missing" and item["loc"][-1] in self.renamed.values():
+            return True
+        top = self.root.get(str(item["loc"][0])) if item["loc"] else None
+        if top is not None and item["loc"][0] in HARMLESS:
+            self.renamed[id(top)] = None
+            return True
+        if item["loc"] and item["loc"][-1] in HARMLESS and isinstance(item["input"], Scalar | Sequence | Mapping):
+            self.renamed[id(item["input"])] = None
+            return True
+        return False
+
+    def model(self, loc: tuple[Any, ...]) -> type[BaseModel]:
+        return OpSpec if len(loc) == 1 else self.models.get(str(loc[0]), OpSpec)
+
+    def unknown_field(self, item: dict[str, Any]) -> None:
+        name, node = str(item["loc"][-1]), item["input"]
+        known = known_fields(self.model(item["loc"]))
+        owner = self.owner(item["loc"])
+        guess = closest(name, known) or (SYNONYMS.get(name) if SYNONYMS.get(name) in known else None)
+        hints = (f"did you mean `{guess}`?",) if guess else ()
+        if (name, owner) in ELSEWHERE:
+            guess, hints = None, (ELSEWHERE[name, owner],)
+        notes = () if hints else (f"{owner} has the fields {listed(known, 'and')}",)
+        place = node.key.span if isinstance(node, Scalar | Sequence | Mapping) and node.key else self.root.span
+        label = "not a field"
+        self.bag.error("OPG110", f"{owner} has no field `{name}`", place, label=label, notes=notes, hints=hints)
+        self.renamed[id(node)] = guess if guess and closest(name, known) else None
+
+    def owner(self, loc: tuple[Any, ...]) -> str:
+        if len(loc) == 1:
+            return "a spec"
+        kind = {"inputs": "an input", "outputs": "an output", "params": "a param", "functions": "a function"}
+        return kind.get(str(loc[0]), f"`{loc[0]}`")
+
+    def missing(self, item: dict[str, Any]) -> None:
+        name, fields = str(item["loc"][-1]), item["input"]
+        info = next(f for n, f in self.model(item["loc"]).model_fields.items() if _written((n, f)) == name)
+        key = fields.get(NAME) if isinstance(fields, Fields) else None
+        owner = f"`{key.text}`" if key is not None else self.owner(item["loc"])
+        node = key if key is not None else (fields.node if isinstance(fields, Fields) else self.root)
+        place = self.root.entries[0][0].span if node is self.root and self.root.entries else self.place(node, ())
+        hint = f"add `{name}`: {info.description}" if info.description else f"add `{name}`"
+        self.bag.error("OPG111", f"{owner} needs the field `{name}`", place, hints=(hint,))
+
+    def place(self, found: object, loc: tuple[Any, ...]) -> Span:
+        """Where to point: at the value, or at its key where the value is not written out or is long."""
+        if isinstance(found, Fields):
+            found = found.node
+        if not isinstance(found, Scalar | Sequence | Mapping):
+            found = self.nearest(loc)
+        empty = found.span.end <= found.span.start or "\n" in found.span.text
+        if empty and found.key is not None:
+            return found.key.span
+        return _first_line(found.span)
+
+    def nearest(self, loc: tuple[Any, ...]) -> Node:
+        """The innermost node on the way of a location."""
+        node: Node = self.root
+        for step in loc:
+            inner: Node | None = None
+            if isinstance(node, Mapping):
+                inner = node.entries[step][1] if isinstance(step, int) and step < len(node.entries) else None
+                inner = node.get(str(step)) or inner
+            elif isinstance(node, Sequence) and isinstance(step, int) and step < len(node.items):
+                inner = node.items[step]
+            node = inner or node
+        return node
+
+
+def _unknown_first(errors: Any) -> list[dict[str, Any]]:
+    """A misspelt field explains a missing one, so it is looked at first."""
+    return sorted(errors, key=lambda item: item["type"] != "extra_forbidden")
+
+
+def _mended(node: Node, renamed: dict[int, str | None], replaced: dict[int, Node]) -> Node:
+    """The document with misspelt keys renamed, unknown entries dropped, and values replaced by what they stand for."""
+    if id(node) in replaced:
+        return replaced[id(node)]
+    match node:
+        case Sequence():
+            return replace(node, items=tuple(_mended(item, renamed, replaced) for item in node.items))
+        case Mapping():
+            present = {key.text for key, _ in node.entries}
+            entries = []
+            for key, value in node.entries:
+                inner = _mended(value, renamed, replaced)
+                if id(value) not in renamed:
+                    entries.append((key, inner))
+                elif (right := renamed[id(value)]) is not None and right not in present:
+                    entries.append((replace(key, text=right, value=right), under(inner, Word(right, key.span))))
+            return replace(node, entries=tuple(entries))
+        case Scalar():
+            return node

@@ -1,0 +1,271 @@
+"""YAML text to typed nodes with exact places.
+
+Reads PyYAML's event stream (libyaml where it is built in) instead of loading: events have start and end marks, are
+not recursive, and leave the typing of scalars to us. Typing follows YAML 1.2, so that `no`, `1e-5` and `010` are what
+they look like. Mistakes become diagnostics; what can still be read is returned.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import yaml
+
+from opgen.diagnostics.model import Bag, Label, Source, Span
+from opgen.schema.flow import mend_entries, mend_items
+from opgen.schema.formula import Word
+from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, Value, under
+from opgen.schema.yaml_words import in_plain_words, where_it_began
+
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+MAX_CHARACTERS = 1_000_000
+MAX_DEPTH = 30
+MAX_NODES = 20_000
+_PROPERTY = re.compile(r"(?:&[A-Za-z0-9_-]*|!\S*)\s*")  # an anchor ends where its name does, a tag at a blank
+
+# Control characters, line ends other than \n and \r\n, surrogates, and byte order marks behind the start.
+_UNPRINTABLE = re.compile(
+    "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\r(?!\n)|(?<=.)\ufeff", re.DOTALL
+)
+_LONGEST_NUMBER = 1000
+_NULL = frozenset({"", "~", "null", "Null", "NULL"})
+_BOOL = {word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
+_INT = re.compile(r"[-+]?[0-9]+|0x[0-9a-fA-F]+|0o[0-7]+")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+
+
+def typed(text: str) -> Value:
+    """The value of a bare scalar by the YAML 1.2 core rules; `010` is ten."""
+    if len(text) > _LONGEST_NUMBER:
+        return text
+    if text in _NULL:
+        return None
+    if text in _BOOL:
+        return _BOOL[text]
+    if _INT.fullmatch(text):
+        return int(text, {"0x": 16, "0o": 8}.get(text[:2], 10))
+    if _FLOAT.fullmatch(text):
+        return float(text.replace(".inf", "inf").replace(".nan", "nan") if text[-1].isalpha() else text)
+    return text
+
+
+def parse(source: Source, bag: Bag) -> Node | None:
+    """The document of a source, or None where nothing of it can be used."""
+    if len(source.text) > MAX_CHARACTERS:
+        bag.error("OPG108", f"a spec has at most {MAX_CHARACTERS} characters", Span(source, 0, 0))
+        return None
+    bad = _UNPRINTABLE.search(source.text)
+    if bad:
+        label = f"U+{ord(bad.group()):04X}"
+        bag.error("OPG107", "this character cannot stand in a spec", Span(source, *bad.span()), label=label)
+        return None
+    return _Composer(source, bag).document()
+
+
+class _StopError(Exception):
+    """Nothing that follows can be read; the reason is in the bag."""
+
+
+class _Composer:
+    """Builds nodes from events; holds what must be remembered on the way: anchors and the number of nodes."""
+
+    def __init__(self, source: Source, bag: Bag) -> None:
+        self.source, self.bag = source, bag
+        self.shift = 1 if source.text.startswith("\ufeff") else 0
+        self.anchors: dict[str, Node | None] = {}
+        self.count = 0
+
+    def document(self) -> Node | None:
+        events = self.events()
+        try:
+            root: Node | None = None
+            for event in events:
+                match event:
+                    case yaml.DocumentStartEvent() if root is not None:
+                        message = "a file holds one spec"
+                        self.bag.error("OPG104", message, self.span(event), label="a second document begins here")
+                        return root
+                    case yaml.NodeEvent():
+                        root = self.node(event, events, 0)
+                    case _:
+                        pass
+        except _StopError:
+            return None
+        except yaml.MarkedYAMLError as error:
+            _syntax(error, self)
+            return None
+        except (yaml.YAMLError, RecursionError) as error:
+            self.bag.error("OPG101", f"this is not YAML: {error}", Span(self.source, 0, 0))
+            return None
+        return root
+
+    def events(self) -> Iterator[Any]:
+        yield from yaml.parse(self.source.text[self.shift :], Loader=_LOADER)
+
+    def at(self, mark: Any) -> int:
+        return min(int(mark.index) + self.shift, len(self.source.text))
+
+    def span(self, event: Any) -> Span:
+        return Span(self.source, self.at(event.start_mark), self.at(event.end_mark))
+
+    def stop(self, code: str, message: str, span: Span, label: str = "") -> _StopError:
+        self.bag.error(code, message, span, label=label)
+        return _StopError()
+
+    def node(self, event: Any, events: Iterator[Any], depth: int) -> Node:
+        span = self.span(event)
+        self.count += 1
+        if depth > MAX_DEPTH:
+            raise self.stop("OPG108", f"a spec nests at most {MAX_DEPTH} levels", span)
+        if isinstance(event, yaml.AliasEvent):
+            return self.alias(str(event.anchor), span)
+        if event.tag is not None:
+            start = self.source.text.find("!", span.start)
+            place = Span(self.source, start, re.compile(r"\S*").match(self.source.text, start).end())  # type: ignore[union-attr]
+            self.bag.error("OPG104", "specs use no YAML tags", place, label="remove this")
+        if event.anchor is not None:
+            self.anchors[event.anchor] = None
+        node = self.built(event, events, depth, span)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = node
+        if self.count > MAX_NODES:
+            raise self.stop("OPG108", f"a spec has at most {MAX_NODES} values", span)
+        return node
+
+    def alias(self, anchor: str, span: Span) -> Node:
+        if anchor not in self.anchors:
+            raise self.stop("OPG104", f"the anchor `&{anchor}` is not defined above", span, "unknown anchor")
+        found = self.anchors[anchor]
+        if found is None:
+            raise self.stop("OPG104", f"`*{anchor}` stands inside of what it repeats", span, "refers to itself")
+        self.count += found.size
+        return found
+
+    def built(self, event: Any, events: Iterator[Any], depth: int, span: Span) -> Node:
+        match event:
+            case yaml.ScalarEvent():
+                style = event.style or ""
+                value = typed(event.value) if not style or style == ":" else event.value
+                return Scalar(value, event.value, self.trimmed(span, style), style)
+            case yaml.SequenceStartEvent():
+                return self.sequence(event, events, depth, span)
+            case _:
+                return self.mapping(event, events, depth, span)
+
+    def trimmed(self, span: Span, style: str) -> Span:
+        """The span without anchor and tag before it and blanks behind it."""
+        text, start, end = self.source.text, span.start, span.end
+        while start < end and text[start] in "&!":
+            start = _PROPERTY.match(text, start, end).end()  # type: ignore[union-attr]
+        if style not in ("|", ">"):
+            return Span(self.source, start, max(start, start + len(text[start:end].rstrip())))
+        return Span(self.source, start, end)
+
+    def sequence(self, event: Any, events: Iterator[Any], depth: int, span: Span) -> Node:
+        items: list[Node] = []
+        for inner in events:
+            if isinstance(inner, yaml.SequenceEndEvent):
+                span = span.to(self.span(inner))
+                break
+            items.append(self.node(inner, events, depth + 1))
+        if event.flow_style:
+            items = mend_items(items, self.bag)
+        return Sequence(tuple(items), _without_blanks(span), size=1 + sum(item.size for item in items))
+
+    def mapping(self, event: Any, events: Iterator[Any], depth: int, span: Span) -> Node:
+        entries: list[tuple[Scalar, Node]] = []
+        for inner in events:
+            if isinstance(inner, yaml.MappingEndEvent):
+                span = span.to(self.span(inner))
+                break
+            key = self.node(inner, events, depth + 1)
+            value = self.node(next(events), events, depth + 1)
+            if isinstance(key, Scalar):
+                entries.append((key, value))
+            else:
+                self.bag.error("OPG104", "a key is a word", key.span, label=f"{key.kind} cannot be a key")
+        flow = bool(event.flow_style)
+        entries = self.distinct(mend_entries(entries, self.bag) if flow else entries)
+        keyed = tuple((key, under(value, Word(key.text, key.span))) for key, value in entries)
+        return Mapping(keyed, _without_blanks(span), size=1 + sum(v.size + 1 for _, v in keyed), flow=flow)
+
+    def distinct(self, entries: list[tuple[Scalar, Node]]) -> list[tuple[Scalar, Node]]:
+        first: dict[str, tuple[Scalar, Node]] = {}
+        for key, value in entries:
+            if key.text in first:
+                related = (Label(first[key.text][0].span, "first given here"),)
+                block = isinstance(value, Scalar) and "=" in value.text
+                hints = (f"several statements are lines of one block: `{key.text}: |`",) if block else ()
+                message = f"`{key.text}` is given twice"
+                self.bag.error("OPG102", message, key.span, label="again here", related=related, hints=hints)
+            else:
+                first[key.text] = (key, value)
+        return list(first.values())
+
+
+def _without_blanks(span: Span) -> Span:
+    return replace(span, end=max(span.start, span.start + len(span.text.rstrip())))
+
+
+def _syntax(error: yaml.MarkedYAMLError, composer: _Composer) -> None:
+    """Report a syntax error of the YAML reader in words of ours, with the place that it began at."""
+    source = composer.source
+    mark = error.problem_mark or error.context_mark
+    start = composer.at(mark) if mark is not None else 0
+    if _tab(source, start, composer.bag):
+        return
+    message, hints = in_plain_words(error.problem or error.context or "syntax error")
+    start = _back_to_text(source.text, start)
+    missing = _without_colon(source, start)
+    hints = missing or (*_lambda(source, start), *hints)
+    related: tuple[Label, ...] = ()
+    if mark is not None and error.context_mark is not None and error.context_mark.index != mark.index:
+        opened = composer.at(error.context_mark)
+        place = Span(source, opened, min(opened + 1, len(source.text)))
+        related = (Label(place, where_it_began(error.context or "")),)
+    place = Span(source, start, min(start + 1, len(source.text)))
+    composer.bag.error("OPG101", f"YAML: {message}", place, related=related, hints=hints)
+
+
+def _without_colon(source: Source, offset: int) -> tuple[str, ...]:
+    """A hint where the line of an error, or the one before it, is a field without its colon."""
+    before, _, own = source.text[:offset].rpartition("\n")
+    own += source.text[offset:].partition("\n")[0]
+    found = re.fullmatch(r"([a-z_]+)\s+([^\s=+*/%-][^:]*)", own)
+    if found:
+        return (f"write `{found[1]}: {found[2].strip()}`",)
+    line = before.rstrip().rpartition("\n")[2]
+    found = re.fullmatch(r"\s*(\w+)\s+([^:{\[=]*)", line)
+    return (
+        (f"line {before.rstrip().count(chr(10)) + 1} lacks a `:`: write `{found[1]}: {found[2].strip()}`",)
+        if found
+        else ()
+    )
+
+
+def _lambda(source: Source, offset: int) -> tuple[str, ...]:
+    """A hint where a line that holds a `lambda` cannot be read because of its colon."""
+    line = source.text[source.text.rfind("\n", 0, offset) + 1 : offset]
+    found = re.fullmatch(r"[\s{]*(?:.*[{,]\s*)?(\w+):\s*lambda\s+([\w, ]*)", line)
+    return (f"a function names its arguments on the left: `{found[1]}({found[2].strip()}): …`",) if found else ()
+
+
+def _tab(source: Source, offset: int, bag: Bag) -> bool:
+    """Report a tab in the indentation of the line of an error, or of the one before it, as the cause."""
+    line_start = source.text.rfind("\n", 0, offset) + 1
+    previous = source.text.rfind("\n", 0, max(line_start - 1, 0)) + 1
+    for start in (line_start, previous):
+        found = re.compile(r" *(\t+)").match(source.text, start)
+        if found:
+            bag.error("OPG103", "a tab cannot indent", Span(source, *found.span(1)), hints=("indent with blanks",))
+            return True
+    return False
+
+
+def _back_to_text(text: str, offset: int) -> int:
+    """An error at the start of a blank rest is shown behind the last text."""
+    return len(text.rstrip()) if not text[offset:].strip() else offset

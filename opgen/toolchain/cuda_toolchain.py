@@ -1,0 +1,109 @@
+"""What a CUDA library is made with: nvcc, a torch with CUDA, and the architectures to compile for.
+
+The kernels know nothing of torch and the binding nothing of CUDA, so nvcc compiles the first and the C++ compiler the
+second. The CUDA runtime is linked in: which one torch has brought, and where it lies, then does not matter.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from opgen.toolchain.compiler import NoCompilerError, Toolchain, told_version, toolchain, version_of
+from opgen.toolchain.cuda import nvcc
+
+ARCHITECTURES = "TORCH_CUDA_ARCH_LIST"
+_EVERYWHERE = ("8.0", "9.0+PTX")  # where no device is visible
+_CAPABILITY = re.compile(r"(\d+)\.(\d[af]?)(\+PTX)?")
+_KERNELS = ("-O3", "-std=c++17", "-Xcompiler=-fPIC,-fvisibility=hidden")
+_USE = ("-DUSE_CUDA",)  # also what torch declares its CUDA functions for
+
+
+@dataclass(frozen=True, slots=True)
+class CudaToolchain:
+    """nvcc beside a C++ compiler. `architectures` are compute capabilities as torch writes them: 9.0, 9.0+PTX."""
+
+    nvcc: str
+    version: str
+    host: Toolchain
+    architectures: tuple[str, ...]
+    library: ClassVar[str] = "_native_cuda.so"
+    reads: ClassVar[tuple[str, ...]] = (".cpp", ".h", ".cu", ".cuh")
+
+    @property
+    def describe(self) -> str:
+        """Everything that two builds must agree on, besides the sources."""
+        return "\n".join((self.host.describe, self.version, *self.architectures, *_KERNELS, *_USE))
+
+    def commands(self, sources: Sequence[Path], include: Sequence[Path], folder: Path, made: Path) -> list[list[str]]:
+        """Everything that makes the library `made`, in order; objects go to `folder`."""
+        lines: list[list[str]] = []
+        objects: list[Path] = []
+        for path in sources:
+            out = folder / f"{path.stem}{path.suffix}.o"
+            if path.suffix == ".cu":
+                lines.append(self.kernels(path, include, out))
+            elif path.suffix == ".cpp" and not path.stem.endswith("_kernels"):
+                lines.append(self.host.binding(path, include, out, _USE))
+            else:
+                continue
+            objects.append(out)
+        return [*lines, self.link(objects, made)]
+
+    def kernels(self, source: Path, include: Sequence[Path], out: Path) -> list[str]:
+        """The command that compiles kernels."""
+        paths = [f"-I{p}" for p in include]
+        return [*self._nvcc(), "-c", *_KERNELS, *gencode(self.architectures), *paths, str(source), "-o", str(out)]
+
+    def link(self, objects: Sequence[Path], out: Path) -> list[str]:
+        """The command that makes the library; a torch library that is not there is not asked for."""
+        folder = self.host.torch / "lib"
+        names = [n for n in ("torch", "torch_cpu", "torch_cuda", "c10") if (folder / f"lib{n}.so").exists()]
+        flags = ["-shared", "-cudart=static", "-Xlinker=--as-needed", f"-L{folder}"]
+        return [*self._nvcc(), *flags, *map(str, objects), *(f"-l{n}" for n in names), "-o", str(out)]
+
+    def _nvcc(self) -> list[str]:
+        return [self.nvcc, f"-ccbin={self.host.compiler}"]
+
+
+def cuda_toolchain() -> CudaToolchain | None:
+    """The CUDA compiler of this machine; None where torch has no CUDA, or where there is no nvcc."""
+    host = toolchain()
+    compiler = nvcc()
+    if compiler is None or version_of(host.torch, "cuda") is None:
+        return None
+    return CudaToolchain(compiler, told_version(compiler)[-1], host, architectures())
+
+
+def architectures() -> tuple[str, ...]:
+    """What to compile for: `TORCH_CUDA_ARCH_LIST`, else the visible devices, else what most machines have."""
+    listed = os.environ.get(ARCHITECTURES)
+    if not listed:
+        return devices() or _EVERYWHERE
+    found = tuple(dict.fromkeys(listed.replace(";", " ").split()))
+    for name in found:
+        if not _CAPABILITY.fullmatch(name):
+            raise NoCompilerError(f"{ARCHITECTURES}: {name} is no compute capability such as 9.0 or 9.0+PTX")
+    return found
+
+
+def devices() -> tuple[str, ...]:
+    """The compute capabilities of the devices that torch sees."""
+    import torch
+
+    seen = [torch.cuda.get_device_capability(i) for i in range(torch.cuda.device_count())]
+    return tuple(f"{major}.{minor}" for major, minor in sorted(dict.fromkeys(seen)))
+
+
+def gencode(capabilities: Sequence[str]) -> list[str]:
+    """The flags of nvcc: machine code for every one, and code that later devices translate where `+PTX` asks for it."""
+    flags = []
+    for name in capabilities:
+        number = name.removesuffix("+PTX").replace(".", "")
+        codes = [f"sm_{number}", *([f"compute_{number}"] if name.endswith("+PTX") else [])]
+        flags += [f"-gencode=arch=compute_{number},code={code}" for code in codes]
+    return flags

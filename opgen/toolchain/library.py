@@ -1,0 +1,243 @@
+"""The shared libraries of an operator, each compiled once for what it is made of: one for the CPU, one for CUDA.
+
+In goes the folder of a generated package, out comes the path of a library. A library lies in a cache folder named
+after the hash of sources, flags, compiler and torch; a lock that dies with its process keeps two builds apart, and the
+finished file is renamed into place, so that nobody ever loads half of one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+from opgen.diagnostics.model import Span
+from opgen.package.notes import NO_CUDA_KERNELS, NO_KERNELS
+from opgen.toolchain.blame import blamed
+from opgen.toolchain.compiler import Toolchain, toolchain
+from opgen.toolchain.cuda_toolchain import cuda_toolchain
+from opgen.write.lock import locked
+from opgen.write.paths import MANIFEST, inside
+from opgen.write.user_cache import cache_folder
+from opgen.write.writer import exclusive, replace_file
+
+
+class CompileError(RuntimeError):
+    """The compiler refused generated code. The message has the command and its output; `place` is where in the spec."""
+
+    place: Span | None = None
+
+
+class NoKernelsError(CompileError):
+    """The operator has no kernels to compile and runs in plain torch; the message says why."""
+
+
+def without_kernels(out: Path, op: str) -> str | None:
+    """Why a generated operator has no kernels; None for one that has."""
+    note = out / op / NO_KERNELS
+    if not note.exists():
+        return None
+    return " ".join(line for line in note.read_text().splitlines() if not line.startswith("#"))
+
+
+class Tools(Protocol):
+    """What makes one kind of library: for the CPU, or for CUDA."""
+
+    @property
+    def library(self) -> str:
+        """The name of the file beside the package."""
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The endings of the files that the build depends on."""
+
+    @property
+    def describe(self) -> str:
+        """Everything else that it depends on."""
+
+    def commands(self, sources: Sequence[Path], include: Sequence[Path], folder: Path, made: Path) -> list[list[str]]:
+        """The commands that make the library `made`, in order; objects go to `folder`."""
+
+
+class Status(StrEnum):
+    COMPILED = "compiled"
+    CACHED = "taken from the cache"
+    CURRENT = "up to date"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one operator: its libraries, or why there are none."""
+
+    op: str
+    status: Status
+    libraries: tuple[Path, ...] = ()
+    error: Exception | None = None
+
+
+def compile_op(out: Path, op: str, tools: Tools | None = None, ran: list[str] | None = None) -> Path:
+    """Compile a library of one generated operator (default: that for the CPU) and put it beside its package.
+
+    `ran` gets the name of what the compiler had to be run for.
+    """
+    reason = without_kernels(out, op)
+    if reason is not None:
+        raise NoKernelsError(f"{op} has no kernels and runs in plain torch: {reason}")
+    tools = tools or toolchain()
+    while True:
+        wanted = generation(out, op)
+        built = cached(out, op, tools, ran)
+        with exclusive(out):
+            if generation(out, op) == wanted:  # otherwise it was generated anew while the compiler ran
+                return _install(built, inside(out, f"{op}/{tools.library}"), wanted)
+
+
+def _install(built: Path, target: Path, generated: str) -> Path:
+    """Put a library beside its package, and down which generation it is of."""
+    stamp = _stamp(target)
+    for half in target.parent.glob(f".{target.stem}.*.tmp"):  # of a process that was killed
+        half.unlink()
+    if not _same(built, target):
+        target.unlink(missing_ok=True)  # first, so that at no time a library lies beside another's stamp
+        stamp.unlink(missing_ok=True)
+        replace_file(target, built.read_bytes())
+    replace_file(stamp, generated.encode())
+    return target
+
+
+def generation(out: Path, op: str) -> str:
+    """What tells the sources of one generation from those of another; the generated runtime asks for the same."""
+    digest = hashlib.sha256()
+    for folder in (out / op, out):
+        files = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["files"]
+        digest.update(repr(sorted((n, h) for n, h in files.items() if n.startswith("csrc/"))).encode())
+    return digest.hexdigest()
+
+
+def is_current(out: Path, op: str) -> bool:
+    """Whether the operator's library for the CPU is there, compiled for what was generated last."""
+    library = out / op / Toolchain.library
+    stamp = _stamp(library)
+    return library.exists() and stamp.exists() and stamp.read_text() == generation(out, op)
+
+
+def is_loadable(out: Path, op: str) -> bool:
+    """Whether the generated runtime would take the operator's library: one without a stamp it takes as it is."""
+    library = out / op / Toolchain.library
+    return is_current(out, op) or (library.exists() and not _stamp(library).exists())
+
+
+def _stamp(library: Path) -> Path:
+    """Where the generation that a library was compiled for is written down."""
+    return library.with_suffix(".stamp")
+
+
+def compile_ops(
+    out: Path, ops: Sequence[str], jobs: int | None = None, progress: Callable[[str], None] = lambda _: None
+) -> tuple[Outcome, ...]:
+    """Compile every library of several operators: that for the CPU and, where torch has CUDA, that for CUDA.
+
+    One that fails does not keep the others from being compiled. `progress` is told the name of each as it is done.
+    """
+    cuda = cuda_toolchain()
+    kinds: tuple[Tools, ...] = (toolchain(),) if cuda is None else (toolchain(), cuda)
+
+    def one(op: str) -> Outcome:
+        chosen = kinds[:1] if (out / op / NO_CUDA_KERNELS).exists() else kinds
+        places = tuple(out / op / tools.library for tools in chosen)
+        before, ran = [_identity(p) for p in places], list[str]()
+        try:
+            paths = tuple(compile_op(out, op, tools, ran) for tools in chosen)
+        except Exception as e:
+            return Outcome(op, Status.FAILED, error=e)
+        finally:
+            progress(op)
+        same = [_identity(p) for p in places] == before
+        return Outcome(op, Status.COMPILED if ran else Status.CURRENT if same else Status.CACHED, paths)
+
+    with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
+        return tuple(pool.map(one, ops))
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
+
+
+def cached(out: Path, op: str, tools: Tools, ran: list[str] | None = None) -> Path:
+    """The library in the cache, compiled if it is not there; `ran` is told where the compiler ran."""
+    while True:
+        sources = _sources(out, op, tools.reads)
+        key = _key(sources, tools)
+        library = cache_folder() / "libraries" / op / key / f"{op}.so"
+        if library.exists():
+            return library
+        if _compiled(out, op, sources, key, tools, library):
+            if ran is not None:
+                ran.append(key)
+            return library
+
+
+def _compiled(out: Path, op: str, sources: dict[str, Path], key: str, tools: Tools, library: Path) -> bool:
+    """Compile a library into the cache; False, and nothing made, where the sources changed under the compiler."""
+    with locked(library.parent / "lock"):
+        if library.exists():
+            return True
+        with tempfile.TemporaryDirectory(dir=library.parent, prefix="build-") as name:
+            made = Path(name) / library.name
+            include = tuple(dict.fromkeys(p.parent for p in sources.values()))
+            try:
+                for command in tools.commands(tuple(sources.values()), include, Path(name), made):
+                    _run(command)
+            except CompileError as e:
+                if _key(_sources(out, op, tools.reads), tools) != key:
+                    return False
+                e.place = blamed(out, op, str(e))
+                raise
+            if _key(_sources(out, op, tools.reads), tools) != key:
+                return False
+            made.replace(library)
+            return True
+
+
+def _include(out: Path, op: str) -> tuple[Path, ...]:
+    return tuple(p for p in (out / op / "csrc", out / "csrc") if p.is_dir())
+
+
+def _sources(out: Path, op: str, reads: tuple[str, ...]) -> dict[str, Path]:
+    """Everything the build reads, by a name that does not depend on where the folder lies."""
+    found = [p for folder in _include(out, op) for p in sorted(folder.iterdir()) if p.suffix in reads]
+    if not any(p.suffix == ".cpp" for p in found):
+        raise FileNotFoundError(f"{out / op} has no C++ sources")
+    return {str(p.relative_to(out)): p for p in found}
+
+
+def _key(sources: dict[str, Path], tools: Tools) -> str:
+    digest = hashlib.sha256(tools.describe.encode())
+    for name, path in sources.items():
+        text = path.read_bytes()
+        digest.update(f"\0{name}\0{len(text)}\0".encode())
+        digest.update(text)
+    return digest.hexdigest()[:20]
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise CompileError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+
+
+def _same(a: Path, b: Path) -> bool:
+    return b.exists() and a.stat().st_size == b.stat().st_size and a.read_bytes() == b.read_bytes()

@@ -1,0 +1,278 @@
+"""`where` made safe for torch, which evaluates both branches.
+
+In goes a Program, out comes an equal one in which a branch does no harm where it is not taken: positions of accesses
+that could be out of range there, and arguments of functions with a singularity, are replaced by harmless ones. Then
+nothing is read out of range, and no NaN comes back through autograd. Conditions that guard something get a statement
+of their own. The operands of `and` and `or` guard the later ones in the same way.
+
+A condition on sizes and params alone is decided in Python, which is lazy; but what stands in its branches may be
+computed on a line of its own before, so there too positions, divisors and arguments of functions of numbers are made
+harmless: Python raises where torch has nan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from opgen.diff.conditions import conjuncts
+from opgen.ir.names import Names
+from opgen.ir.point import read_of
+from opgen.ir.polynomial import Polynomial
+from opgen.ir.program import Compute, Kind, Plain, Program, Recurrence, Scatter, Shape, Statement, definitions
+from opgen.ir.ranges import Facts, derived_sizes, facts_of, inside, nonnegative_where, sizes_of, within
+from opgen.ir.scalar import (
+    ONE,
+    TWO,
+    ZERO,
+    Apply,
+    Batch,
+    Dim,
+    Lit,
+    Param,
+    Read,
+    Scalar,
+    both,
+    call,
+    rebuild,
+    walk,
+    where,
+)
+from opgen.lower.pad import in_bounds
+from opgen.opt.convolution import convolutions
+from opgen.torch.positions import is_number
+from opgen.torch.rewrite import mapped, names_beside, statement, varies
+
+# Functions that are singular or overflow somewhere: an argument where they do neither, by argument position.
+_SAFE: dict[str, tuple[int, Scalar]] = {
+    "div": (1, ONE),
+    "floordiv": (1, ONE),
+    "mod": (1, ONE),
+    "fmod": (1, ONE),
+    "remainder": (1, ONE),
+    "reciprocal": (0, ONE),
+    "pow": (0, ONE),
+    "log": (0, ONE),
+    "log2": (0, ONE),
+    "log10": (0, ONE),
+    "log1p": (0, ZERO),
+    "log1mexp": (0, Lit(-1)),
+    "sqrt": (0, ONE),
+    "rsqrt": (0, ONE),
+    "cbrt": (0, ONE),
+    "hypot": (0, ONE),
+    "xlogy": (1, ONE),
+    "exp": (0, ZERO),
+    "exp2": (0, ZERO),
+    "expm1": (0, ZERO),
+    "sinh": (0, ZERO),
+    "cosh": (0, ZERO),
+    "tan": (0, ZERO),
+    "asin": (0, ZERO),
+    "acos": (0, ZERO),
+    "atanh": (0, ZERO),
+    "acosh": (0, TWO),
+    "atan2": (1, ONE),
+    "erfinv": (0, ZERO),
+    "erfcx": (0, ZERO),
+    "lgamma": (0, ONE),
+    "digamma": (0, ONE),
+    "polygamma": (1, ONE),
+}
+
+
+def lazy(p: Program) -> Program:
+    """Every `where` made safe; what is read out of range by a padded access is a number."""
+    fresh, out = names_beside(p), list[Statement]()
+    dims, counts, whole_calls = derived_sizes(p), sizes_of(p), convolutions(p)
+    tensors = {t.name: (t.shape, t.kind) for t in p.inputs} | {s.target: (s.shape, s.kind) for s in definitions(p)}
+    for s in p.statements:
+        if isinstance(s, Recurrence) or s.target in whole_calls:  # a program of its own, or a call, when printed
+            out.append(s)
+            continue
+        facts = facts_of(s.loops, dims, counts)
+        guarded = _guarded(s, facts) if isinstance(s, Scatter) else s
+        work = _Lazy(guarded, tensors, facts, fresh)
+        rewritten = mapped(guarded, lambda e, work=work: work.safe(e, None))  # type: ignore[misc]
+        out.extend((*work.before, rewritten))
+    return replace(p, statements=tuple(out))
+
+
+def _guarded(s: Scatter, facts: Facts) -> Scatter:
+    """Where a guarded body adds nothing its position may be anywhere: it is dropped there, or becomes 0."""
+    if s.padded or s.op != "sum":
+        return s
+    if not (isinstance(s.body, Apply) and s.body.fn == "where" and s.body.args[2] == ZERO):
+        return s
+    condition = s.body.args[0]
+    if not within(s.at, s.shape, facts) and within(s.at, s.shape, facts, nonnegative_where(condition)):
+        return replace(s, padded=True)
+
+    def at(q: Scalar | Batch) -> Scalar | Batch:
+        done = isinstance(q, Apply) and q.fn == "where" and q.args[0] == condition
+        return q if done or isinstance(q, Batch) or not varies(q) else where(condition, q, ZERO)
+
+    return replace(s, at=tuple(at(q) for q in s.at))
+
+
+@dataclass(slots=True)
+class _Lazy:
+    """One statement, and those made in front of it. A guard is the condition under which a part is needed."""
+
+    statement: Plain
+    tensors: dict[str, tuple[Shape, Kind]]
+    facts: Facts
+    fresh: Names
+    before: list[Compute] = field(default_factory=list)
+    known: dict[tuple[Scalar, bool], tuple[Polynomial, ...]] = field(default_factory=dict)
+    sized: dict[str, bool] = field(default_factory=dict)  # whether a size stands in a condition with a statement
+
+    def safe(self, e: Scalar, guard: Scalar | None) -> Scalar:
+        match e:
+            case Apply("where"):
+                return self._where(e, guard)
+            case Apply("and" | "or"):
+                return self._logic(e, guard)
+            case Read():
+                return self._read(e, guard)
+        e = rebuild(e, lambda a: self.safe(a, guard))
+        if guard is None or not isinstance(e, Apply):
+            return e
+        if e.fn in ("floordiv", "mod") and not varies(e.args[1]) and not isinstance(e.args[1], Lit):
+            return Apply(e.fn, (e.args[0], where(call("ne", e.args[1], ZERO), e.args[1], ONE)))
+        if varies(e):
+            harmful = varies(guard) and _singular(e)
+        else:
+            guard = _decided(guard)
+            harmful = guard is not None and _raises(e)
+        if guard is None or not harmful:
+            return e
+        i, harmless = _SAFE[e.fn]
+        return Apply(e.fn, (*e.args[:i], where(guard, e.args[i], harmless), *e.args[i + 1 :]))
+
+    def _where(self, e: Apply, guard: Scalar | None) -> Scalar:
+        condition = self.safe(e.args[0], guard)
+        a, b = e.args[1:]
+        if self._hazardous(a) or self._hazardous(b):
+            condition = self._named(condition)
+        a = self.safe(a, condition if guard is None else both(guard, condition))
+        no = call("not", condition)
+        b = self.safe(b, no if guard is None else both(guard, no))
+        return where(condition, a, b)
+
+    def _logic(self, e: Apply, guard: Scalar | None) -> Scalar:
+        done: list[Scalar] = []
+        for a in e.args:
+            hazardous = self._hazardous(a)
+            if not done or not (hazardous or any(isinstance(n, Read) and self._at_literal(n) for n in walk(a))):
+                done.append(self.safe(a, guard))
+                continue
+            so_far = done[0] if len(done) == 1 else Apply(e.fn, tuple(done))
+            if hazardous:
+                so_far = self._named(so_far)
+                done = [so_far]
+            needed = so_far if e.fn == "and" else call("not", so_far)
+            done.append(self.safe(a, needed if guard is None else both(guard, needed)))
+        return Apply(e.fn, tuple(done))
+
+    def _read(self, e: Read, guard: Scalar | None) -> Scalar:
+        shape, kind = self.tensors[e.tensor]
+        at = tuple(q if isinstance(q, Batch) else self.safe(q, guard) for q in e.at)
+        if e.fill is not None:
+            if is_number(e.fill):
+                return replace(e, at=at)
+            filled = replace(e, at=at, fill=Lit(False) if kind is Kind.BOOL else ZERO)
+            condition = self._named(self.safe(in_bounds(e, shape), guard))
+            outside = call("not", condition)
+            return where(condition, filled, self.safe(e.fill, outside if guard is None else both(guard, outside)))
+        if guard is None:
+            return replace(e, at=at)
+        if self._implied(e, shape, guard) or self._beyond(e, guard):
+            return replace(e, at=at, fill=Lit(False) if kind is Kind.BOOL else ZERO)
+        pairs = zip(e.at, at, shape, strict=True)
+        return replace(e, at=tuple(where(guard, q, ZERO) if self._may_leave(p, n) else q for p, q, n in pairs))  # type: ignore[arg-type]
+
+    def _may_leave(self, position: Scalar | Batch, extent: Scalar | Batch) -> bool:
+        if isinstance(position, Batch | Lit) or isinstance(extent, Batch):
+            return False
+        return not inside(position, extent, self.facts)
+
+    def _implied(self, e: Read, shape: Shape, guard: Scalar) -> bool:
+        """Does the guard keep an access in range that could leave it, so that what is outside does not matter?"""
+        if within(e.at, shape, self.facts):
+            return False
+        known = self._nonnegative(guard)
+        return bool(known) and within(e.at, shape, self.facts, known)
+
+    def _nonnegative(self, condition: Scalar, *, holds: bool = True) -> tuple[Polynomial, ...]:
+        """What is not negative where a condition holds, or does not; those with a statement of their own are opened."""
+        key = (condition, holds)
+        if key not in self.known:
+            named = next((t.body for t in self.before if read_of(t) == condition), None)
+            self.known[key] = self._in_parts(condition if named is None else named, holds)
+        return self.known[key]
+
+    def _in_parts(self, condition: Scalar, holds: bool) -> tuple[Polynomial, ...]:
+        match condition:
+            case Apply("and" | "or" as fn, args) if (fn == "and") is holds:
+                return tuple(dict.fromkeys(p for a in args for p in self._nonnegative(a, holds=holds)))
+            case Apply("not", (a,)):
+                return self._nonnegative(a, holds=not holds)
+            case _:
+                return nonnegative_where(condition if holds else call("not", condition))
+
+    def _beyond(self, e: Read, guard: Scalar) -> bool:
+        """Does a condition on sizes keep a literal position in range?"""
+        return self._about_sizes(guard) and self._at_literal(e)
+
+    def _at_literal(self, e: Read) -> bool:
+        """Is a literal position there that may leave the tensor?"""
+        pairs = zip(e.at, self.tensors[e.tensor][0], strict=True)
+        return any(isinstance(q, Lit) and not isinstance(n, Batch) and not inside(q, n, self.facts) for q, n in pairs)
+
+    def _about_sizes(self, condition: Scalar) -> bool:
+        """Does a size stand in a condition, or in one that has a statement of its own?"""
+        bodies = {t.target: t.body for t in self.before}
+        nodes = list(walk(condition))
+        named = [n.tensor for n in nodes if isinstance(n, Read) and n.tensor in bodies]
+        for name in named:
+            if name not in self.sized:
+                self.sized[name] = self._about_sizes(bodies[name])
+        return any(isinstance(n, Dim) for n in nodes) or any(self.sized[name] for name in named)
+
+    def _hazardous(self, e: Scalar) -> bool:
+        """Would evaluating it where it is not wanted do harm?"""
+        for n in walk(e):
+            if isinstance(n, Read) and n.fill is None:
+                if any(self._may_leave(q, x) for q, x in zip(n.at, self.tensors[n.tensor][0], strict=True)):
+                    return True
+            elif isinstance(n, Apply) and _singular(n):
+                return True
+        return False
+
+    def _named(self, e: Scalar) -> Scalar:
+        """The condition as an access to a statement of its own, unless it is one already or a number."""
+        if isinstance(e, Read) or not varies(e):
+            return e
+        made = next((t for t in self.before if t.body == e), None)
+        if made is None:
+            made = statement(self.fresh.fresh("mask"), e, self.statement, Kind.BOOL)
+            self.before.append(made)
+        return read_of(made)
+
+
+def _decided(guard: Scalar) -> Scalar | None:
+    """What of a guard is decided in Python."""
+    known = tuple(c for c in conjuncts(guard) if not varies(c))
+    return None if not known else known[0] if len(known) == 1 else Apply("and", known)
+
+
+def _raises(e: Apply) -> bool:
+    """May Python have no value for a number, where torch has nan or an infinity?"""
+    return e.fn in _SAFE and any(isinstance(n, Param) for n in walk(e.args[_SAFE[e.fn][0]]))
+
+
+def _singular(e: Apply) -> bool:
+    if e.fn not in _SAFE or not varies(e.args[_SAFE[e.fn][0]]):
+        return False
+    n = e.args[1] if e.fn == "pow" else None
+    return not (isinstance(n, Lit) and isinstance(n.value, int) and n.value >= 0)

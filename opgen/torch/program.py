@@ -1,0 +1,280 @@
+"""One variant of an operator as straight-line torch code.
+
+In goes a Program; out comes a `Listing`: one assignment per line (a statement is one line, or a few), the local names
+of its results, and what it uses. Merging the listings of all variants into one function is `opgen.torch.merge`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from opgen.code.printer import Text
+from opgen.ir.kinds import kind_of
+from opgen.ir.point import read_of
+from opgen.ir.program import (
+    Compute,
+    Kind,
+    Loop,
+    Output,
+    Program,
+    Recurrence,
+    Role,
+    Scatter,
+    definitions,
+    statement_reads,
+    targets,
+)
+from opgen.ir.scalar import BATCH, Apply, Batch, Lit, Read, Scalar, substitute, walk
+from opgen.opt.convolution import convolution
+from opgen.torch.body import as_kind, body_value, expanded, placeholder
+from opgen.torch.dialect import ATOM
+from opgen.torch.liveness import live
+from opgen.torch.loop import repeat
+from opgen.torch.reduce import reduction
+from opgen.torch.rewrite import mapped, varies
+from opgen.torch.scatter import scatter
+from opgen.torch.scope import Scope, Step, batch_leading
+from opgen.torch.split import balanced, largest_part, nested
+from opgen.torch.values import Stored, Value, aligned, batch_first, moved_out
+
+# Dtypes that outputs are stored in.
+DTYPES = {
+    "float64": "torch.float64",
+    "float32": "torch.float32",
+    "half": "torch.float16",
+    "bfloat16": "torch.bfloat16",
+}
+
+# The longest assignment that is left on one line; functions are indented by at most 16 columns more.
+WIDTH = 92
+
+Loops = tuple[Loop, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What holds for all variants of a function."""
+
+    upcast: bool  # half is computed in float32
+    keeps_upcast: bool  # so are residuals, or those that tangents among the results are of
+    results: tuple[str, ...]  # the outputs of the operator
+    masked: bool  # a result that is not asked for may not be assigned
+    reserved: tuple[str, ...] = ()  # what the function takes in any variant: no local hides it from a later condition
+    anchor: str = ""  # a float argument that every call has
+    made: frozenset[str] = frozenset()  # the tensors and results of all variants
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Straight-line code: steps in order, and the local name of each output.
+
+    `views`: outputs that may share memory with an argument; `floats`: float arguments whose elements are read.
+    """
+
+    steps: tuple[Step, ...]
+    returns: tuple[tuple[str, str], ...]  # output name -> local name
+    views: tuple[str, ...]
+    floats: tuple[str, ...]
+
+
+def listing(p: Program, frame: Frame, *, several_batches: bool) -> Listing:
+    """The code of a prepared program. `several_batches`: inputs may have different batch dims, to which gradients are
+    summed."""
+    scope = Scope(p, frame.upcast, several_batches, frame.results, frame.anchor, frame.keeps_upcast, frame.made)
+    scope.names |= {n: n for n in frame.reserved}
+    scope.bind = lambda s: bound(scope, s)
+    last_reads = _last_reads(p)
+    final = _final_names(p, last_reads, masked=frame.masked)
+    made: dict[str, tuple[str, bool]] = {}
+    of_target: dict[str, list[Output]] = {}
+    for o in p.outputs:
+        of_target.setdefault(o.value, []).append(o)
+    for i, s in enumerate(p.statements):
+        made_here = {t: scope.own(final.get(t, t)) for t in targets(s)}
+        if isinstance(s, Recurrence):
+            repeat(scope, s, made_here)
+        else:
+            _emit(scope, s, made_here[s.target])
+        for o in (o for t in made_here for o in of_target.get(t, ())):
+            if last_reads.get(o.value, -1) <= i:
+                made[o.name] = _output(scope, o)
+    for o in p.outputs:
+        if o.name not in made:
+            made[o.name] = _output(scope, o)
+    returns = tuple((o.name, made[o.name][0]) for o in p.outputs)
+    steps = live(scope.steps, tuple(n for _, n in returns))
+    floats = tuple(t.name for t in p.inputs if t.kind is Kind.FLOAT and t.name in scope.read)
+    return Listing(steps, returns, tuple(o.name for o in p.outputs if made[o.name][1]), floats)
+
+
+def _last_reads(p: Program) -> dict[str, int]:
+    """The number of the last statement that reads each tensor."""
+    return {r.tensor: i for i, s in enumerate(p.statements) for r in statement_reads(s)}
+
+
+def _final_names(p: Program, last_reads: dict[str, int], *, masked: bool) -> dict[str, str]:
+    """Statements that only make an output are called after it; in a masked function, if nothing else needs them."""
+    taken = {t.name for t in p.inputs} | {a.name for a in p.params} | {s.target for s in definitions(p)}
+    times = Counter(o.value for o in p.outputs)
+    final = {o.value: o.name for o in p.outputs if times[o.value] == 1 and o.name not in taken}
+    shared = {o.value: f"whole_{o.name}" for o in p.outputs if (masked and o.value in last_reads) or times[o.value] > 1}
+    return {**final, **shared}
+
+
+# --- statements ------------------------------------------------------------------------------------------------------
+
+
+def _emit(scope: Scope, s: Compute | Scatter, name: str) -> None:
+    """The lines of a statement; what is too long for one is computed in parts."""
+    value = _value(scope, s)
+    if isinstance(s, Compute) and convolution(s, scope.known) is not None:
+        _store(scope, s, value, name)
+        return
+    if len(value.text.text) > WIDTH and (tree := balanced(s)) is not s:
+        s, value = tree, _value(scope, tree)
+    while len(value.text.text) + len(name) + 3 > WIDTH:
+        part = largest_part(scope, s) or largest_part(scope, s := nested(s))
+        if part is None or (part.body == s.body and _contracted(value)):
+            if isinstance(s, Scatter):
+                value = scatter(scope, s, name)
+            break
+        mapping: dict[Scalar, Scalar] = {part.body: bound(scope, part)}
+        s = mapped(s, lambda e, mapping=mapping: substitute(e, mapping))  # type: ignore[misc]
+        value = _value(scope, s)
+    _store(scope, s, value, name)
+
+
+def _contracted(value: Value) -> bool:
+    """Would computing the summed product first give up a matrix product?"""
+    return " @ " in value.text.text or "einsum" in value.text.text
+
+
+def _value(scope: Scope, s: Compute | Scatter) -> Value:
+    match s:
+        case Scatter():
+            value = scatter(scope, s)
+        case Compute(op=None):
+            value = _map(scope, s)
+        case Compute():
+            value = reduction(scope, s)
+    value = as_kind(scope, value, s.kind)
+    if value.text.number:
+        value = expanded(scope, value, batch_leading(s.axes))
+    return value
+
+
+def _map(scope: Scope, s: Compute) -> Value:
+    """The body over the loops it varies along."""
+    space = batch_leading(s.axes)
+    value = body_value(scope, s.body, space)
+    return value if value.loops == space else body_value(scope, s.body, value.loops)
+
+
+def bound(scope: Scope, s: Compute) -> Read:
+    """A statement printed now, as an access to it."""
+    s = replace(s, target=scope.fresh(s.target))
+    scope.bodies[s.target] = s.body
+    _emit(scope, s, s.target)
+    return read_of(s)
+
+
+def _store(scope: Scope, s: Compute | Scatter, value: Value, name: str) -> None:
+    axes = tuple(s.axes.index(loop) for loop in value.loops)
+    known = value.text.text
+    if known.isidentifier() and known in scope.names and known not in ("True", "False"):
+        local = known
+    else:
+        local = name
+        scope.assign(local, known)
+    scope.keep(s.target, Stored(local, s.shape, axes, s.kind, value.batch, value.view))
+
+
+# --- results ---------------------------------------------------------------------------------------------------------
+
+
+def _output(scope: Scope, o: Output) -> tuple[str, bool]:
+    """The local name of a result in its declared shape and dtype, and whether it may be a view of an argument."""
+    stored = scope.tensor(o.value)
+    dims: Loops = tuple(x if isinstance(x, Batch) else replace(placeholder(i), extent=x) for i, x in enumerate(o.shape))
+    value = Value(Text(stored.name, ATOM, stored.kind), tuple(dims[i] for i in stored.axes), stored.batch, stored.view)
+    if not o.kept or any(dim not in value.loops for dim in dims if dim != BATCH):
+        space = tuple(dims[i] for i in batch_first(o.shape))
+        value = expanded(scope, aligned(value, space), space)
+    if stored.name != o.name or value.text.text != stored.name:
+        value = _named(scope, value, o)
+    like = o.like if o.like is not None and scope.several_batches and _narrower(scope, o.like) else None
+    if like is not None:
+        scope.arrange(like)  # in this variant as in those that read it earlier
+        value = value.method(f"sum_to_size({like}.shape)")
+    if moved_out(o.shape):
+        value = value.method(moved_out(o.shape))
+    if o.dtype:
+        value = value.method(f"to({DTYPES[o.dtype]})")
+    elif scope.upcast and o.kind is Kind.FLOAT and not (o.kept and scope.keeps_upcast):
+        value = value.method("to(dtype)")
+    name = value.text.text.split(".")[0]
+    if value.text.text != name:
+        scope.assign(name, value.text.text)
+    return name, value.view
+
+
+def _arguments(scope: Scope) -> tuple[str, ...]:
+    return (*(t.name for t in scope.program.inputs), *(a.name for a in scope.program.params))
+
+
+def _named(scope: Scope, value: Value, o: Output) -> Value:
+    """The value on a line of its own, under the name of the output."""
+    name = o.name if o.name in scope.names and o.name not in _arguments(scope) else scope.own(o.name)
+    scope.assign(name, value.text.text)
+    return replace(value, text=replace(value.text, text=name, level=ATOM))
+
+
+def _narrower(scope: Scope, like: str) -> bool:
+    """May this argument have fewer batch dims than the operator?"""
+    argument = next(t for t in scope.program.inputs if t.name == like)
+    return BATCH in argument.shape and argument.role is not Role.COTANGENT
+
+
+# --- precision -------------------------------------------------------------------------------------------------------
+
+_EXACT = ("neg", "where", "detach", "abs", "sign", "max", "min", "relu", "floor", "ceil", "round", "trunc")
+
+
+def needs_upcast(p: Program) -> bool:
+    """Is half computed in float32? Not where torch's own operators round hardly more than once: an affine map."""
+    if any(t.dtype for t in p.inputs) or any(o.dtype for o in p.outputs):
+        return True
+    roundings = 0
+    for s in p.statements:
+        if isinstance(s, Recurrence):
+            return True
+        if s.kind is not Kind.FLOAT:
+            continue
+        if isinstance(s, Scatter):
+            return True
+        if isinstance(s, Compute) and s.op not in (None, "sum", "max", "min"):
+            return True
+        product = s.op == "sum" and isinstance(s.body, Apply) and s.body.fn == "mul"
+        roundings += max(0, _roundings(p, s.body) - 1) if product else _roundings(p, s.body)
+        if roundings > 1:
+            return True
+    return False
+
+
+def _is_whole(p: Program, e: Scalar) -> bool:
+    """An integer of each element that may have more digits than half has."""
+    if isinstance(e, Apply) and e.fn == "where" and all(isinstance(a, Lit) for a in e.args[1:]):
+        return False
+    return varies(e) and kind_of(p.kind_of, p, e) is Kind.INT
+
+
+def _roundings(p: Program, e: Scalar) -> int:
+    """How often torch would round: numbers known to Python are not, integers are where they meet floats."""
+    total = 0
+    for n in walk(e):
+        if not isinstance(n, Apply) or not varies(n) or kind_of(p.kind_of, p, n) is not Kind.FLOAT:
+            continue
+        whole = [a for a in n.args if _is_whole(p, a)]
+        total += len(whole) + (0 if n.fn in _EXACT else max(1, len(n.args) - 1))
+    return total

@@ -1,0 +1,320 @@
+"""Runs generated `.cu` files on the CPU: compiled by a C++ compiler through the SIMT emulation, called through ctypes.
+
+In goes a kernel plan and the library of its operator, out come the results of the plan as arrays of the interpreter,
+so that both can be compared. Element types, strides and memory are the real ones; numbers are Python's.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import struct
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import copysign, inf, isnan, prod
+from pathlib import Path
+
+from opgen.code.cuda_code import cuda_plan
+from opgen.ir.interp import Array, Value
+from opgen.ir.interp_functions import SCALARS
+from opgen.ir.program import Shape
+from opgen.ir.scalar import Apply, Batch, Dim, Lit, Param, Scalar
+from opgen.plan.model import KernelPlan, Result, Storage
+
+MAX_DIMS = 12
+POISON = 0xC7
+BAD_INDEX = -4
+DTYPES = {"float32": 0, "float64": 1, "float16": 2, "bfloat16": 3, "int64": 4, "bool": 5}
+FLOATS = ("float32", "float64", "float16", "bfloat16")
+_FORMATS = {"float32": "f", "float64": "d", "float16": "e", "bfloat16": "H", "int64": "q", "bool": "?"}
+_OVERFLOW = {"float32": 3.4028235677973366e38, "float16": 65520.0}  # what rounds to infinity
+_FLAGS = ("-x", "c++", "-std=c++17", "-O0", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off")
+
+
+class _Tensor(ctypes.Structure):
+    _fields_ = (
+        ("data", ctypes.c_void_p), ("dtype", ctypes.c_int64), ("ndim", ctypes.c_int64),
+        ("sizes", ctypes.c_int64 * MAX_DIMS), ("strides", ctypes.c_int64 * MAX_DIMS),
+    )  # fmt: skip
+
+
+class _BadIndex(ctypes.Structure):
+    _fields_ = tuple((name, ctypes.c_int64) for name in ("tensor", "axis", "index", "size", "nowhere"))
+
+
+class _Call(ctypes.Structure):
+    _fields_ = (
+        ("tensors", ctypes.POINTER(_Tensor)), ("batch", ctypes.POINTER(ctypes.c_int64)), ("batch_ndim", ctypes.c_int64),
+        ("dims", ctypes.POINTER(ctypes.c_int64)), ("reals", ctypes.POINTER(ctypes.c_double)),
+        ("ints", ctypes.POINTER(ctypes.c_int64)), ("workspace", ctypes.c_void_p), ("workspace_bytes", ctypes.c_int64),
+        ("dtype", ctypes.c_int64), ("processors", ctypes.c_int64), ("stream", ctypes.c_void_p),
+        ("bad_index", ctypes.POINTER(_BadIndex)), ("device_room", ctypes.POINTER(_BadIndex)),
+    )  # fmt: skip
+
+
+def compiler() -> str | None:
+    """A C++ compiler, or None where the machine has none."""
+    return shutil.which("g++") or shutil.which("clang++") or shutil.which("c++")
+
+
+def compile_emulated(source: Path, include: Sequence[Path], out: Path, dtypes: Sequence[str] = FLOATS) -> Path:
+    """Compile one `.cu`, for some floating dtypes, to a shared library that runs its kernels on the CPU.
+
+    It is not optimised: with so little to compute, most of the time goes into compiling.
+    """
+    found = compiler()
+    if found is None:
+        raise FileNotFoundError("no C++ compiler: install g++ or clang++")
+    chosen = f"-DOPGEN_DTYPES={sum(1 << FLOATS.index(d) for d in dtypes)}"
+    line = [found, *_FLAGS, chosen, *(f"-I{path}" for path in include), str(source), "-o", str(out)]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{source}: does not compile\n{done.stderr[:4000]}")
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A tensor in memory: a dtype, sizes, strides in elements, and bytes that start with as much poison as they end."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    bytes: ctypes.Array[ctypes.c_ubyte]
+    start: int
+
+    @staticmethod
+    def empty(dtype: str, shape: Sequence[int], spread: int = 1, margin: int = 0) -> Memory:
+        """Poisoned memory; elements lie `spread` apart, behind `margin` elements."""
+        strides: list[int] = []
+        step = spread
+        for size in reversed(shape):
+            strides.insert(0, step)
+            step *= max(size, 1)
+        width = struct.calcsize(_FORMATS[dtype])
+        total = (step + 2 * margin) * width + 64
+        raw = (ctypes.c_ubyte * total)(*([POISON] * total))
+        aligned = -ctypes.addressof(raw) % 16
+        return Memory(dtype, tuple(shape), tuple(strides), raw, aligned + margin * width)
+
+    def _at(self, index: Sequence[int]) -> int:
+        offset = sum(i * s for i, s in zip(index, self.strides, strict=True))
+        return self.start + offset * struct.calcsize(_FORMATS[self.dtype])
+
+    def fill(self, array: Array) -> None:
+        for index, value in zip(product(*map(range, self.shape)), array.data, strict=True):
+            struct.pack_into(_FORMATS[self.dtype], self.bytes, self._at(index), _encode(self.dtype, value))
+
+    def read(self) -> Array:
+        data = [
+            _decode(self.dtype, struct.unpack_from(_FORMATS[self.dtype], self.bytes, self._at(index))[0])
+            for index in product(*map(range, self.shape))
+        ]
+        return Array(self.shape, data)
+
+    def descriptor(self) -> _Tensor:
+        address = ctypes.addressof(self.bytes) + self.start
+        pad = (0,) * (MAX_DIMS - len(self.shape))
+        sizes = (ctypes.c_int64 * MAX_DIMS)(*self.shape, *pad)
+        strides = (ctypes.c_int64 * MAX_DIMS)(*self.strides, *pad)
+        return _Tensor(address, DTYPES[self.dtype], len(self.shape), sizes, strides)
+
+
+def _encode(dtype: str, value: Value) -> Value:
+    match dtype:
+        case "int64":
+            return int(value)
+        case "bool":
+            return bool(value)
+        case "float32" | "float16" if abs(value) >= _OVERFLOW[dtype]:
+            return copysign(inf, value)
+        case "bfloat16":
+            (bits,) = struct.unpack("<I", struct.pack("<f", value))
+            return 0x7FC0 if isnan(value) else (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
+        case _:
+            return float(value)
+
+
+def _decode(dtype: str, value: Value) -> Value:
+    if dtype != "bfloat16":
+        return value
+    (number,) = struct.unpack("<f", struct.pack("<I", int(value) << 16))
+    assert isinstance(number, float)
+    return number
+
+
+def rounded(dtype: str, array: Array) -> Array:
+    """The values as a dtype holds them."""
+    memory = Memory.empty(dtype, array.shape)
+    memory.fill(array)
+    return memory.read()
+
+
+# --- plans -----------------------------------------------------------------------------------------------------------
+
+
+class Emulated:
+    """A plan of an operator, run by its emulated library."""
+
+    def __init__(self, library: Path, op: str, name: str, plan: KernelPlan) -> None:
+        self.library = ctypes.CDLL(str(library))
+        self.plan = plan
+        self.steps = cuda_plan(op, name, plan).steps
+
+    def run(
+        self,
+        arrays: Mapping[str, Array],
+        params: Mapping[str, object] | None = None,
+        dtype: str = "float64",
+        spread: int = 1,
+        margin: int = 0,
+        processors: int = 4,
+    ) -> dict[str, Array]:
+        """Every result by name. Arguments lie `spread` elements apart behind `margin` others: strided, misaligned."""
+        sizes = _Sizes(self.plan, arrays, params or {})
+        memory: dict[str, Memory] = {}
+        for b in self.plan.buffers:
+            held = element(b.storage, dtype)
+            if b.name in arrays:
+                memory[b.name] = Memory.empty(held, arrays[b.name].shape, spread, margin)
+                memory[b.name].fill(arrays[b.name])
+            elif b.role is None:
+                memory[b.name] = Memory.empty(held, sizes.shape(b.shape))
+        self._call(memory, sizes, dtype, processors)
+        return {r.name: self._result(r, memory, arrays, dtype, sizes) for r in self.plan.results}
+
+    def _call(self, memory: Mapping[str, Memory], sizes: _Sizes, dtype: str, processors: int) -> None:
+        missing = _Tensor()
+        tensors = [memory[b.name].descriptor() if b.name in memory else missing for b in self.plan.buffers]
+        reals, ints = sizes.numbers()
+        batch = sizes.batch
+        call = _Call(
+            (_Tensor * len(tensors))(*tensors), (ctypes.c_int64 * max(len(batch), 1))(*batch), len(batch),
+            (ctypes.c_int64 * max(len(self.plan.dims), 1))(*(sizes.dims[d.name] for d in self.plan.dims)),
+            (ctypes.c_double * max(len(reals), 1))(*reals), (ctypes.c_int64 * max(len(ints), 1))(*ints),
+            None, 0, DTYPES[dtype], processors, None, ctypes.pointer(_BadIndex()), ctypes.pointer(_BadIndex()),
+        )  # fmt: skip
+        for step in self.steps:
+            room = None
+            if step.workspace is not None:
+                ask = getattr(self.library, step.workspace)
+                ask.restype = ctypes.c_int64
+                call.workspace_bytes = ask(ctypes.byref(call))
+                room = (ctypes.c_double * (call.workspace_bytes // 8 + 1))()
+                call.workspace = ctypes.addressof(room)
+            status = getattr(self.library, step.name)(ctypes.byref(call))
+            if status == BAD_INDEX:
+                bad = call.bad_index.contents
+                where = f"axis {bad.axis} of {self.plan.buffers[bad.tensor].name}, which has size {bad.size}"
+                raise IndexError(f"index {bad.index} is out of range for {where}")
+            if status != 0:
+                raise RuntimeError(f"{step.name} returned {status}")
+
+    def _result(
+        self, r: Result, memory: Mapping[str, Memory], arrays: Mapping[str, Array], dtype: str, sizes: _Sizes
+    ) -> Array:
+        value = memory[r.buffer].read()
+        full = sizes.shape(r.shape)
+        if value.shape != full:
+            value = _broadcast(value, r.shape, full)
+        if r.like is not None:
+            value = _summed(value, r.shape, arrays[r.like].shape)
+        return rounded(r.dtype.replace("half", "float16") or element(r.storage, dtype), value)
+
+
+def element(storage: Storage, dtype: str) -> str:
+    """The dtype of a buffer's elements when the operator is called with `dtype`."""
+    match storage:
+        case Storage.SCALAR:
+            return dtype
+        case Storage.COMPUTE:
+            return "float32" if dtype in ("float16", "bfloat16") else dtype
+        case _:
+            return storage.value
+
+
+class _Sizes:
+    """The batch shape, the dims and the parameters of one call."""
+
+    def __init__(self, plan: KernelPlan, arrays: Mapping[str, Array], params: Mapping[str, object]) -> None:
+        self.plan = plan
+        self.params = params
+        self.batch: tuple[int, ...] = ()
+        for b in plan.arguments:
+            if b.name in arrays:
+                self.batch = _wider(self.batch, _own_batch(b.shape, arrays[b.name].shape))
+        self.dims = {"...": prod(self.batch)}
+        for d in plan.dims:
+            if d.value is not None:
+                self.dims[d.name] = int(self.value(d.value))
+            elif d.tensor is not None and d.tensor in arrays:
+                shape, actual = plan.buffer(d.tensor).shape, arrays[d.tensor].shape
+                behind = any(isinstance(s, Batch) for s in shape[: d.position])
+                self.dims[d.name] = actual[d.position - len(shape)] if behind else actual[d.position]
+
+    def value(self, e: Scalar) -> Value:
+        match e:
+            case Lit(value):
+                return float(value) if isinstance(value, Fraction) else value
+            case Dim(name):
+                return self.dims[name]
+            case Param(name, item):
+                given = self.params[name]
+                chosen = given if item is None else given[item]  # type: ignore[index]
+                assert isinstance(chosen, (int, float, bool))
+                return chosen
+            case Apply(fn, args):
+                return SCALARS[fn](*map(self.value, args))
+            case _:
+                raise TypeError(f"no size: {e}")
+
+    def shape(self, shape: Shape) -> tuple[int, ...]:
+        sizes: list[int] = []
+        for s in shape:
+            sizes.extend(self.batch if isinstance(s, Batch) else (int(self.value(s)),))
+        return tuple(sizes)
+
+    def numbers(self) -> tuple[list[float], list[int]]:
+        reals: list[float] = []
+        ints: list[int] = []
+        for p in self.plan.params:
+            given = self.params.get(p.name, p.default if isinstance(p.default, tuple) else None)
+            values = [0] * (p.length or 1) if given is None else given if isinstance(given, (list, tuple)) else [given]
+            if p.type == "float":
+                reals.extend(map(float, values))
+            elif p.type != "str":
+                ints.extend(map(int, values))
+        return reals, ints
+
+
+def _own_batch(shape: Shape, actual: tuple[int, ...]) -> tuple[int, ...]:
+    at = next((k for k, s in enumerate(shape) if isinstance(s, Batch)), None)
+    return () if at is None else actual[at : len(actual) - (len(shape) - at - 1)]
+
+
+def _wider(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    rank = max(len(a), len(b))
+    pairs = zip((1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b, strict=True)
+    return tuple(y if x == 1 else x for x, y in pairs)
+
+
+def _source(index: tuple[int, ...], shape: Shape, own: tuple[int, ...], full: int) -> tuple[int, ...]:
+    """The index into an operand with fewer or one-sized batch dims."""
+    before = next((k for k, s in enumerate(shape) if isinstance(s, Batch)), 0)
+    kept = index[:before] + index[before + full - len(own) :]
+    return tuple(0 if n == 1 else i for n, i in zip(own, kept, strict=True))
+
+
+def _broadcast(value: Array, shape: Shape, full: tuple[int, ...]) -> Array:
+    points = product(*map(range, full))
+    return Array(full, [value[_source(p, shape, value.shape, len(full))] for p in points])
+
+
+def _summed(value: Array, shape: Shape, own: tuple[int, ...]) -> Array:
+    out = Array(own, [0.0] * prod(own))
+    for point in product(*map(range, value.shape)):
+        out.data[out.offset(_source(point, shape, own, len(value.shape)))] += value[point]
+    return out

@@ -77,7 +77,7 @@ def _derived(made: Artefacts, stage: str) -> Iterator[str]:
     for derived in made.derived or ():
         programs = {"adjoint": derived.backward, "tangent": derived.tangent, "second": derived.second}
         if stage == "plan":
-            shown = "\n".join(_plan(p, results) for p in (derived.forward, derived.backward) if p is not None)
+            shown = _plans(derived, results)
         else:
             program = programs[stage]
             shown = _program(program) if program is not None else "# there is none\n"
@@ -101,15 +101,21 @@ def _program(program: Program) -> str:
     return text(program)
 
 
-def _plan(program: Program, results: tuple[str, ...]) -> str:
+def _plans(derived: Derived, results: tuple[str, ...]) -> str:
+    """The plans of both directions, and which of them `auto` will run on a CPU."""
     from opgen.ir.errors import UnplannableError
+    from opgen.plan import speed
     from opgen.plan.build import build
-    from opgen.plan.text import plan
+    from opgen.plan.text import choice, plan
 
+    programs = {"forward": derived.forward, "backward": derived.backward}
     try:
-        return plan(build(program, results))
+        plans = {which: build(p, results) for which, p in programs.items() if p is not None}
     except UnplannableError as e:
         return f"# no kernels: {e}\n"
+    chosen = speed.choice({which: (p,) for which, p in plans.items()})
+    shown = "\n".join(map(plan, plans.values()))
+    return f"# auto runs {choice([*plans], chosen.in_torch, chosen.excess)}\n{shown}"
 
 
 def _titled(conditions: tuple[Condition, ...], text: str) -> Iterator[str]:

@@ -5,7 +5,8 @@
 Measures the compiled operators of `generated` with a direction that `auto` leaves to torch on a CPU unless a call is
 small, on one thread, at sizes between the small and the medium one of `backends_subjects`. In each round the back ends
 `auto`, `native` and `torch` run in turn, for as many calls as take some milliseconds, by the time that the processor
-spent; a ratio is the median over rounds of ratios within a round, with its quartiles. `--write` keeps the table under
+spent; a ratio is the median over rounds of ratios within a round, with its quartiles. Where `auto` runs what torch
+runs, its ratio is what the machine disturbs. `--write` keeps the table under
 `benchmarks/results`.
 """
 
@@ -59,6 +60,7 @@ def taken(call: Call, number: int) -> dict[str, list[float]]:
     for k in range(number):
         for name in BACK_ENDS[:: 1 if k % 2 else -1]:
             with _runtime.use_backend(name):
+                call()  # what the change of back ends left in the caches is not to count
                 found[name].append(seconds(call, counts[name], time.process_time))
     return found
 

@@ -25,6 +25,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("diff",),
     ("opt",),
     ("plan",),
+    ("kernel",),
     ("code",),
     ("torch",),
     ("package",),

@@ -25,6 +25,7 @@ _UNTIL = {
     "tangent": Stage.DERIVED,
     "second": Stage.DERIVED,
     "plan": Stage.DERIVED,
+    "kernel": Stage.DERIVED,
     "torch": Stage.FILES,
     "cpp": Stage.FILES,
     "cuda": Stage.FILES,
@@ -76,8 +77,9 @@ def _derived(made: Artefacts, stage: str) -> Iterator[str]:
     results = made.operator.outputs if made.operator else ()
     for derived in made.derived or ():
         programs = {"adjoint": derived.backward, "tangent": derived.tangent, "second": derived.second}
-        if stage == "plan":
-            shown = "\n".join(_plan(p, results) for p in (derived.forward, derived.backward) if p is not None)
+        if stage in ("plan", "kernel"):
+            both = (p for p in (derived.forward, derived.backward) if p is not None)
+            shown = "\n".join(_planned(p, results, stage) for p in both)
         else:
             program = programs[stage]
             shown = _program(program) if program is not None else "# there is none\n"
@@ -101,15 +103,19 @@ def _program(program: Program) -> str:
     return text(program)
 
 
-def _plan(program: Program, results: tuple[str, ...]) -> str:
+def _planned(program: Program, results: tuple[str, ...], stage: str) -> str:
+    """The plan of a program, or the kernels of its steps as they are lowered."""
     from opgen.ir.errors import UnplannableError
+    from opgen.kernel.lower import lower
+    from opgen.kernel.text import kernel
     from opgen.plan.build import build
     from opgen.plan.text import plan
 
     try:
-        return plan(build(program, results))
+        made = build(program, results)
     except UnplannableError as e:
         return f"# no kernels: {e}\n"
+    return plan(made) if stage == "plan" else "\n".join(kernel(lower(made, step)) for step in made.steps)
 
 
 def _titled(conditions: tuple[Condition, ...], text: str) -> Iterator[str]:

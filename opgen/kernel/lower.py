@@ -7,9 +7,10 @@ is lowered to the loops that say what it means.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import assert_never
 
+from opgen.ir.names import Names
 from opgen.ir.point import positions
 from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import (
@@ -29,7 +30,7 @@ from opgen.ir.scalar import (
     substitute,
     where,
 )
-from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Kernel, Let, Node, Role, Slot, Store, Tile
+from opgen.kernel.model import PLACES, Acc, Atomic, Body, For, If, Join, Kernel, Let, Node, Role, Slot, Store, Tile
 from opgen.plan import model as planned
 from opgen.plan.build import reads_of, written
 from opgen.plan.model import (
@@ -50,7 +51,7 @@ from opgen.plan.model import (
     Weigh,
 )
 
-_PLACES = ("argmax", "argmin")
+Totals = Mapping[str, str]  # of buffers that sums of a stream go into, the tiles that they are summed in
 
 
 def lower(plan: KernelPlan, step: Step) -> Kernel:
@@ -62,11 +63,12 @@ def lower(plan: KernelPlan, step: Step) -> Kernel:
 
 
 def _body(plan: KernelPlan, step: Step) -> Body:
+    taken = Names([b.name for b in plan.buffers])
     match step:
         case Nest():
             return _nest(step)
         case Contract():
-            return _contract(plan, step)
+            return _contract(plan, step, taken.fresh(f"{step.out.buffer}_value"))
         case Convolve():
             return _nest(step.nest)
         case ScatterStep():
@@ -74,7 +76,7 @@ def _body(plan: KernelPlan, step: Step) -> Body:
         case Chain():
             return _chain(step)
         case Stream():
-            return _stream(step)
+            return _stream(step, {w.buffer: taken.fresh(f"{w.buffer}_sum") for s in step.sweeps for w in s.sums})
         case _:
             assert_never(step)
 
@@ -109,7 +111,7 @@ def _stores(stores: Iterable[planned.Store]) -> Body:
 
 
 def _join(f: Fold, loops: Sequence[Loop]) -> Join:
-    if f.op not in _PLACES:
+    if f.op not in PLACES:
         return Join(f.name, f.value)
     (along,) = loops
     return Join(f.name, f.value, Index(along.name) if isinstance(along, Axis) else None)
@@ -118,15 +120,15 @@ def _join(f: Fold, loops: Sequence[Loop]) -> Join:
 # --- matrix products -------------------------------------------------------------------------------------------------
 
 
-def _contract(plan: KernelPlan, step: Contract) -> Body:
+def _contract(plan: KernelPlan, step: Contract, product: str) -> Body:
     axes = {label: _axis(plan, step, label) for label in (*step.batch, *step.m, *step.n, *step.k)}
-    value: Scalar = Read("product", ())
+    value: Scalar = Read(product, ())
     if step.bias is not None:
         value = add(value, _at(step.bias))
-    inner = loops_around([axes[k] for k in step.k], (Join("product", mul(_at(step.a), _at(step.b))),))
+    inner = loops_around([axes[k] for k in step.k], (Join(product, mul(_at(step.a), _at(step.b))),))
     store = Store(step.out.buffer, _places(step.out), value)
     outer = [axes[label] for label in (*step.batch, *step.m, *step.n)]
-    return loops_around(outer, (Acc("product", "sum"), *inner, store), Role.PARALLEL)
+    return loops_around(outer, (Acc(product, "sum"), *inner, store), Role.PARALLEL)
 
 
 def _axis(plan: KernelPlan, step: Contract, label: str) -> Loop:
@@ -191,30 +193,30 @@ def _task(t: Task) -> Body:
 # --- streams ---------------------------------------------------------------------------------------------------------
 
 
-def _stream(step: Stream) -> Body:
+def _stream(step: Stream, totals: Totals) -> Body:
     body: list[Node] = [*_pass(step.points[0])]
     for sweep, after in zip(step.sweeps, step.points[1:], strict=True):
-        body += _sweep(step, sweep, after)
+        body += _sweep(step, sweep, after, totals)
     return loops_around(step.outer, tuple(body), Role.PARALLEL)
 
 
-def _sweep(step: Stream, s: Sweep, after: Pass) -> Body:
+def _sweep(step: Stream, s: Sweep, after: Pass, totals: Totals) -> Body:
     """One way along a stream, or two: a maximum that the other values are scaled by is found first."""
     body: list[Node] = []
     rest = tuple(f for f in s.folds if f.name != s.online)
     top = next((f for f in s.folds if f.name == s.online), None)
     if top is not None:
-        body += _folded(step, s, (top,), ())
+        body += _folded(step, s, (top,), (), totals)
         limit = Read(top.name, ())
         body.append(Let(s.shift, where(call("lt", call("abs", limit), INF), limit, ZERO), top.kind))
-    body += [Tile(_sum_of(w), (w.over.extent,)) for w in s.sums]
-    body += [For(w.over, (Store(_sum_of(w), (Index(w.over.name),), ZERO),)) for w in s.sums]
-    body += _folded(step, s, rest, s.sums)
+    body += [Tile(totals[w.buffer], (w.over.extent,)) for w in s.sums]
+    body += [For(w.over, (Store(totals[w.buffer], (Index(w.over.name),), ZERO),)) for w in s.sums]
+    body += _folded(step, s, rest, s.sums, totals)
     body += _pass(after)
-    return (*body, *(n for w in s.sums for n in _stored(w)))
+    return (*body, *(n for w in s.sums for n in _stored(w, totals)))
 
 
-def _folded(step: Stream, s: Sweep, folds: tuple[Fold, ...], sums: tuple[Weigh, ...]) -> Body:
+def _folded(step: Stream, s: Sweep, folds: tuple[Fold, ...], sums: tuple[Weigh, ...], totals: Totals) -> Body:
     """A loop along the stream with what some folds and sums need of its dots and lets."""
     if not folds and not sums:
         return ()
@@ -232,7 +234,7 @@ def _folded(step: Stream, s: Sweep, folds: tuple[Fold, ...], sums: tuple[Weigh, 
     inside: list[Node] = [n for d in s.dots if d.name in wanted for n in _dot(d)]
     inside += [Let(x.name, here(x.value), x.kind) for x in lets]
     inside += [Join(f.name, here(f.value)) for f in folds]
-    inside += [For(w.over, (Atomic(_sum_of(w), (Index(w.over.name),), "sum", here(w.value)),)) for w in sums]
+    inside += [For(w.over, (Atomic(totals[w.buffer], (Index(w.over.name),), "sum", here(w.value)),)) for w in sums]
     return (*(Acc(f.name, f.op, f.kind) for f in folds), For(step.along, tuple(inside)))
 
 
@@ -240,12 +242,7 @@ def _dot(d: Dot) -> Body:
     return (Acc(d.name, "sum"), For(d.over, (Join(d.name, d.value),)))
 
 
-def _sum_of(w: Weigh) -> str:
-    return f"{w.buffer}_sum"
-
-
-def _stored(w: Weigh) -> Body:
-    total: Scalar = Read(_sum_of(w), (Index(w.over.name),))
+def _stored(w: Weigh, totals: Totals) -> Body:
+    total: Scalar = Read(totals[w.buffer], (Index(w.over.name),))
     value = total if w.scale == ONE else mul(w.scale, total)
-    at = (*w.at,)
-    return (For(w.over, (Store(w.buffer, at, value),)),)
+    return (For(w.over, (Store(w.buffer, w.at, value),)),)

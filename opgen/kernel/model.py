@@ -25,6 +25,8 @@ from opgen.ir.program import Kind, Loop, Shape
 from opgen.ir.scalar import Position, Scalar
 from opgen.plan.model import Storage
 
+PLACES = ("argmax", "argmin")  # the reductions that hold where a value stands
+
 
 class Role(StrEnum):
     """How the points of a loop run."""

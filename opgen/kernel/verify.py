@@ -18,9 +18,7 @@ from typing import assert_never
 
 from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import Batch, Index, Position, Read, Scalar, mentions, walk
-from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Kernel, Let, Node, Role, Slot, Store, Tile
-
-PLACES = ("argmax", "argmin")
+from opgen.kernel.model import PLACES, Acc, Atomic, Body, For, If, Join, Kernel, Let, Node, Role, Slot, Store, Tile
 
 
 @dataclass(frozen=True, slots=True)

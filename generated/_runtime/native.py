@@ -42,6 +42,7 @@ def kernel(op: str, which: str) -> Callable[..., Any] | None:
 def load_library(path: str | Path) -> None:
     """Load a compiled library; calls use its kernels from now on."""
     torch.ops.load_library(str(path))
+    _devices.cache_clear()
     refresh()
 
 
@@ -75,6 +76,7 @@ def add(op: str, which: str, made: Any) -> None:
     _ops[op, which] = made
     if which == "forward" and not made.is_copy:
         libraries.load(op, lambda: kernel(op, "forward") is not None, _has_cuda)
+        _devices.cache_clear()
     for known in ("backward", "forward"):  # the library has both, and was loaded with the forward op
         if (op, known) in _ops:
             _refresh(op, known)
@@ -174,7 +176,9 @@ def _running(op: str, which: str) -> str:
     return f"native on {used[0]}" if len(used) == 1 and _has_cuda() else "native"
 
 
+@cache
 def _devices(op: str, which: str) -> tuple[str, ...]:
+    """Where an op has a kernel; asking the dispatcher is slow, and only libraries that are loaded change the answer."""
     name = f"{LIBRARY_NAMESPACE}::{op}_{which}"
     return tuple(d for d in DEVICES if _has_kernel(name, d.upper()))
 

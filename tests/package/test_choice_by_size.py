@@ -37,6 +37,7 @@ def tail(build_operator: Build) -> Iterator[Any]:
 
         library.define(f"sized_tail_{which}{op.schema}")
         library.impl(f"sized_tail_{which}", kernel, "CPU")
+    runtime.native._devices.cache_clear()  # as it is when a library is loaded
     runtime.native.refresh()
     yield function
     library._destroy()

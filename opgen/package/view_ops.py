@@ -6,7 +6,7 @@ In goes a `Surface`; out comes an `OpsView` of finished strings.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from opgen.code.layout import NUMBERS, WIDTH, bracketed, imported, quoted, runtime_imports, strings, tupled
@@ -22,8 +22,8 @@ from opgen.code.signature import (
     takes_out,
 )
 from opgen.diff.laziness import Laziness
-from opgen.ir.program import Argument, Compute, Kind, Program, Scatter, Shape, statement_reads
-from opgen.ir.scalar import BATCH, Dim, Position, Read
+from opgen.ir.program import Argument, Compute, Kind, Program, Scatter
+from opgen.ir.scalar import BATCH
 from opgen.opt.autocast import Autocast, autocast
 from opgen.package.view import FormulaView, Surface, docstring, formula_view, result_names
 from opgen.package.view_checks import backward_fake_body, check_body, fake_body, value_checks
@@ -44,6 +44,7 @@ from opgen.package.view_functional import (
     prelude,
     results_type,
 )
+from opgen.package.view_positions import position_fields
 from opgen.package.view_saved import read_lines
 from opgen.package.view_sharding import sharding_fields
 from opgen.plan.speed import Choice
@@ -221,7 +222,7 @@ def _fields(
     out += ["once_differentiable=True"] if s.spec.once_differentiable and s.active else []
     out += ["elsewhere=True"] if s.operator.elsewhere is not None else []
     out += [f"autocast={quoted(autocast_list(s))}"] if autocast_list(s) else []
-    out += [f"positions={tupled(found)}"] if (found := _positions(s)) else []
+    out += position_fields(s)
     unordered = [quoted(w) for w in ("forward", "backward") if adds_in_any_order(s, w)]
     out += [f"unordered={tupled(unordered)}"] if unordered else []
     slow = [f"{quoted(which)}: {quoted(why)}" for which, why in in_torch.items()]
@@ -307,36 +308,6 @@ def _schema(field: str, schema: str) -> str:
 def autocast_list(s: Surface) -> Autocast:
     """What torch's autocast does with the operator; it leaves complex numbers alone."""
     return Autocast.AS_GIVEN if s.operator.pairs else autocast(p for _, p in s.programs("forward"))
-
-
-def _positions(s: Surface) -> list[str]:
-    """The operands whose elements are positions along a dim of an operand, as tuples."""
-    found: dict[str, None] = {}
-    for _, p in s.programs("forward"):
-        integers = [t.name for t in p.inputs if t.kind is Kind.INT]
-        sources = {d.name: d for d in p.dims if d.tensor is not None}
-        for at, shape in _accesses(p):
-            for position, extent in zip(at, shape, strict=True):
-                if isinstance(position, Read) and position.tensor in integers and isinstance(extent, Dim):
-                    source = sources.get(extent.name)
-                    if source is not None:
-                        sized = next(t for t in p.inputs if t.name == source.tensor)
-                        behind = BATCH in sized.shape[: source.position]
-                        axis = source.position - (len(sized.shape) if behind else 0)
-                        names = quoted(position.tensor), quoted(sized.name), str(axis), quoted(extent.name)
-                        found[tupled(names)] = None
-    return list(found)
-
-
-def _accesses(p: Program) -> Iterator[tuple[Sequence[Position], Shape]]:
-    """Where the statements of a program read and write, with the shapes of what they read and write there."""
-    for st in p.statements:
-        if isinstance(st, Scatter):
-            yield st.at, st.shape
-        for r in statement_reads(st):
-            made = p.tensor(r.tensor)
-            if made is not None:
-                yield r.at, made.shape
 
 
 def adds_in_any_order(s: Surface, which: str) -> bool:

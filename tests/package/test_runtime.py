@@ -93,6 +93,40 @@ def test_errors_name_operator_operand_and_sizes(affine: Any) -> None:
             getattr(torch.ops, affine.__module__.partition(".")[0]).affine_tanh(x, doubles(4, 5))
 
 
+MOVED = """
+op: moved_rows
+inputs: {at: {shape: [N], dtype: int}, x: {shape: [V, D]}}
+params: {by: {type: int, default: 1}}
+forward: y[n, d] = x[at[n] + by, d]
+"""
+DOUBLED = """
+op: doubled_rows
+inputs: {at: {shape: [N], dtype: int}, x: {shape: [V, D]}}
+forward: |
+  z[v, d] = exp(x[v, d])
+  t[n] = 2*at[n]
+  y[n, d] = z[t[n], d]*z[t[n] + 1, d]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "blamed", "condition"),
+    [(MOVED, "x", "0 <= at[n] + by < V = 5"), (DOUBLED, "at", "0 <= t[n] < V = 5 and 0 <= t[n] + 1 < V = 5")],
+)
+def test_a_computed_position_out_of_range_names_the_operand(
+    build_operator: Build, text: str, blamed: str, condition: str
+) -> None:
+    module = build_operator(text)
+    function = getattr(module, module.__name__.rpartition(".")[2])
+    assert function(torch.tensor([0, 1]), torch.randn(5, 2)).shape == (2, 2)
+    for at in (4, -4):
+        with pytest.raises(IndexError) as caught:
+            function(torch.tensor([0, at]), torch.randn(5, 2))
+        start, _, end = str(caught.value).partition(" is out of range: ")
+        assert start == f"{function.__name__}: a position of {blamed}"
+        assert end.endswith(f"; where it is read, {condition}")
+
+
 def test_floats_are_promoted(affine: Any) -> None:
     assert affine(doubles(2, 3), doubles(4, 3).float()).dtype == torch.float64
 

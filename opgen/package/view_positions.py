@@ -1,0 +1,106 @@
+"""The positions that a call may get wrong, for the words of its error: fields of the definition of an operator.
+
+In goes a `Surface`; out come the operands whose elements are positions, and what else is read at positions that may
+be out of range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from opgen.code.layout import quoted, tupled
+from opgen.ir import text
+from opgen.ir.program import (
+    Compute,
+    Kind,
+    Loop,
+    Program,
+    Recurrence,
+    Scatter,
+    Shape,
+    Tensor,
+    definitions,
+    statement_reads,
+    targets,
+)
+from opgen.ir.ranges import derived_sizes, facts_of, inside, positive_params, sizes_of
+from opgen.ir.scalar import BATCH, Batch, Dim, Position, Read, reads
+from opgen.package.view import Surface
+
+
+def position_fields(s: Surface) -> list[str]:
+    """`positions`, then `computed`: who is to blame, the condition for a position, and where its size is found."""
+    read: dict[str, None] = {}
+    computed: dict[str, None] = {}
+    for _, p in s.programs("forward"):
+        own = {name for st in p.statements if isinstance(st, Recurrence) for name in targets(st)}
+        for st in definitions(p):
+            for name, at, shape in _accesses(p, st):
+                for position, extent in zip(at, shape, strict=True):
+                    operand = _operand(p, position)
+                    sized = _sized(p, extent)
+                    if operand is not None and sized is not None:
+                        read[tupled([quoted(operand), *sized])] = None
+                    elif name not in own and _is_doubtful(p, _loops(st, name), position, extent):
+                        blamed = name if name in (*s.inputs, *s.output_names) else _source(p, position)
+                        condition = f"0 <= {text.position(position)} < {text.shape((extent,))[1:-1]}"
+                        row = tupled([quoted(blamed), quoted(condition), *(sized[:2] if sized else ())])
+                        computed.update({row: None} if blamed else {})
+    out = [f"positions={tupled([*read])}"] if read else []
+    return [*out, *([f"computed={tupled([*computed])}"] if computed else [])]
+
+
+def _accesses(p: Program, st: Compute | Scatter) -> Iterator[tuple[str, Sequence[Position], Shape]]:
+    """What a statement reads and writes where it must be: not what is filled in out of range."""
+    if isinstance(st, Scatter) and not st.padded:
+        yield st.target, st.at, st.shape
+    for r in statement_reads(st):
+        made = p.tensor(r.tensor)
+        if made is not None and r.fill is None:
+            yield r.tensor, r.at, made.shape
+
+
+def _operand(p: Program, position: Position) -> str | None:
+    """The integer operand that a position is read from as it is."""
+    if not isinstance(position, Read):
+        return None
+    return next((t.name for t in p.inputs if t.name == position.tensor and t.kind is Kind.INT), None)
+
+
+def _source(p: Program, position: Position) -> str:
+    """An integer operand that a position is computed from, perhaps by way of others; empty where there is none."""
+    made = {st.target: st for st in definitions(p)}
+    integers = {t.name for t in p.inputs if t.kind is Kind.INT}
+    rest = [] if isinstance(position, Batch) else [r.tensor for r in reads(position)]
+    seen: set[str] = set()
+    while rest:
+        name = rest.pop(0)
+        if name in integers:
+            return name
+        if name in made and name not in seen:
+            rest += [r.tensor for r in statement_reads(made[name])]
+        seen.add(name)
+    return ""
+
+
+def _sized(p: Program, extent: object) -> tuple[str, str, str] | None:
+    """A tensor, an axis of it, and the dim that it has along there."""
+    source = next((d for d in p.dims if isinstance(extent, Dim) and d.name == extent.name and d.tensor), None)
+    if source is None:
+        return None
+    sized: Tensor = next(t for t in p.inputs if t.name == source.tensor)
+    behind = BATCH in sized.shape[: source.position]
+    axis = source.position - (len(sized.shape) if behind else 0)
+    return quoted(sized.name), str(axis), quoted(source.name)
+
+
+def _loops(st: Compute | Scatter, name: str) -> tuple[Loop, ...]:
+    return (*st.axes, *st.loops) if isinstance(st, Scatter) and name != st.target else st.loops
+
+
+def _is_doubtful(p: Program, loops: Sequence[Loop], position: Position, extent: object) -> bool:
+    """Is a position not known to be in range?"""
+    if isinstance(position, Batch) or isinstance(extent, Batch):
+        return False
+    facts = facts_of(loops, derived_sizes(p), sizes_of(p), positive=positive_params(p))
+    return not inside(position, extent, facts)  # type: ignore[arg-type]

@@ -89,8 +89,8 @@ RANDOM = ("rand", "randn", "random", "dropout", "bernoulli", "normal", "uniform"
 NAMES: Mapping[str, str] = MappingProxyType({
     "e": "the exponential function is `exp(x)`",
     "None": "what may be missing has `default: null`",
-    "True": "write `true`",
-    "False": "write `false`",
+    **dict.fromkeys(("True", "yes", "on"), "write `true`"),
+    **dict.fromkeys(("False", "no", "off"), "write `false`"),
     "Inf": "write `inf`",
     "NaN": "write `nan`",
     "PI": "write `pi`",

@@ -171,3 +171,129 @@ def test_every_cure_builds_as_it_stands(fields: str, wrong: str, right: str | No
     for cure in cures:
         text = followed(cure, fields, wrong)
         assert diagnosed(text) == (), text
+
+
+# A spec with a mistake, what takes the place of what in it, each as a hint says it, and the outputs it has then.
+SPECS = [
+    (
+        whole("inputs: {x: {shape: [..., T]}}", "h[..., t] = x[..., t] + 0.9*h[..., t - 1] - 0.2*h[..., t - 2]"),
+        {
+            "  h[": "  before_h[..., t] = h[..., t - 1]\n  h[",
+            "h[..., t - 2]": "before_h[..., t - 1]",
+            "forward:": "outputs: [h]\nforward:",
+        },
+        ["h"],
+    ),
+    (
+        whole("inputs: {x: {shape: [T]}}", "h[t] = x[t] + 0.9*h[t + 3]", "y[t] = 2*h[t]"),
+        {
+            "  h[": "  before_h[t] = h[t + 1]\n  before_h_2[t] = before_h[t + 1]\n  h[",
+            "h[t + 3]": "before_h_2[t + 1]",
+            "forward:": "outputs: [y]\nforward:",
+        },
+        ["y"],
+    ),
+    (
+        whole("inputs: {image: {shape: [..., H, W]}}", "place[...] = argmax[h, w](image[..., h, w])"),
+        {"argmax[h, w](image[..., h, w])": "argmax[k < H * W](image[..., k // W, k % W])"},
+        ["place"],
+    ),
+    (
+        whole("inputs: {z: {shape: [B, C, H, W]}}", "p[b] = 2*argmin[c < C, i, j](abs(z[b, c, i, j]))"),
+        {
+            "argmin[c < C, i, j](abs(z[b, c, i, j]))": (
+                "argmin[k < C * H * W](abs(z[b, k // (H * W), k // W % H, k % W]))"
+            )
+        },
+        ["p"],
+    ),
+    (
+        whole("inputs: {x: {shape: [M, N]}}", "y[m, n] = cumsum[m, n](x[m, n])"),
+        {"cumsum[m, n](x[m, n])": "cumsum[m](cumsum[n](x[m, n]))"},
+        ["y"],
+    ),
+    (
+        whole("inputs: {x: {shape: [..., N]}}", "d[..., i, i] = 1/x[..., i]"),
+        {"d[..., i, i] = 1/x[..., i]": "d[..., i, j < N] = where(i == j, 1 / x[..., i], 0)"},
+        ["d"],
+    ),
+    (
+        whole("inputs: {x: {shape: [N]}}", "d[i, i, i] = x[i] > 0"),
+        {"d[i, i, i] = x[i] > 0": "d[i, j < N, k < N] = where(i == j and i == k, x[i] > 0, false)"},
+        ["d"],
+    ),
+    (
+        whole("inputs: {x: {shape: [N]}}\noutputs: {d: {shape: [N, N]}}", "d[n, n] = 1"),
+        {"d[n, n] = 1": "d[n, j] = where(n == j, 1, 0)"},
+        ["d"],
+    ),
+    (
+        whole(
+            "inputs: {x: {shape: [..., T, D]}, mask: {shape: [..., T], dtype: bool}}",
+            "n[...] = count[t](mask[..., t]) if given(mask)",
+            "n[...] = T if not given(mask)",
+            "y[..., d] = sum[t](where(mask[..., t], x[..., t, d], 0))/n[...]",
+        ),
+        {"dtype: bool": "dtype: bool, optional: true, absent: true"},
+        ["y"],
+    ),
+    (
+        whole(
+            "inputs: {x: {shape: [N]}, b: {shape: [N]}}",
+            "y[n] = x[n] + b[n] if given(b)",
+            "y[n] = x[n] if not given(b)",
+        ),
+        {"b: {shape: [N]": "b: {shape: [N], optional: true"},
+        ["y"],
+    ),
+    (
+        whole(
+            "inputs: [x]\nparams: {mode: {type: str, default: soft}}",
+            'y = softplus(x) if mode == "soft"',
+            'y = relu(x) if mode == "hard"',
+        ),
+        {"mode: {type: str, default: soft}": "mode: {choices: [soft, hard], default: soft}"},
+        ["y"],
+    ),
+    *(
+        (
+            whole(f"inputs: [x]\nparams: {{flag: {{type: bool, default: {word}}}}}", "y = where(flag, x, -x)"),
+            {word: meant},
+            ["y"],
+        )
+        for word, meant in {"yes": "true", "on": "true", "no": "false", "Off": "false"}.items()
+    ),
+    (
+        whole("inputs: {t: {shape: [N], dtype: int, domain: 0 <= labels < C}, x: {shape: [C]}}", "y[n] = x[t[n]]"),
+        {"0 <= labels < C": "0 <= t < C"},
+        ["y"],
+    ),
+    (
+        whole("inputs: {x: {shape: [N]}, m: {shape: [N], dtype: bool}}", "y[n] = x[n] if m[n]", "y[n] = 0 if not m[n]"),
+        {"y[n] = x[n] if m[n]\n  y[n] = 0 if not m[n]": "y[n] = where(m[n], x[n], 0)"},
+        ["y"],
+    ),
+    (
+        whole("inputs: {x: {shape: [..., K]}}", "y[...] = sum[k](x[..., k])/k"),
+        {"/k": "/K"},
+        ["y"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "cure", "outputs"), SPECS)
+def test_a_spec_with_what_the_one_message_says_is_what_was_meant(
+    text: str, cure: dict[str, str], outputs: list[str]
+) -> None:
+    (found,) = diagnosed(text)
+    said = re.findall(r"`([^`]+)`", " ".join(found.hints))
+    for old, new in cure.items():
+        added = new.removesuffix(old.strip()).removeprefix(old).strip(" ,/\n")
+        assert all(any(line.strip() in part for part in said) for line in added.splitlines()), (added, said)
+        text = text.replace(old, new, 1)
+    bag = Bag()
+    spec = load(Source("spec.yaml", text), bag)
+    operator = lower(spec, bag) if spec is not None else None
+    assert bag.items == (), text
+    assert operator is not None
+    assert list(operator.outputs) == outputs

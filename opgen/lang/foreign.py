@@ -258,9 +258,11 @@ def _product(words: Vocabulary, a: Expr, b: Expr, left: Sequence[str], turned: S
 
 
 def _factor(words: Vocabulary, e: Expr, turned: Sequence[Turned]) -> Factor | None:
-    """An operand of a product; a transposed one has its indices in another order than its access."""
+    """An operand of a product; one that was made of another notation may have its indices in another order."""
     whole = spelled(words, e)
     order = next((order for node, order in turned if node is e), None)
+    if order is not None and isinstance(whole, Reduction):
+        return Factor(whole, order, False, {})
     if not isinstance(whole, Access) or not _plain(whole):
         return None
     items, shape = _plain(whole), words.shapes.get(whole.name, ())

@@ -17,7 +17,7 @@ from opgen.lang.lexer import Token
 from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, Name, Number, Reduction, Target, Unary
 from opgen.lang.orders import through_order
 from opgen.lang.products import reindexed
-from opgen.lang.slices import SPARE, Bounds, Extents, Item, Slice, is_open, read_at, stands
+from opgen.lang.slices import SPARE, Bounds, Extents, Item, Slice, is_open, read_at, sizes, stands
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import nodes, transform
@@ -112,8 +112,8 @@ class Idioms:
         slices = [i for i in items if isinstance(i, Slice)]
         if not slices:
             return Access(name.text, plain, span, name.span)
-        for s in slices:
-            self.note(s.span, "a slice is not part of the formula language", habits.POSITION, otherwise=habits.SLICE)
+        message = "a slice is not part of the formula language"
+        self.note(slices[0].span, message, habits.POSITION, otherwise=habits.SLICE)
         found = read_at(self.words, name.text, items, self.left, self.bound, span)
         if found is None:
             self.unclear = True
@@ -324,11 +324,20 @@ class Idioms:
             if sides is None:
                 return None
             target, value = sides
-        renamed = self._apart(target, value)
-        if renamed is None:
+        apart = self._apart(target, value)
+        if apart is None:
             return None
-        target, value = renamed
-        return unparse_assign(Assign(target, whole.op, value, whole.guard, whole.span))
+        made = Assign(apart[0], whole.op, apart[1], whole.guard, whole.span)
+        self._remember(made)
+        return unparse_assign(made)
+
+    def _remember(self, s: Assign) -> None:
+        """Read the target further down as the proposal has it."""
+        items = s.target.items or ()
+        read = tuple("..." if isinstance(i, Dots) else i.name for i in items if isinstance(i, Dots | Binder))
+        if items and len(read) == len(items):
+            self.words.letters.setdefault(s.target.name, read)
+            sizes(self.words, s)
 
     def _apart(self, target: Target, value: Expr) -> tuple[Target, Expr] | None:
         """The sides with other letters for indices that are called like a tensor or a param; None where one stands."""
@@ -351,12 +360,13 @@ class Idioms:
         items = layout(self.words, value)
         if not self.results:
             return items
-        node, order = self.results[0]
-        of = spelled(self.words, node)
-        if len(self.results) > 1 or not any(n == of for n in nodes(value)):
+        order = self.results[0][1]
+        made = [spelled(self.words, node) for node, _ in self.results]
+        found = [*nodes(value)]
+        if any(other != order for _, other in self.results) or not all(of in found for of in made):
             return None
         rest = iter(order)
-        beside = layout(self.words, transform(value, lambda n: Number(0, n.span) if n == of else None))
+        beside = layout(self.words, transform(value, lambda n: Number(0, n.span) if n in made else None))
         return order if set(items) == set(order) and all(i in rest for i in beside) else None
 
 

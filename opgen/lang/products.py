@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from opgen.lang.nodes import Access, Binder, Dots, Expr, Name, Product, Reduction
+from opgen.lang.nodes import Binder, Dots, Expr, Name, Product, Reduction
 from opgen.lang.slices import SPARE
-from opgen.lang.walk import rebuild
+from opgen.lang.walk import nodes, rebuild
 
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """An operand of a product: an access, its indices in the order of its axes, and whether a person chose them."""
+    """An operand of a product, its indices in the order of its axes, and whether a person chose them."""
 
-    access: Access
+    node: Expr
     order: tuple[str, ...]
     written: bool
     sizes: Mapping[str, str]  # of the axes at its indices, where they are known
@@ -55,7 +55,11 @@ def product(a: Factor, b: Factor, left: Sequence[str]) -> Made | None:
         first |= _free(tuple(i for i in rows if i != "..."), left, (*lead, *after, along))
     else:
         second |= _free(after, (), (*rows, *lead, along))
-    made = _renamed(a.access, first), _renamed(b.access, second)
+    bound = {i.name for e in (a.node, b.node) for r in nodes(e) if isinstance(r, Reduction)
+             for i in r.binders if isinstance(i, Binder)}  # fmt: skip
+    if bound & {*first.values(), *second.values(), *a.order, *b.order}:
+        return None
+    made = reindexed(a.node, first), reindexed(b.node, second)
     named = [i for i in lead if i not in rows]
     if "..." in rows and any(i != "..." for i in named):  # which of the batch dims they are is not said
         return None
@@ -82,28 +86,22 @@ def _as_written(a: Factor, b: Factor, place: int, left: Sequence[str]) -> Made |
     shared = [i for i in mine if i in theirs and i != "..."]
     over = [i for i in dict.fromkeys((*mine, *theirs)) if i not in left and i != "..."]
     if left and over and all(i in shared and a.meets(i, b, i) for i in over):
-        return _sum(a.access, b.access, *over), ()
+        return _sum(a.node, b.node, *over), ()
     if not a.meets(along, b, other):
         return None
     if along == other and (not left or over == [along]):
         rest = [*(i for i in theirs[:place] if i not in mine), *mine[:-1], *theirs[place + 1 :]]
-        return _sum(a.access, b.access, along), tuple(dict.fromkeys(rest))
+        return _sum(a.node, b.node, along), tuple(dict.fromkeys(rest))
     if along in theirs or other in mine or (left and set(over) != {along, other}):
         return None
     order = (*mine[:-1], *theirs[:place], *theirs[place + 1 :])
-    return _sum(a.access, _renamed(b.access, {other: along}), along), tuple(dict.fromkeys(order))
+    return _sum(a.node, reindexed(b.node, {other: along}), along), tuple(dict.fromkeys(order))
 
 
-def _sum(a: Access, b: Access, *over: str) -> Expr:
+def _sum(a: Expr, b: Expr, *over: str) -> Expr:
     span = a.span.to(b.span)
     body = Product((("*", a), ("*", b)), span)
     return Reduction("sum", tuple(Binder(i, None, a.span) for i in over), body, span, span)
-
-
-def _renamed(e: Access, names: Mapping[str, str]) -> Access:
-    renamed = reindexed(e, names)
-    assert isinstance(renamed, Access)
-    return renamed
 
 
 def reindexed(e: Expr, names: Mapping[str, str]) -> Expr:

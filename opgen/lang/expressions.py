@@ -11,7 +11,7 @@ from dataclasses import replace
 from opgen.diagnostics.model import Bag, Span
 from opgen.lang.cursor import Cursor
 from opgen.lang.depth import MAX_DEPTH
-from opgen.lang.habits import KEPT, SLICE, TUPLE
+from opgen.lang.habits import KEPT, POSITION, SLICE, TUPLE
 from opgen.lang.idioms import KEYWORDS, Arguments, Idioms
 from opgen.lang.lexer import T, Token, number_value
 from opgen.lang.nodes import (
@@ -31,6 +31,7 @@ from opgen.lang.nodes import (
     Text,
     Unary,
 )
+from opgen.lang.slices import Item, Slice
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
 from opgen.schema.formula import Formula
@@ -226,9 +227,13 @@ class ExpressionParser(Cursor):
             meant = self.idioms.call(token.text, token.span, arguments)
             return meant or Call(token.text, arguments.given, token.span.to(arguments.end), token.span)
         if opener := self.accept("["):
-            items, end = self.items(opener)
+            items, end = self.sliced(opener)
             if body_opener := self.accept("("):
+                items = self.without_slices(items)
+                outer = tuple(self.idioms.bound)
+                self.idioms.bound += [b.name for i in items if isinstance(b := as_binder(i), Binder)]
                 body = self.choice()
+                self.idioms.bound[:] = outer
                 more = self.expression() if self.idioms.takes_more(token.text) and self.accept(",") else None
                 if self.token.is_op(","):
                     hint = "indices stand in the brackets, the expression in the parentheses"
@@ -241,7 +246,7 @@ class ExpressionParser(Cursor):
                     binders = tuple(self.binder(item) for item in items)
                     meant = self.idioms.reduction(Reduction(token.text, binders, body, span, token.span), more)
                 return meant
-            return Access(token.text, items, token.span.to(end), token.span)
+            return self.idioms.access(token, items, token.span.to(end))
         return Name(token.text, token.span)
 
     def arguments(self, called: Token, opener: Token) -> Arguments:
@@ -275,19 +280,37 @@ class ExpressionParser(Cursor):
         return tuple(found)
 
     def items(self, opener: Token) -> tuple[tuple[Expr | Dots, ...], Span]:
-        items: list[Expr | Dots] = []
+        items, end = self.sliced(opener)
+        return self.without_slices(items), end
+
+    def sliced(self, opener: Token) -> tuple[tuple[Item, ...], Span]:
+        """What stands in brackets, slices included."""
+        items: list[Item] = []
         while not self.token.is_op("]"):
             if dots := self.accept("..."):
                 items.append(Dots(dots.span))
-            elif self.token.is_op(":"):
-                break
             else:
-                items.append(self.expression())
+                item = None if self.token.is_op(":") else self.expression()
+                items.append(self.slice_from(item) if item is None or self.token.is_op(":") else item)
             if not self.accept(","):
                 break
-        if self.token.is_op(":"):
-            raise self.fail("a slice is not part of the formula language", self.token.span, "OPG201", SLICE)
         return tuple(items), self.expect("]", opener).span
+
+    def slice_from(self, start: Expr | None) -> Slice:
+        """`start:stop:step`, from its first colon on."""
+        ends: list[Expr | None] = []
+        colon = self.token.span
+        while len(ends) < 2 and self.accept(":"):
+            ends.append(None if self.token.is_op(":", ",", "]") else self.expression())
+        stop, step = (*ends, None)[:2]
+        return Slice(start, stop, step, colon)
+
+    def without_slices(self, items: tuple[Item, ...]) -> tuple[Expr | Dots, ...]:
+        plain = tuple(i for i in items if not isinstance(i, Slice))
+        if len(plain) < len(items):
+            at = next(i.span for i in items if isinstance(i, Slice))
+            raise self.fail("a slice is not part of the formula language", at, "OPG201", POSITION, SLICE)
+        return plain
 
     def binder(self, item: Expr | Dots) -> Binder | Dots:
         """What a reduction binds: an index, perhaps with its extent, or `...`."""

@@ -24,10 +24,13 @@ from opgen.lang.nodes import (
     Text,
     Unary,
 )
+from opgen.lang.products import Factor, product
+from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import operands, transform
 
 Named = Mapping[str, Expr | tuple[Expr, ...]]
+Turned = tuple[Expr, tuple[str, ...]]
 
 _ALIASES = MappingProxyType({
     "amax": "max", "amin": "min", "average": "mean", "absolute": "abs",
@@ -38,7 +41,6 @@ _ALIASES = MappingProxyType({
 })  # fmt: skip
 _SAME = ("float", "double", "half", "contiguous", "clone", "cpu", "cuda", "to", "numpy", "item", "requires_grad_")
 _ARITHMETIC = MappingProxyType({"add": "+", "sub": "-", "mul": "*", "div": "/"})
-_FRESH = "mpqrsuvwijk"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +51,14 @@ class Meant:
     order: tuple[str, ...] | None = None
 
 
-def called(words: Vocabulary, name: str, args: tuple[Expr, ...], named: Named, left: Sequence[str]) -> Meant | None:
-    """`name(*args, **named)` of another library. `left`: the indices of the target, which stay."""
+def called(
+    words: Vocabulary, name: str, args: tuple[Expr, ...], named: Named, left: Sequence[str],
+    turned: Sequence[Turned] = (),
+) -> Meant | None:  # fmt: skip
+    """`name(*args, **named)` of another library. `left`: the indices of the target, which stay.
+
+    `turned` are nodes whose axes have another order than their indices, with that order.
+    """
     known = (*words.functions, *words.reductions)
     plain = name if name in known else _ALIASES.get(name.lower(), name.lower())
     named = {k: v for k, v in named.items() if k not in ("keepdim", "keepdims", "unbiased", "correction", "dtype")}
@@ -62,11 +70,12 @@ def called(words: Vocabulary, name: str, args: tuple[Expr, ...], named: Named, l
             return Meant(Call(plain, args, span, span))
         case "pow", (base, exponent):
             return Meant(Power(base, exponent, span))
-        case "t" | "transpose", (of, *_):
-            turned = transposed(words, of, 2)
-            return None if turned is None else Meant(*turned)
+        case "t" | "transpose", (of, *axes):
+            last = {unparse(axis) for axis in axes} == {"-1", "-2"}
+            swapped = transposed(words, of, None if last else 2)
+            return None if swapped is None else Meant(*swapped)
         case "matmul", (a, b):
-            return _product(words, a, b)
+            return _product(words, a, b, left, turned)
         case "einsum", (Text(value=text), *tensors):
             return _einsum(words, text, tensors)
         case "masked_fill", (x, mask, value):
@@ -237,24 +246,28 @@ def transposed(words: Vocabulary, e: Expr, dims: int | None) -> tuple[Expr, tupl
 # --- products --------------------------------------------------------------------------------------------------------
 
 
-def _product(words: Vocabulary, a: Expr, b: Expr) -> Meant | None:
-    first, second = spelled(words, a), spelled(words, b)
-    if not isinstance(first, Access) or not isinstance(second, Access):
+def is_product(name: str) -> bool:
+    """Whether a function of another library is a product of two matrices."""
+    return _ALIASES.get(name.lower(), name.lower()) == "matmul"
+
+
+def _product(words: Vocabulary, a: Expr, b: Expr, left: Sequence[str], turned: Sequence[Turned]) -> Meant | None:
+    first, second = _factor(words, a, turned), _factor(words, b, turned)
+    made = None if first is None or second is None else product(first, second, left)
+    return None if made is None else Meant(made[0], made[1] or None)
+
+
+def _factor(words: Vocabulary, e: Expr, turned: Sequence[Turned]) -> Factor | None:
+    """An operand of a product; one that was made of another notation may have its indices in another order."""
+    whole = spelled(words, e)
+    order = next((order for node, order in turned if node is e), None)
+    if order is not None and isinstance(whole, Reduction):
+        return Factor(whole, order, False, {})
+    if not isinstance(whole, Access) or not _plain(whole):
         return None
-    mine, theirs = _plain(first), _plain(second)
-    if not mine or not theirs or mine[-1] == "...":
-        return None
-    along = mine[-1]
-    place = len(theirs) - (2 if len([i for i in theirs if i != "..."]) > 1 else 1)
-    after = theirs[-1] if place == len(theirs) - 2 else None
-    if after is not None and after in mine:
-        after = next(c for c in _FRESH if c not in mine and c not in theirs)
-    lead = theirs[:place]
-    items = (*lead, along, *([after] if after else []))
-    order = (*mine[:-1], *(i for i in lead if i not in mine), *([after] if after else []))
-    factors = (("*", _access(first.name, mine, first)), ("*", _access(second.name, items, second)))
-    body = Product(factors, a.span.to(b.span))
-    return Meant(Reduction("sum", (Binder(along, None, a.span),), body, body.span, body.span), order)
+    items, shape = _plain(whole), words.shapes.get(whole.name, ())
+    sizes = dict(zip(items, shape, strict=True)) if len(items) == len(shape) else {}
+    return Factor(whole, order or items, order is None and isinstance(e, Access), sizes)
 
 
 def _plain(e: Access) -> tuple[str, ...]:

@@ -89,8 +89,8 @@ RANDOM = ("rand", "randn", "random", "dropout", "bernoulli", "normal", "uniform"
 NAMES: Mapping[str, str] = MappingProxyType({
     "e": "the exponential function is `exp(x)`",
     "None": "what may be missing has `default: null`",
-    "True": "write `true`",
-    "False": "write `false`",
+    **dict.fromkeys(("True", "yes", "on"), "write `true`"),
+    **dict.fromkeys(("False", "no", "off"), "write `false`"),
     "Inf": "write `inf`",
     "NaN": "write `nan`",
     "PI": "write `pi`",
@@ -109,7 +109,8 @@ DOTS = "an index runs from 0: `sum[i < 3](…)`, and a position may subtract: `x
 NO_AXIS = "an access holds what the tensor has, no place for a new axis: an index lines up by its name"
 TUPLE = "several results are several statements; several indices stand side by side: `sum[i, j](…)`"
 RESULTS = "the value and the place of a maximum are `v[n] = max[k](x[n, k])` and `i[n] = argmax[k](x[n, k])`"
-SLICE = "an index runs over all of its dim: `x[n, 0]`, not `x[:, 0]`; for every second element `x[2*i]`"
+POSITION = "a position is one integer, and how far an index runs is written where it is bound"
+SLICE = "`x[:H]` is `y[h < H] = x[h]`, `x[1:]` is `y[t < T - 1] = x[t + 1]`, `x[::2]` is `y[p < N//2] = x[2*p]`"
 ELEMENT = "only a tensor has elements: name the value in a statement of its own, and read that"
 COLON = "a formula has no `:`; a guard begins with `if`"
 AXES = ("dim", "dims", "axis", "axes", "keepdim", "keepdims")  # what other libraries say for indices

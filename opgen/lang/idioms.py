@@ -12,12 +12,15 @@ from types import MappingProxyType
 
 from opgen.diagnostics.model import Bag, Label, Span
 from opgen.lang import habits, orders
-from opgen.lang.foreign import bare, called, layout, renamed, spelled, transposed
+from opgen.lang.foreign import bare, called, is_product, layout, renamed, spelled, transposed
+from opgen.lang.lexer import Token
 from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, Name, Number, Reduction, Target, Unary
 from opgen.lang.orders import through_order
+from opgen.lang.products import reindexed
+from opgen.lang.slices import SPARE, Bounds, Extents, Item, Slice, is_open, read_at, sizes, stands
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.vocabulary import Vocabulary
-from opgen.lang.walk import nodes
+from opgen.lang.walk import nodes, transform
 
 MODULES = (
     "torch", "np", "numpy", "nn", "F", "math", "Math", "cmath", "jnp", "jax", "tf", "keras", "scipy", "special",
@@ -54,6 +57,7 @@ class _Found:
     span: Span
     hints: tuple[str, ...]
     label: str = ""
+    otherwise: str = ""  # a hint for where no line can be proposed
 
 
 @dataclass(slots=True)
@@ -67,9 +71,11 @@ class Idioms:
     unclear: bool = False  # something in it has no counterpart
     limits: dict[str, str] = field(default_factory=dict)  # an index that another one goes up to, with that one
     results: list[tuple[Expr, tuple[str, ...]]] = field(default_factory=list)  # nodes whose indices have an order
+    bound: list[str] = field(default_factory=list)  # indices of the reductions around what is read
+    parts: dict[int, Extents] = field(default_factory=dict)  # how far slices run, by where their access begins
 
-    def note(self, span: Span, message: str, *hints: str, code: str = "OPG201") -> None:
-        self.found.append(_Found(code, message, span, hints))
+    def note(self, span: Span, message: str, *hints: str, code: str = "OPG201", otherwise: str = "") -> None:
+        self.found.append(_Found(code, message, span, hints, otherwise=otherwise))
 
     # --- what the parser meets ---------------------------------------------------------------------------------------
 
@@ -99,6 +105,21 @@ class Idioms:
         if word != "values":
             self.note_unclear(habits.NO_ATTRIBUTES)
         return of
+
+    def access(self, name: Token, items: Sequence[Item], span: Span) -> Access:
+        """An access that may have slices."""
+        plain = tuple(i for i in items if not isinstance(i, Slice))
+        slices = [i for i in items if isinstance(i, Slice)]
+        if not slices:
+            return Access(name.text, plain, span, name.span)
+        message = "a slice is not part of the formula language"
+        self.note(slices[0].span, message, habits.POSITION, otherwise=habits.SLICE)
+        found = read_at(self.words, name.text, items, self.left, self.bound, span)
+        if found is None:
+            self.unclear = True
+            return Access(name.text, plain, span, name.span)
+        self.parts[name.span.start] = found[1]
+        return Access(name.text, found[0], span, name.span)
 
     def size(self, of: Expr, axis: Expr, span: Span) -> Expr:
         """`x.shape[0]`, `x.size(0)`, `len(x)`: the name of a dim."""
@@ -244,15 +265,30 @@ class Idioms:
         if name == "size" and len(args) == 2:
             self.found.pop()
             return self.size(args[0], args[1], span)
-        meant = called(self.words, name, args, named, self.left)
+        meant = called(self.words, name, args, named, self.left, self.results)
+        if is_product(name):
+            self.results = [r for r in self.results if not any(r[0] is a for a in args)]
         if meant is None and self.takes_more(name) and args:
             self._in_order(name, args[0], None, args[1] if len(args) > 1 else None)
         if meant is None:
             self.note_unclear(habits.FUNCTIONS.get(name, ""))
             return Name(name, span)
-        if meant.order is not None:
-            self.results.append((meant.node, meant.order))
-        return meant.node
+        if meant.order is None:
+            return meant.node
+        node, order = self._lettered(meant.node, meant.order)
+        self.results.append((node, order))
+        return node
+
+    def _lettered(self, node: Expr, order: tuple[str, ...]) -> tuple[Expr, tuple[str, ...]]:
+        """A result with the indices of the target in place of its own, where it has others and as many."""
+        left = self.left
+        same = [i == "..." for i in left] == [i == "..." for i in order]
+        if not left or not same or set(left) == set(order):
+            return node, order
+        inner = [b.name for r in nodes(node) if isinstance(r, Reduction) for b in r.binders if isinstance(b, Binder)]
+        spare = (c for c in SPARE if c not in (*left, *order, *inner))
+        names = {**{i: next(spare) for i in inner if i in left}, **dict(zip(order, left, strict=True))}
+        return reindexed(node, names), left
 
     # --- what is said about it ---------------------------------------------------------------------------------------
 
@@ -264,25 +300,74 @@ class Idioms:
         if text is not None:
             general = first.message.startswith("arguments") or first.code in ("OPG206", "OPG242")
             hints = (*(() if general else hints), f"write `{text}`")
+        elif first.otherwise:
+            hints = (*hints, first.otherwise)
         related = [Label(o.span, o.label or "this too") for o in others if o.span != first.span]
         bag.error(first.code, first.message, first.span, label=first.label, hints=hints, related=related)
 
     def _proposal(self, whole: Assign | Expr) -> str | None:
         if not isinstance(whole, Assign):
-            return unparse(whole)
+            return None if self.parts else unparse(whole)
         value, target = spelled(self.words, whole.value), whole.target
         if target.items is None:
-            items = layout(self.words, value)
-            if self.results:
-                node, items = self.results[0]
-                if len(self.results) > 1 or spelled(self.words, node) != value:
-                    return None
+            items = self._order(value)
+            if items is None:
+                return None
             target = _with_items(target.name, items, target.span)
-        elif isinstance(value, Reduction) and not set(self.left) >= {*layout(self.words, value)}:
-            return None
         elif self.limits:
             target = replace(target, items=tuple(self._bounded(i, value) for i in target.items))
-        return unparse_assign(Assign(target, whole.op, value, whole.guard, whole.span))
+        bound = frozenset(i.name for i in target.items or () if isinstance(i, Binder))
+        if self.words.reductions and is_open(self.words, value, bound):
+            return None
+        if self.parts:
+            sides = Bounds(self.words, self.parts).written(target, value)
+            if sides is None:
+                return None
+            target, value = sides
+        apart = self._apart(target, value)
+        if apart is None:
+            return None
+        made = Assign(apart[0], whole.op, apart[1], whole.guard, whole.span)
+        self._remember(made)
+        return unparse_assign(made)
+
+    def _remember(self, s: Assign) -> None:
+        """Read the target further down as the proposal has it."""
+        items = s.target.items or ()
+        read = tuple("..." if isinstance(i, Dots) else i.name for i in items if isinstance(i, Dots | Binder))
+        if items and len(read) == len(items):
+            self.words.letters.setdefault(s.target.name, read)
+            sizes(self.words, s)
+
+    def _apart(self, target: Target, value: Expr) -> tuple[Target, Expr] | None:
+        """The sides with other letters for indices that are called like a tensor or a param; None where one stands."""
+        words = self.words
+        bound = [b for r in nodes(value) if isinstance(r, Reduction) for b in r.binders if isinstance(b, Binder)]
+        bound += [i for i in target.items or () if isinstance(i, Binder)]
+        names = {b.name for b in bound}
+        clashing = [n for n in names - {*self.left} if words.knows(n) or n in words.letters or n == target.name]
+        if any(stands(value, n) for n in clashing):
+            return None
+        spare = (c for c in SPARE if not (c in names or words.knows(c) or c in words.letters or c == target.name))
+        other = dict(zip(sorted(clashing), spare, strict=False))
+        items = tuple(
+            replace(i, name=other.get(i.name, i.name)) if isinstance(i, Binder) else i for i in target.items or ()
+        )
+        return replace(target, items=None if target.items is None else items), reindexed(value, other)
+
+    def _order(self, value: Expr) -> tuple[str, ...] | None:
+        """The indices of a target that has none written; None where their order is not clear."""
+        items = layout(self.words, value)
+        if not self.results:
+            return items
+        order = self.results[0][1]
+        made = [spelled(self.words, node) for node, _ in self.results]
+        found = [*nodes(value)]
+        if any(other != order for _, other in self.results) or not all(of in found for of in made):
+            return None
+        rest = iter(order)
+        beside = layout(self.words, transform(value, lambda n: Number(0, n.span) if n in made else None))
+        return order if set(items) == set(order) and all(i in rest for i in beside) else None
 
 
 def integer(e: Expr) -> int | None:

@@ -21,6 +21,7 @@ from opgen.lang.nodes import (
     Expr,
     Target,
 )
+from opgen.lang.slices import sizes
 from opgen.lang.slips import end_of_foreign, is_assigned, is_foreign
 from opgen.lang.vocabulary import Vocabulary
 from opgen.schema.formula import Formula
@@ -49,6 +50,7 @@ class _Parser(ExpressionParser):
                 if not self.idioms.found and s.op == "=":
                     self.idioms.without_indices(s)
                 if not self.idioms.found:
+                    sizes(self.words, s)
                     found.append(s)
                     continue
                 self.idioms.report(self.bag, s)

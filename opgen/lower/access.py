@@ -107,15 +107,21 @@ def param(f: Frame, span: Span, p: ParamSpec, item: int | None) -> Typed:
     if p.choices:
         hint = f'test it in a guard: `… if {name} == "{p.choices[0]}"`'
         return f.error("OPG231", f"`{name}` is a string, which has no value in a formula", span, hint)
+    if p.type == "str":  # without choices, which is told where it is declared
+        return BAD
     kind = _KINDS[p.type]
     if f.state.given.get(name) is False:
         if name in f.state.defaults:
             return Typed(f.state.defaults[name], kind)
-        return f.error(
-            "OPG230", f"`{name}` may be missing here", span,
-            f"exclude it with a guard `… if given({name})`, or write `where(given({name}), {name}, …)`",
-            label="no condition excludes that it is missing",
-        )  # fmt: skip
+        if f"given({name})" not in f.reported:
+            f.reported.add(f"given({name})")
+            f.error(
+                "OPG230", f"`{name}` may be missing here", span,
+                f"exclude it with a guard `… if given({name})`, and say the other case, `… if not given({name})`",
+                f"or write `where(given({name}), a, b)` with what holds in either case",
+                label="no condition excludes that it is missing",
+            )  # fmt: skip
+        return BAD
     if (p.length is None) != (item is None):
         if item is None:
             return f.error("OPG206", f"`{name}` is a list of {p.length}", span, f"choose an element: `{name}[0]`")
@@ -143,12 +149,13 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
             f.reported.add(name)
             hints = did_you_mean(name, [i.name for i in f.scope.visible() if not isinstance(i, Batch)])
             near = did_you_mean(name, visible) if len(name) > 2 else ()
+            over: tuple[str, ...] = (f"sum over it with `sum[{name}](…)`, or write it on the left",)
+            notes: tuple[str, ...] = ("nothing is summed implicitly",)
             if not position and name.upper() in f.decl.known_dims():
-                near = (f"the size of the dim is `{name.upper()}`",)
+                hints, near, over, notes = (f"did you mean the size of the dim, `{name.upper()}`?",), (), (), ()
             f.error(
-                "OPG204", f"the index `{name}` is not bound", span, *hints, *near,
-                f"sum over it with `sum[{name}](…)`, or write it on the left", label="bound nowhere",
-                notes=("nothing is summed implicitly",),
+                "OPG204", f"the index `{name}` is not bound", span, *hints, *near, *over, label="bound nowhere",
+                notes=notes,
             )  # fmt: skip
         return BAD
     constants = [c for c in CONSTANTS if name.lower() == c or len(name) <= 3]

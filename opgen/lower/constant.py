@@ -9,6 +9,7 @@ import math
 from fractions import Fraction
 
 from opgen.diagnostics.model import Bag
+from opgen.ir.formula import CONSTANTS
 from opgen.ir.interp_functions import SCALARS
 from opgen.ir.program import Argument, Kind
 from opgen.ir.scalar import ZERO, Apply, Const, Dim, Lit, Param, Scalar, call, walk
@@ -18,6 +19,7 @@ from opgen.lang.walk import names_read
 from opgen.lower.declare import Declarations
 from opgen.lower.domain import is_at_least
 from opgen.lower.kinds import ARTICLES, integer, numeric, promote
+from opgen.lower.proposals import own_bounds
 from opgen.lower.scope import Typed, Variation
 from opgen.lower.statement import frame_of
 from opgen.schema.formula import Formula
@@ -158,6 +160,7 @@ def check_domains(d: Declarations, bag: Bag) -> None:
     """A domain is a comparison (or a chain of them) that the name itself stands in alone."""
     state = Variation({}, {})
     named = [(str(i.name), i.domain) for i in d.inputs.values() if i.domain is not None]
+    known = {*d.params, *d.known_dims(), *CONSTANTS}
     named += [(str(p.name), p.domain) for p in d.params.values() if p.domain is not None]
     for name, formula in named:
         e = parse_expression(formula, bag)
@@ -169,7 +172,7 @@ def check_domains(d: Declarations, bag: Bag) -> None:
         if len(own) != 1 or len(parts) > 3 or (len(parts) == 3 and own[0] is not parts[1]) or {"==", "!="} & set(ops):
             bag.error(
                 "OPG233", f"the domain of `{name}` is an inequality over `{name}`", e.span,
-                hints=(f"for example `{name} > 0` or `0 <= {name} < 1`",),
+                hints=own_bounds(e, name, known) or (f"for example `{name} > 0` or `0 <= {name} < 1`",),
             )  # fmt: skip
             continue
         for o in parts:

@@ -152,8 +152,8 @@ def _vocabulary(
 
 
 def _default(p: ParamSpec, bag: Bag) -> tuple[Expr, ...] | None:
-    """The parsed default; None where there is none or where it is one of the choices."""
-    if p.default is None or p.choices:
+    """The parsed default; None where there is none or where it is a word."""
+    if p.default is None or p.type == "str":
         return None
     formulas = p.default if isinstance(p.default, tuple) else (p.default,)
     found = tuple(parse_expression(f, bag) for f in formulas)

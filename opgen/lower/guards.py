@@ -15,10 +15,12 @@ from opgen.diagnostics.model import Bag, Label
 from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.ir.program import Chosen, Condition, Given
 from opgen.lang.circles import constant_part
-from opgen.lang.nodes import Assign, Call, Compare, Expr, Logic, Name, Reduction, Text, Unary
+from opgen.lang.nodes import Access, Assign, Call, Compare, Expr, Logic, Name, Reduction, Text, Unary
 from opgen.lang.unparse import unparse_target
-from opgen.lang.walk import nodes
+from opgen.lang.walk import nodes, statement_names
 from opgen.lower.declare import Declarations, every
+from opgen.schema.formula import Formula
+from opgen.schema.model import InputSpec
 
 MAX_VARIANTS = 64
 _MOST_SETTINGS = 4096  # of the switches in the guards of one name
@@ -127,23 +129,47 @@ def _comparison(d: Declarations, left: Expr, right: Expr) -> tuple[str, str | bo
     return left.name, value
 
 
-def check_guard(d: Declarations, guard: Expr, bag: Bag) -> bool:
-    """Report what a guard may not say."""
+def check_words(d: Declarations, bag: Bag) -> None:
+    """Params of words say which words there are."""
+    for name, p in d.params.items():
+        if p.type != "str" or p.choices:
+            continue
+        default = p.default.text.strip() if isinstance(p.default, Formula) else ""
+        words = dict.fromkeys((*_compared_with(d, name), *([default] if default else [])))
+        known = ", ".join((*words, *(["…"] if len(words) < 2 else [])))
+        hint = f"write `{name}: {{choices: [{known}]{f', default: {default}' if default else ''}}}`"
+        bag.error("OPG117", f"the string param `{name}` needs choices", p.span, hints=(hint,))
+
+
+def _compared_with(d: Declarations, name: str) -> Iterator[str]:
+    """The words that statements compare a param with."""
+    parts = [n for s in (*d.forward, *d.backward) for e in (s.value, s.guard) if e is not None for n in nodes(e)]
+    for e in parts:
+        if isinstance(e, Compare) and any(isinstance(o, Name) and o.name == name for o in e.operands):
+            yield from (o.value for o in e.operands if isinstance(o, Text))
+            yield from (o.name for o in e.operands if isinstance(o, Name) and o.name != name)
+
+
+def check_guard(d: Declarations, guard: Expr, bag: Bag, hints: tuple[str, ...] = ()) -> bool:
+    """Report what a guard may not say; `hints`: what to write in place of a condition on numbers."""
     match guard:
         case Name(name=name):
             return _check_flag(d, guard, name, bag)
         case Unary(op="not", operand=operand):
-            return check_guard(d, operand, bag)
+            return check_guard(d, operand, bag, hints)
         case Logic(operands=operands):
-            return every(check_guard(d, o, bag) for o in operands)
+            return every(check_guard(d, o, bag, hints) for o in operands)
         case Call(name="given", args=args):
             return check_given(d, guard, args, bag)
         case Compare(operands=(left, right), ops=("==" | "!=",)):
-            return _check_comparison(d, guard, left, right, bag)
+            return _check_comparison(d, guard, left, right, bag, hints)
+        case _ if hints and any(told.hints == hints for told in bag.items):
+            return False  # both statements are one, which is told at the first
         case _:
             bag.error(
                 "OPG222", "a guard tests bool and choices params and `given(name)`", guard.span,
-                hints=("for a condition per element or over numbers write `where(condition, a, b)`",),
+                notes=_what_tensors_are(d, guard),
+                hints=hints or ("for a condition per element or over numbers write `where(condition, a, b)`",),
             )  # fmt: skip
             return False
 
@@ -154,6 +180,8 @@ def _check_flag(d: Declarations, guard: Expr, name: str, bag: Bag) -> bool:
         return True
     if param is None and name in ("true", "false"):
         return True
+    if param is not None and param.type == "str" and not param.choices:
+        return False  # told where it is declared
     hints: tuple[str, ...] = ()
     if param is not None and param.choices:
         hints = (f'compare it: `{name} == "{param.choices[0]}"`',)
@@ -178,16 +206,48 @@ def check_given(d: Declarations, call: Expr, args: tuple[Expr, ...], bag: Bag) -
     hints: tuple[str, ...]
     optional = [n for n, t in d.inputs.items() if t.optional] + [n for n, p in d.params.items() if p.null]
     if name in d.inputs:
-        message, hints = f"`{name}` is not optional", (f"declare it with `{name}: {{optional: true}}`",)
+        message, hints = f"`{name}` is not optional, it is always passed", _made_optional(d, d.inputs[name])
     elif name in d.params:
         message, hints = f"`{name}` cannot be missing", (f"declare it with `{name}: {{default: null}}`",)
     else:
         message, hints = f"`{name}` is no input or param of this spec", ()
+    if any(told.message == message for told in bag.items):
+        return False
     bag.error("OPG229", message, arg.span, hints=did_you_mean(name, optional) or hints)
     return False
 
 
-def _check_comparison(d: Declarations, guard: Expr, left: Expr, right: Expr, bag: Bag) -> bool:
+def _made_optional(d: Declarations, t: InputSpec) -> tuple[str, ...]:
+    """How an input is declared that may be missing, and what it then reads as."""
+    plain = t.shape is None and t.dtype == "float" and t.domain is None
+    fields = "optional: true" if plain else "…, optional: true"
+    always = f"or leave out `given({t.name})`, if it is always passed"
+    if not any(t.name in statement_names(s) and not _asks(s.guard, t.name) for s in (*d.forward, *d.backward)):
+        return f"declare it with `{t.name}: {{{fields}}}`", always
+    if t.dtype != "bool":
+        hint = f"declare it with `{t.name}: {{{fields}}}`; where it was not passed it reads as 0, or as `absent` says"
+        return hint, always
+    meaning = "where `absent` is what it reads as when it was not passed (false, where that is not stated)"
+    return f"declare it with `{t.name}: {{{fields}, absent: true}}`, {meaning}", always
+
+
+def _asks(guard: Expr | None, name: str) -> bool:
+    """Whether a guard holds only where something was passed."""
+    match guard:
+        case Call(name="given", args=(Name(name=asked),)):
+            return asked == name
+        case Logic(op="and", operands=operands):
+            return any(_asks(o, name) for o in operands)
+        case _:
+            return False
+
+
+def _what_tensors_are(d: Declarations, guard: Expr) -> tuple[str, ...]:
+    read = [n.name for n in nodes(guard) if isinstance(n, Access) and n.name in d.inputs]
+    return (f"`{read[0]}` is an input, which a guard can only ask to be given",) if read else ()
+
+
+def _check_comparison(d: Declarations, guard: Expr, left: Expr, right: Expr, bag: Bag, whole: tuple[str, ...]) -> bool:
     if not (isinstance(left, Name) and left.name in d.params):
         left, right = right, left
     if not (isinstance(left, Name) and left.name in d.params):
@@ -214,10 +274,16 @@ def _check_comparison(d: Declarations, guard: Expr, left: Expr, right: Expr, bag
         return False
     if param.type == "bool" and param.length is None and isinstance(right, Name) and value in ("true", "false"):
         return True
-    bag.error(
-        "OPG222", f"`{left.name}` is of type {param.type}; a guard tests bool and choices params", guard.span,
-        hints=("for a condition over numbers write `where(condition, a, b)`",),
-    )  # fmt: skip
+    if param.type == "bool":
+        hint = f"write `{left.name}` or `not {left.name}`"
+        bag.error("OPG222", f"`{left.name}` is true or false", guard.span, hints=(hint,))
+    elif param.type != "str" and not (
+        whole and any(told.hints == whole for told in bag.items)
+    ):  # a string without choices is told where it is declared
+        bag.error(
+            "OPG222", f"`{left.name}` is of type {param.type}; a guard tests bool and choices params", guard.span,
+            hints=whole or ("for a condition over numbers write `where(condition, a, b)`",),
+        )  # fmt: skip
     return False
 
 

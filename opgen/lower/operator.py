@@ -55,12 +55,14 @@ from opgen.lower.guards import (
     case_of,
     check_cover,
     check_guard,
+    check_words,
     combinations,
     holds,
     switches,
 )
 from opgen.lower.kinds import numeric, promote
 from opgen.lower.override import check_targets, lower_override
+from opgen.lower.proposals import one_statement
 from opgen.lower.scatter import identity
 from opgen.lower.scope import Frame, Known, Variation
 from opgen.lower.shape import is_clear
@@ -74,8 +76,10 @@ def lower(spec: OpSpec, bag: Bag) -> Operator | None:
     found = Bag()
     with deep_trees():
         operator = _lower(spec, found)
+    told = {d.span for d in bag.items if d.span is not None}  # what stands there is wrong in another way already
     for d in sorted(found.items, key=lambda d: d.span.start if d.span is not None else 0):
-        bag.add(d)
+        if d.span not in told:
+            bag.add(d)
     return None if found.has_errors else operator
 
 
@@ -92,8 +96,11 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
     computed = computed_defaults(d)
     params = arguments(d, computed, bag)
     check_domains(d, bag)
+    check_words(d, bag)
     check_targets(d, bag)
-    guards = every(check_guard(d, s.guard, bag) for s in (*d.forward, *d.backward) if s.guard is not None)
+    guards = every(
+        check_guard(d, s.guard, bag, one_statement(d, s)) for s in (*d.forward, *d.backward) if s.guard is not None
+    )
     if not guards:
         return None
     found = switches(d, computed)

@@ -102,11 +102,16 @@ def _group(
         if n not in bodies:
             bag.error("OPG250", f"`{n}` has a start and nothing that goes on from it", starts[n].target.span)
             return None
-    step = direction(bodies, names, bag)
+    step = direction(bodies, names, _unlisted(d), bag)
     if step is None:
         return None
     group = _Group(d, state, wanted, bag, bodies, starts, step)
     return group if _placed(group) and _checked(group) else None
+
+
+def _unlisted(d: Declarations) -> tuple[str, ...]:
+    """The outputs, where they are not listed and so would be others with a further name."""
+    return d.outputs if d.spec.outputs is None else ()
 
 
 def _placed(g: _Group) -> bool:
@@ -170,7 +175,8 @@ def _checked(g: _Group) -> bool:
             else:
                 sign = "-" if g.step.offset < 0 else "+"
                 where_ = f"`{g.along[n]}` and `{g.along[n]} {sign} 1`"
-                g.error(f"a recurrence reads its own names at {where_} only", a, *carried(g.bodies[a.name], a, g.step))
+                told = carried(g.bodies[a.name], a, g.step, _unlisted(g.d))
+                g.error(f"a recurrence reads its own names at {where_} only", a, *told)
             good = False
         seen.append(n)
     return good

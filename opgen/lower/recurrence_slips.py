@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from opgen.diagnostics.model import Bag, Label
 from opgen.lang.circles import Step, accesses, shift_of, step_of
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name
 from opgen.lang.unparse import unparse, unparse_target
 
+_FURTHEST = 8  # places back that are spelt out
 
-def direction(bodies: Mapping[str, Assign], names: Sequence[str], bag: Bag) -> Step | None:
+
+def direction(bodies: Mapping[str, Assign], names: Sequence[str], outputs: Sequence[str], bag: Bag) -> Step | None:
     """The index along which every read at another place goes one back, and which way; None after a mistake.
 
-    Each statement may call that index as it likes; the first one's name is given.
+    Each statement may call that index as it likes; the first one's name is given. `outputs` are those to list where a
+    message proposes another name.
     """
     found = [
-        _along(s, moved, bag) for s in bodies.values()
+        _along(s, moved, outputs, bag) for s in bodies.values()
         if (moved := [a for a in accesses((s,), names) if _shifts(a)])
     ]  # fmt: skip
     return None if None in found else found[0]
 
 
-def _along(s: Assign, moved: Sequence[Access], bag: Bag) -> Step | None:
+def _along(s: Assign, moved: Sequence[Access], outputs: Sequence[str], bag: Bag) -> Step | None:
     """The same for the reads of one statement."""
     steps = [[step for i in a.items if (step := step_of(i)) is not None] for a in moved]
     near = [step for found in steps for step in found]
@@ -38,7 +42,7 @@ def _along(s: Assign, moved: Sequence[Access], bag: Bag) -> Step | None:
         _two_axes(s, moved, indices, bag)
     elif not near:
         message = f"a recurrence reads its own names at `{_index(first)}` and one place back only"
-        bag.error("OPG250", message, first.span, hints=carried(s, first, _nearest(first)))
+        bag.error("OPG250", message, first.span, hints=carried(s, first, _nearest(first), outputs))
     else:
         other = next(a for a in moved if not _goes(a, _shifts(first)[0]))
         message = f"this recurrence runs along `{indices[0]}` upwards and downwards"
@@ -103,10 +107,13 @@ def _diagonals(s: Assign, moved: Sequence[Access], indices: tuple[str, ...]) -> 
 # --- what would be right ---------------------------------------------------------------------------------------------
 
 
-def carried(body: Assign, a: Access, step: Step) -> tuple[str, ...]:
-    """How a read from further back is written with another name that the recurrence takes along."""
+def carried(body: Assign, a: Access, step: Step, outputs: Sequence[str]) -> tuple[str, ...]:
+    """How a read from further back is written with other names that the recurrence takes along.
+
+    `outputs` are those to list, so that these names are none.
+    """
     sign = "-" if step.offset < 0 else "+"
-    far = next((s for s in _shifts(a) if s.index == step.index and abs(s.offset) == 2), None)
+    far = next((s for s in _shifts(a) if s.index == step.index and 2 <= abs(s.offset) <= _FURTHEST), None)
     items = body.target.items or ()
     if far is None or len(items) != len(a.items):
         return (f"carry it along under a name of its own: `before[t] = {a.name}[t {sign} 1]`",)
@@ -114,8 +121,12 @@ def carried(body: Assign, a: Access, step: Step) -> tuple[str, ...]:
     own = ["..." if isinstance(i, Dots) else i.name if isinstance(i, Binder) else "" for i in items]
     near = [f"{n} {sign} 1" if k == place else n for k, n in enumerate(own)]
     read = [f"{n} {sign} 1" if k == place else _text(i) for k, (n, i) in enumerate(zip(own, a.items, strict=True))]
-    carry = f"before_{a.name}[{', '.join(own)}] = {a.name}[{', '.join(near)}]"
-    return (f"carry it along: `{carry}`, and read `before_{a.name}[{', '.join(read)}]` for `{unparse(a)}`",)
+    names = [a.name, f"before_{a.name}", *(f"before_{a.name}_{n}" for n in range(2, abs(far.offset)))]
+    carry = [f"`{late}[{', '.join(own)}] = {early}[{', '.join(near)}]`" for early, late in pairwise(names)]
+    hint = f"carry it along: {', '.join(carry)}, and read `{names[-1]}[{', '.join(read)}]` for `{unparse(a)}`"
+    listed = f"outputs: [{', '.join(outputs)}]"
+    also = f"and list the outputs, of which `{names[1]}` is none: `{listed}`"
+    return (hint, also) if outputs else (hint,)
 
 
 def _text(item: Expr | Dots) -> str:

@@ -27,6 +27,7 @@ from opgen.lower.declare import check_lower, every
 from opgen.lower.extent import extent_of, resolve
 from opgen.lower.kinds import condition, numeric
 from opgen.lower.lazy import axes_of, risky, take_out, under
+from opgen.lower.proposals import one_index
 from opgen.lower.scope import BAD, Frame, IndexInfo, Pending, Scope, Typed, free
 
 
@@ -46,7 +47,7 @@ def reduce(f: Frame, e: Reduction) -> Pending | None:
     if row is None:
         return None
     if row.single_index and (len(e.binders) != 1 or isinstance(e.binders[0], Dots)):
-        f.error("OPG246", f"`{row.name}` takes one index", e.span, f"write `{row.name}[k](…)`")
+        f.error("OPG246", f"`{row.name}` takes one index", e.span, *one_index(f, e))
         return None
     return _kept(f, e, row) if row.keeps_index else _bound(f, e, row)
 

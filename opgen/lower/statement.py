@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from opgen.diagnostics.model import Bag, Label, Span
@@ -29,6 +30,7 @@ from opgen.lower.expression import expression
 from opgen.lower.extent import extent_of, resolve
 from opgen.lower.kinds import ARTICLES
 from opgen.lower.lazy import take_out
+from opgen.lower.proposals import diagonal
 from opgen.lower.range import check_ranges
 from opgen.lower.reduction import another, check_index_name, reduce
 from opgen.lower.scope import Frame, IndexInfo, Scope, Typed, Variation, loops_of, measure, same_extent
@@ -137,12 +139,29 @@ def _scope(frame: Frame, s: Assign, appended: tuple[Binder | Dots, ...], wanted:
     else:
         scope = Scope([], False)
         all_items = (*(items or ()), *appended)
+    twice = _repeated(all_items)
+    if twice is not None:
+        line = diagonal(frame, s, declared=wanted.shape is not None)
+        hints = (f"for a diagonal use two indices: `{line}`",) if all_items == items else ()
+        frame.error("OPG208", f"the index `{twice.name}` stands twice", twice.span, *hints, label="again here")
+        return None
     for item in all_items:
         if not _bind(frame, scope, item):
             return None
     if wanted.shape is not None and (items is not None or appended):
         return scope if _declare(frame, s, scope, wanted) else None
     return scope
+
+
+def _repeated(items: Sequence[Binder | Dots | Expr]) -> Binder | None:
+    """The first index that stands left of `=` a second time."""
+    seen: set[str] = set()
+    for item in items:
+        if isinstance(item, Binder):
+            if item.name in seen:
+                return item
+            seen.add(item.name)
+    return None
 
 
 def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr) -> bool:
@@ -157,10 +176,6 @@ def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr) -> bool:
             return True
         case Binder():
             if not check_index_name(frame, item):
-                return False
-            if any(isinstance(i, IndexInfo) and i.name == item.name for i in scope.loops):
-                hint = "for a diagonal use two indices: `where(i == j, …, 0)`"
-                frame.error("OPG208", f"the index `{item.name}` stands twice", item.span, hint, label="again here")
                 return False
             info = IndexInfo(item.name, item.name, item.span)
             if item.extent is not None:

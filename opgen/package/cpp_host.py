@@ -191,6 +191,9 @@ class _VariantCode:
         self.dims = [x.name for x in plan.dims]
         self.arguments = [b for b in plan.arguments if b.name in d.tensors]
         self.printer = Printer(NATIVE, self._leaf)
+        self.carriers = carriers(program)
+        self.values = {o.name: o.value for o in program.outputs if o.kept}
+        self.users = {b: s.results for s in reversed(plan.steps) for b in written(s)}
 
     def _order(self) -> list[Buffer]:
         return [*self.plan.arguments, *(b for b in self.plan.buffers if b.role is None)]
@@ -324,13 +327,10 @@ class _VariantCode:
                 lines.append(f'call.reserve("{b.name}");')
                 continue
             entries = ", ".join(self._entry(s) for s in b.shape)
-            condition = self._wanted(self._users(b.name))
+            condition = self._wanted(self.users[b.name])
             more = f", {condition}" if condition else ""
             lines.append(f'call.allocate("{b.name}", {self._element(b.storage)}, {{{entries}}}{more});')
         return lines
-
-    def _users(self, buffer: str) -> tuple[str, ...]:
-        return next(s.results for s in self.plan.steps if buffer in written(s))
 
     def _contract(self, c: Contract) -> list[str]:
         element = self._element(self.plan.buffer(c.out.buffer).storage)
@@ -379,12 +379,12 @@ class _VariantCode:
             arguments += [str(batch_at), f"{{{', '.join(map(quoted, makers))}}}"]
         text = f"call.{'result' if makers is None else 'kept'}({', '.join(arguments)})"
         own = self._wanted((r.name,))
-        return f"{own} ? {text} : Tensor()" if own and own != self._wanted(self._users(r.buffer)) else text
+        return f"{own} ? {text} : Tensor()" if own and own != self._wanted(self.users[r.buffer]) else text
 
     def _makers(self, r: Result) -> tuple[str, ...] | None:
         """Of a residual, the arguments that have all its batch dims between them; None where it may have every one."""
-        output = next(o for o in self.program.outputs if o.name == r.name)
-        found = carriers(self.program)[output.value] if output.kept and BATCH in r.shape else None
+        value = self.values.get(r.name)
+        found = self.carriers[value] if value is not None and BATCH in r.shape else None
         return None if found == tuple(t.name for t in self.program.inputs if BATCH in t.shape) else found
 
 

@@ -10,6 +10,7 @@ from opgen.diagnostics.suggest import counted, did_you_mean, listed
 from opgen.schema.cases import stated_case
 from opgen.schema.elsewhere import HEADER, NATIVE, Callee
 from opgen.schema.formula import Formula, Word
+from opgen.schema.leaves import truth
 from opgen.schema.model import FunctionSpec, InputSpec, ModuleSpec, OpSpec, ParamSpec
 
 
@@ -79,8 +80,6 @@ def _param(param: ParamSpec, bag: Bag) -> None:
         if param.domain is not None:
             bag.error("OPG117", "a param with choices has no `domain`", param.domain.whole, hints=("remove it",))
         _no_repeats(((choice, choice.span) for choice in param.choices), bag)
-    elif param.type == "str":
-        bag.error("OPG117", f"the string param `{param.name}` needs choices", param.span, hints=("add `choices: […]`",))
     if param.default is not None:
         _default(param, param.default, bag)
 
@@ -106,7 +105,9 @@ def _default_value(param: ParamSpec, default: Formula, bag: Bag) -> None:
     elif param.type in ("int", "float") and text in ("true", "false"):
         _unfit(param, default, "a truth value", bag)
     elif param.type == "bool" and text not in ("true", "false"):
-        _unfit(param, default, "not a truth value", bag)
+        meant = truth(text)
+        hint = f"write `{meant}`" if meant else "write `true` or `false`"
+        _unfit(param, default, "not a truth value", bag, hint)
     elif param.type == "int" and _is_fraction(text):
         _unfit(param, default, "not an integer", bag)
 
@@ -118,8 +119,9 @@ def _is_fraction(text: str) -> bool:
         return False
 
 
-def _unfit(param: ParamSpec, default: Formula, label: str, bag: Bag) -> None:
-    bag.error("OPG119", f"the default of `{param.name}` is not of type {param.type}", default.whole, label=label)
+def _unfit(param: ParamSpec, default: Formula, label: str, bag: Bag, *hints: str) -> None:
+    message = f"the default of `{param.name}` is not of type {param.type}"
+    bag.error("OPG119", message, default.whole, label=label, hints=hints)
 
 
 def _function(function: FunctionSpec, bag: Bag) -> None:

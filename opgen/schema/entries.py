@@ -12,7 +12,7 @@ from typing import Any, Literal
 from opgen.diagnostics.suggest import listed
 from opgen.schema.elsewhere import Callee, callee
 from opgen.schema.formula import Formula, Word
-from opgen.schema.leaves import expected, formula, listed_alone, name, one_of, refused, respelt
+from opgen.schema.leaves import expected, formula, listed_alone, name, one_of, refused, respelt, truth
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
 
 PRECISIONS = ("float64", "float32", "float16", "bfloat16")
@@ -166,11 +166,11 @@ def param_type(node: object) -> str:
         return node
     if isinstance(node, Scalar) and (written := _with_default(node)):
         kind, value = written
-        message = f"expected {listed((*PARAM_TYPES, 'str'))}, found {node.kind}"
+        message = f"expected {listed(PARAM_TYPES)}, found {node.kind}"
         hint = f"write `{{type: {kind}, default: {value}}}`"
         raise refused("OPG114", message, label="expected a type", hints=(hint,), meant=respelt(node, kind))
     if not isinstance(node, Sequence):
-        return one_of(*PARAM_TYPES, "str")(node)
+        return one_of(*PARAM_TYPES, "str", unnamed="str")(node)
     if not node.items:
         raise expected("a type for each element", node, "such as `[int, int]`")
     for item in node.items:
@@ -190,6 +190,8 @@ def _with_default(node: Scalar) -> tuple[str, str] | None:
             return "int", node.text
         case float():
             return "float", node.text
+        case str() if node.text.lower() in ("yes", "no", "on", "off"):
+            return "bool", truth(node.text) or "true"
         case _:
             found = _ASSIGNED.fullmatch(node.text)
             return (found[1], found[2]) if found else None

@@ -24,13 +24,16 @@ SNAKE = re.compile(r"[a-z][a-z0-9_]*")
 OPERATOR = re.compile(r"[a-z][a-z0-9_]*")
 CAMEL = re.compile(r"[A-Z][A-Za-z0-9_]*")
 _TRUTH = {"true": True, "false": False}
-_YES_NO = {"yes": "true", "on": "true", "1": "true", "no": "false", "off": "false", "0": "false"}
+_YES_NO = {
+    **dict.fromkeys(("true", "yes", "y", "on", "1", "enabled"), "true"),
+    **dict.fromkeys(("false", "no", "n", "off", "0", "none", "disabled"), "false"),
+}
 _TYPES = {  # what types are called elsewhere
     **dict.fromkeys(("double", "half", "bfloat16", "real", "number", "scalar"), "float"),
     **dict.fromkeys(("integer", "long", "index"), "int"),
     "boolean": "bool",
     "float16": "half",
-    "string": "str",
+    **dict.fromkeys(("string", "text", "enum", "choice", "literal"), "str"),
 }
 _DEFAULTED = re.compile(r"(\w+)\s*=\s*([\w.+-]+)")
 _LONGEST = 100  # files and C++ functions are named after an operator
@@ -86,10 +89,15 @@ def text(node: object) -> str:
     return node.text.strip()
 
 
+def truth(text: str) -> str | None:
+    """What is meant by another word for `true` or `false`."""
+    return _YES_NO.get(text.lower()) or closest(text.lower(), _TRUTH)
+
+
 def flag(node: object) -> bool:
     if isinstance(node, Scalar) and isinstance(node.value, bool):
         return node.value
-    if isinstance(node, Scalar) and (meant := _YES_NO.get(node.text.lower()) or closest(node.text, _TRUTH)):
+    if isinstance(node, Scalar) and (meant := truth(node.text)):
         raise expected("`true` or `false`", node, f"did you mean `{meant}`?", meant=respelt(node, meant))
     raise expected("`true` or `false`", node)
 
@@ -194,9 +202,11 @@ def dotted(node: object) -> Word:
     return word(node, DOTTED, "a dotted path such as `package.function`", str.strip)
 
 
-def one_of(*allowed: str) -> Callable[[object], str]:
+def one_of(*allowed: str, unnamed: str = "") -> Callable[[object], str]:
+    """One of several words; `unnamed` is one that is only inferred, so that nobody is told to write it."""
+
     def choose(node: object) -> str:
-        what = listed(allowed)
+        what = listed([word for word in allowed if word != unnamed])
         if not isinstance(node, Scalar):
             raise expected(what, node)
         if node.text not in allowed:
@@ -204,7 +214,9 @@ def one_of(*allowed: str) -> Callable[[object], str]:
             guess = alias if alias in allowed else closest(node.text, allowed)
             meant = respelt(node, guess) if guess else None
             hints = [f"write `{guess}`" if alias else f"did you mean `{guess}`?"] if guess else []
-            if alias and re.search(r"\d", node.text):
+            if guess and guess == unnamed:
+                hints = ["a param of a few words has `choices: [a, b]`, and no `type`"]
+            elif alias and re.search(r"\d", node.text):
                 hints.append(f"`{guess}` stands for all its sizes")
             if not guess and re.fullmatch(r"([\w.]+\.)?(nd)?(tensor|array)", node.text.lower()):
                 hints.append("tensors are declared under `inputs`")

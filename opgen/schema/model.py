@@ -45,7 +45,9 @@ class ParamSpec(f.Entry):
 
     name: f.Name = NAME
     span: f.Place = SPAN
-    type: f.ParamType = Field(description="float, int, bool, or a list of these such as [int, int]; str with choices")
+    type: f.ParamType = Field(
+        description="float, int, bool, or a list of these such as [int, int]; none beside `choices: [a, b]`"
+    )
     length: f.Length = Field(None, validation_alias=entries.LENGTH, description="number of elements of a list param")
     choices: f.Choices = Field((), description="makes a string param that takes one of these")
     default: f.Default = Field(None, description="an expression of dims and params; null: may be missing")

@@ -187,7 +187,7 @@ class Emulated:
     def _call(self, memory: Mapping[str, Memory], sizes: Machine, dtype: str, processors: int) -> None:
         missing = _Tensor()
         tensors = [memory[b.name].descriptor() if b.name in memory else missing for b in self.plan.buffers]
-        reals, ints = _numbers(sizes)
+        reals, ints = numbers(sizes)
         batch = sizes.batch
         call = _Call(
             (_Tensor * len(tensors))(*tensors), (ctypes.c_int64 * max(len(batch), 1))(*batch), len(batch),
@@ -234,7 +234,7 @@ def element(storage: Storage, dtype: str) -> str:
             return storage.value
 
 
-def _numbers(sizes: Machine) -> tuple[list[float], list[int]]:
+def numbers(sizes: Machine) -> tuple[list[float], list[int]]:
     """The params of a call in the order of its plan, floats apart from the others."""
     reals: list[float] = []
     ints: list[int] = []

@@ -13,6 +13,9 @@ from opgen.schema.load import load
 NK = "inputs: {x: {shape: [N, K]}, w: {shape: [K]}, b: {shape: [N]}}"
 BATCH = "inputs: {x: {shape: [..., D]}, y0: {shape: [..., D]}}"
 TWO = "inputs: {a: {shape: [N, K]}, b: {shape: [K, M]}, t: {shape: [N], dtype: int}}"
+QK = "inputs: {q: {shape: [..., L, E]}, k: {shape: [..., S, E]}}"
+XW = "inputs: {x: {shape: [..., K]}, w: {shape: [K, N]}, v: {shape: [N, K]}, b: {shape: [N]}}"
+HALF = "inputs: {x: {shape: [..., D]}}\ndims: {H: D//2}"
 GRAPH = "inputs: {src: {shape: [E], dtype: int, domain: 0 <= src < N}, m: {shape: [E, D]}, x: {shape: [N, D]}}"
 EDGES = "inputs: {src: {shape: [E], dtype: int}, m: {shape: [..., E, D]}}"
 LAST = "inputs: {ids: {shape: [E], dtype: int, domain: 0 <= ids <= N - 1}, m: {shape: [E]}, x: {shape: [N]}}"
@@ -76,6 +79,33 @@ CASES = [
     (TWO, "y = einsum('ij,jk->ki', a, b)", "y[k, i] = sum[j](a[i, j] * b[j, k])"),
     (TWO, "y[n] = a[n, t]", None),
     (TWO, "y[n, m] = b[t[n]]", None),
+    (HALF, "y[..., h] = sigmoid(x[..., :H])", "y[..., h < H] = sigmoid(x[..., h])"),
+    (HALF, "y = x[..., :H]*sigmoid(x[..., H:])", "y[..., d < H] = x[..., d] * sigmoid(x[..., d + H])"),
+    (HALF, "y[..., h] = x[..., ::2] - x[..., 1::2]", "y[..., h < D // 2] = x[..., 2 * h] - x[..., 2 * h + 1]"),
+    (HALF, "y = x[..., ::-1]", "y[..., d < D] = x[..., D - d - 1]"),
+    (HALF, "y[..., h < H] = x[..., H:2*H]", "y[..., h < H] = x[..., h + H]"),
+    (BATCH, "y = x[1:] - x[:-1]", "y[..., d < D - 1] = x[..., d + 1] - x[..., d]"),
+    (BATCH, "y[..., i] = x[..., 1:] - x[..., :-1]", "y[..., i < D - 1] = x[..., i + 1] - x[..., i]"),
+    (BATCH, "y[...] = x[..., -3:].mean(dim=-1)", "y[...] = mean[d < 3](x[..., d + D - 3])"),
+    (BATCH, "y[..., d] = x[..., d:d+3].sum()", "y[..., d < D - 2] = sum[m < 3](x[..., m + d])"),
+    (BATCH, "y[..., i] = softmax(x[..., :5], dim=-1)", "y[..., i < 5] = softmax[i](x[..., i])"),
+    (NK, "y[n] = x[:, 0]", "y[n] = x[n, 0]"),
+    (NK, "y = x[1:] - x[:-1]", "y[n < N - 1, k] = x[n + 1, k] - x[n, k]"),
+    (NK, "y[n] = sum[k](x[n, :]*w[k])", "y[n] = sum[k](x[n, k] * w[k])"),
+    (NK, "y[n] = sum(x[n, :]*w[:])", "y[n] = sum[k](x[n, k] * w[k])"),
+    (NK, "y[n, k] = x[n, k] - x[n, 1:].mean()", "y[n, k] = x[n, k] - mean[k < K - 1](x[n, k + 1])"),
+    (NK, "y = x[1:-1, 1:-1]", "y[n < N - 2, k < K - 2] = x[n + 1, k + 1]"),
+    (QK, "s[..., i, j] = 2*(q[..., i, e] @ k[..., j, e])", "s[..., i, j] = 2 * sum[e](q[..., i, e] * k[..., j, e])"),
+    (QK, "s[..., i, j] = q @ k.mT", "s[..., i, j] = sum[e](q[..., i, e] * k[..., j, e])"),
+    (QK, "s = softmax(q @ k.transpose(-2, -1), dim=-1)",
+     "s[..., l, m] = softmax[m](sum[e](q[..., l, e] * k[..., m, e]))"),
+    (XW, "y = relu(x @ w + b)", "y[..., n] = relu(sum[k](x[..., k] * w[k, n]) + b[n])"),
+    (XW, "y[..., o] = tanh(x @ w)", "y[..., o] = tanh(sum[k](x[..., k] * w[k, o]))"),
+    (XW, "y[..., o] = x[..., i] @ w[j, o]", "y[..., o] = sum[i](x[..., i] * w[i, o])"),
+    (XW, "y[..., o] = x @ w[i, o]", "y[..., o] = sum[i](x[..., i] * w[i, o])"),
+    (XW, "y = x @ v.T", "y[..., n] = sum[k](x[..., k] * v[n, k])"),
+    (TWO, "y[i, j] = exp(a @ b)", "y[i, j] = exp(sum[k](a[i, k] * b[k, j]))"),
+    (TWO, "y[p, q] = einsum('ij,jk->ki', a, b)", "y[p, q] = sum[j](a[q, j] * b[j, p])"),
     (OPTIONAL, "y[n] = where(b is not None, x[n], 0)", "y[n] = where(given(b), x[n], 0)"),
     (SEQUENCE, "h[..., t] = 0.5*h[..., t - 2] + x[..., t]", None),
     (GRAPH, "y[src[e], d] += m[e, d]", None),
@@ -111,6 +141,23 @@ def followed(hint: str, fields: str, wrong: str) -> str:
     return whole(f"{fields}\n{added}" if added else fields, *statements)
 
 
+UNCLEAR = [
+    (BATCH, "y[..., 1:] = x[..., 1:] - x[..., :-1]"),
+    (BATCH, "y[..., i, j] = x[..., :3]"),
+    (QK, "s[..., i, j] = q[..., i, e] @ k[..., j, f]"),
+    (QK, "s[..., i, j] = q[..., i, j] @ k[..., i, j]"),
+    (XW, "y = relu(w @ x)"),
+    (XW, "y = x*b @ w"),
+]
+
+
+@pytest.mark.parametrize(("fields", "wrong"), UNCLEAR, ids=[wrong for _, wrong in UNCLEAR])
+def test_no_line_is_proposed_where_it_is_not_clear_which(fields: str, wrong: str) -> None:
+    (found,) = diagnosed(whole(fields, wrong))
+    assert found.hints
+    assert not [hint for hint in found.hints if hint.startswith("write")]
+
+
 @pytest.mark.parametrize(("fields", "wrong", "right"), CASES, ids=[wrong for _, wrong, _ in CASES])
 def test_every_cure_builds_as_it_stands(fields: str, wrong: str, right: str | None) -> None:
     (found,) = diagnosed(whole(fields, wrong))
@@ -124,3 +171,129 @@ def test_every_cure_builds_as_it_stands(fields: str, wrong: str, right: str | No
     for cure in cures:
         text = followed(cure, fields, wrong)
         assert diagnosed(text) == (), text
+
+
+# A spec with a mistake, what takes the place of what in it, each as a hint says it, and the outputs it has then.
+SPECS = [
+    (
+        whole("inputs: {x: {shape: [..., T]}}", "h[..., t] = x[..., t] + 0.9*h[..., t - 1] - 0.2*h[..., t - 2]"),
+        {
+            "  h[": "  before_h[..., t] = h[..., t - 1]\n  h[",
+            "h[..., t - 2]": "before_h[..., t - 1]",
+            "forward:": "outputs: [h]\nforward:",
+        },
+        ["h"],
+    ),
+    (
+        whole("inputs: {x: {shape: [T]}}", "h[t] = x[t] + 0.9*h[t + 3]", "y[t] = 2*h[t]"),
+        {
+            "  h[": "  before_h[t] = h[t + 1]\n  before_h_2[t] = before_h[t + 1]\n  h[",
+            "h[t + 3]": "before_h_2[t + 1]",
+            "forward:": "outputs: [y]\nforward:",
+        },
+        ["y"],
+    ),
+    (
+        whole("inputs: {image: {shape: [..., H, W]}}", "place[...] = argmax[h, w](image[..., h, w])"),
+        {"argmax[h, w](image[..., h, w])": "argmax[k < H * W](image[..., k // W, k % W])"},
+        ["place"],
+    ),
+    (
+        whole("inputs: {z: {shape: [B, C, H, W]}}", "p[b] = 2*argmin[c < C, i, j](abs(z[b, c, i, j]))"),
+        {
+            "argmin[c < C, i, j](abs(z[b, c, i, j]))": (
+                "argmin[k < C * H * W](abs(z[b, k // (H * W), k // W % H, k % W]))"
+            )
+        },
+        ["p"],
+    ),
+    (
+        whole("inputs: {x: {shape: [M, N]}}", "y[m, n] = cumsum[m, n](x[m, n])"),
+        {"cumsum[m, n](x[m, n])": "cumsum[m](cumsum[n](x[m, n]))"},
+        ["y"],
+    ),
+    (
+        whole("inputs: {x: {shape: [..., N]}}", "d[..., i, i] = 1/x[..., i]"),
+        {"d[..., i, i] = 1/x[..., i]": "d[..., i, j < N] = where(i == j, 1 / x[..., i], 0)"},
+        ["d"],
+    ),
+    (
+        whole("inputs: {x: {shape: [N]}}", "d[i, i, i] = x[i] > 0"),
+        {"d[i, i, i] = x[i] > 0": "d[i, j < N, k < N] = where(i == j and i == k, x[i] > 0, false)"},
+        ["d"],
+    ),
+    (
+        whole("inputs: {x: {shape: [N]}}\noutputs: {d: {shape: [N, N]}}", "d[n, n] = 1"),
+        {"d[n, n] = 1": "d[n, j] = where(n == j, 1, 0)"},
+        ["d"],
+    ),
+    (
+        whole(
+            "inputs: {x: {shape: [..., T, D]}, mask: {shape: [..., T], dtype: bool}}",
+            "n[...] = count[t](mask[..., t]) if given(mask)",
+            "n[...] = T if not given(mask)",
+            "y[..., d] = sum[t](where(mask[..., t], x[..., t, d], 0))/n[...]",
+        ),
+        {"dtype: bool": "dtype: bool, optional: true, absent: true"},
+        ["y"],
+    ),
+    (
+        whole(
+            "inputs: {x: {shape: [N]}, b: {shape: [N]}}",
+            "y[n] = x[n] + b[n] if given(b)",
+            "y[n] = x[n] if not given(b)",
+        ),
+        {"b: {shape: [N]": "b: {shape: [N], optional: true"},
+        ["y"],
+    ),
+    (
+        whole(
+            "inputs: [x]\nparams: {mode: {type: str, default: soft}}",
+            'y = softplus(x) if mode == "soft"',
+            'y = relu(x) if mode == "hard"',
+        ),
+        {"mode: {type: str, default: soft}": "mode: {choices: [soft, hard], default: soft}"},
+        ["y"],
+    ),
+    *(
+        (
+            whole(f"inputs: [x]\nparams: {{flag: {{type: bool, default: {word}}}}}", "y = where(flag, x, -x)"),
+            {word: meant},
+            ["y"],
+        )
+        for word, meant in {"yes": "true", "on": "true", "no": "false", "Off": "false"}.items()
+    ),
+    (
+        whole("inputs: {t: {shape: [N], dtype: int, domain: 0 <= labels < C}, x: {shape: [C]}}", "y[n] = x[t[n]]"),
+        {"0 <= labels < C": "0 <= t < C"},
+        ["y"],
+    ),
+    (
+        whole("inputs: {x: {shape: [N]}, m: {shape: [N], dtype: bool}}", "y[n] = x[n] if m[n]", "y[n] = 0 if not m[n]"),
+        {"y[n] = x[n] if m[n]\n  y[n] = 0 if not m[n]": "y[n] = where(m[n], x[n], 0)"},
+        ["y"],
+    ),
+    (
+        whole("inputs: {x: {shape: [..., K]}}", "y[...] = sum[k](x[..., k])/k"),
+        {"/k": "/K"},
+        ["y"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "cure", "outputs"), SPECS)
+def test_a_spec_with_what_the_one_message_says_is_what_was_meant(
+    text: str, cure: dict[str, str], outputs: list[str]
+) -> None:
+    (found,) = diagnosed(text)
+    said = re.findall(r"`([^`]+)`", " ".join(found.hints))
+    for old, new in cure.items():
+        added = new.removesuffix(old.strip()).removeprefix(old).strip(" ,/\n")
+        assert all(any(line.strip() in part for part in said) for line in added.splitlines()), (added, said)
+        text = text.replace(old, new, 1)
+    bag = Bag()
+    spec = load(Source("spec.yaml", text), bag)
+    operator = lower(spec, bag) if spec is not None else None
+    assert bag.items == (), text
+    assert operator is not None
+    assert list(operator.outputs) == outputs

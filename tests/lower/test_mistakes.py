@@ -216,4 +216,4 @@ def test_doubling_functions_end() -> None:
 def test_depth_and_length() -> None:
     assert attempt(elementwise("y = " + "exp(" * 200 + "x" + ")" * 200, "[x]"))[0]
     assert attempt(elementwise("y = " + " + ".join(["x"] * 5000), "[x]"))[0]
-    assert mistakes(elementwise("y = " + "exp(" * 300 + "x" + ")" * 300, "[x]"))[0][0] == "OPG227"
+    assert mistakes(elementwise("y = " + "exp(" * 700 + "x" + ")" * 700, "[x]"))[0][0] == "OPG227"

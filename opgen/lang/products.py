@@ -1,0 +1,115 @@
+"""Products of matrices as other libraries write them, as sums with the indices that the spec has.
+
+Nodes in, nodes out; None where it is not certain which indices are meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from opgen.lang.nodes import Binder, Dots, Expr, Name, Product, Reduction
+from opgen.lang.slices import SPARE
+from opgen.lang.walk import nodes, rebuild
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """An operand of a product, its indices in the order of its axes, and whether a person chose them."""
+
+    node: Expr
+    order: tuple[str, ...]
+    written: bool
+    sizes: Mapping[str, str]  # of the axes at its indices, where they are known
+
+    def meets(self, index: str, other: Factor, theirs: str) -> bool:
+        """Whether one may be summed over together with an index of another."""
+        sizes = self.sizes.get(index), other.sizes.get(theirs)
+        return None in sizes or sizes[0] == sizes[1]
+
+
+Made = tuple[Expr, tuple[str, ...]]
+
+
+def product(a: Factor, b: Factor, left: Sequence[str]) -> Made | None:
+    """`a @ b` with the order of its indices; `left`: those of the target."""
+    if not a.order or not b.order or "..." in (a.order[-1], b.order[-1]):
+        return None
+    matrix = len([i for i in b.order if i != "..."]) > 1
+    place = len(b.order) - (2 if matrix else 1)
+    if b.order[place] == "...":
+        return None
+    if a.written and b.written:
+        return _as_written(a, b, place, left)
+    if not a.meets(a.order[-1], b, b.order[place]):
+        return None
+    along = b.order[place] if b.written and not a.written else a.order[-1]
+    lead, after = b.order[:place], b.order[place + 1 :]
+    first, second = {a.order[-1]: along}, {b.order[place]: along}
+    rows = a.order[:-1]
+    if along in rows or along in lead or (b.written and along in after):
+        return None
+    if a.written:
+        second |= _free(after, left, (*rows, *lead, along))
+    elif b.written:
+        first |= _free(tuple(i for i in rows if i != "..."), left, (*lead, *after, along))
+    else:
+        second |= _free(after, (), (*rows, *lead, along))
+    bound = {i.name for e in (a.node, b.node) for r in nodes(e) if isinstance(r, Reduction)
+             for i in r.binders if isinstance(i, Binder)}  # fmt: skip
+    if bound & {*first.values(), *second.values(), *a.order, *b.order}:
+        return None
+    made = reindexed(a.node, first), reindexed(b.node, second)
+    named = [i for i in lead if i not in rows]
+    if "..." in rows and any(i != "..." for i in named):  # which of the batch dims they are is not said
+        return None
+    order = (*named, *(first.get(i, i) for i in rows), *(second.get(i, i) for i in after))
+    return _sum(*made, along), order
+
+
+def _free(names: Sequence[str], left: Sequence[str], taken: Sequence[str]) -> dict[str, str]:
+    """Names for indices that are free to choose: those of the target that nothing else has, or new ones."""
+    spare = [i for i in left if i != "..." and i not in taken]
+    if len(spare) == len(names) and not set(names) <= set(spare):
+        return dict(zip(names, spare, strict=True))
+    found: dict[str, str] = {}
+    for name in names:
+        used = (*taken, *found.values())
+        found[name] = name if name not in used else next(c for c in SPARE if c not in (*used, *names))
+    return found
+
+
+def _as_written(a: Factor, b: Factor, place: int, left: Sequence[str]) -> Made | None:
+    """Where both have their indices: what they share and the target has not is summed over."""
+    mine, theirs = a.order, b.order
+    along, other = mine[-1], theirs[place]
+    shared = [i for i in mine if i in theirs and i != "..."]
+    over = [i for i in dict.fromkeys((*mine, *theirs)) if i not in left and i != "..."]
+    if left and over and all(i in shared and a.meets(i, b, i) for i in over):
+        return _sum(a.node, b.node, *over), ()
+    if not a.meets(along, b, other):
+        return None
+    if along == other and (not left or over == [along]):
+        rest = [*(i for i in theirs[:place] if i not in mine), *mine[:-1], *theirs[place + 1 :]]
+        return _sum(a.node, b.node, along), tuple(dict.fromkeys(rest))
+    if along in theirs or other in mine or (left and set(over) != {along, other}):
+        return None
+    order = (*mine[:-1], *theirs[:place], *theirs[place + 1 :])
+    return _sum(a.node, reindexed(b.node, {other: along}), along), tuple(dict.fromkeys(order))
+
+
+def _sum(a: Expr, b: Expr, *over: str) -> Expr:
+    span = a.span.to(b.span)
+    body = Product((("*", a), ("*", b)), span)
+    return Reduction("sum", tuple(Binder(i, None, a.span) for i in over), body, span, span)
+
+
+def reindexed(e: Expr, names: Mapping[str, str]) -> Expr:
+    """An expression with other names for indices, where these are read and where they are bound."""
+    if isinstance(e, Name):
+        return replace(e, name=names.get(e.name, e.name))
+    made = rebuild(e, lambda part: reindexed(part, names))
+    if not isinstance(made, Reduction):
+        return made
+    bound = tuple(b if isinstance(b, Dots) else replace(b, name=names.get(b.name, b.name)) for b in made.binders)
+    return replace(made, binders=bound)

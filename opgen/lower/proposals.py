@@ -1,0 +1,176 @@
+"""Lines to write instead: what a mistake most likely means, spelt with the names and sizes of the spec.
+
+Where a size is not known, `…` stands for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from opgen.ir.scalar import Dim, Lit
+from opgen.lang.nodes import (
+    Access,
+    Assign,
+    Binder,
+    Call,
+    Compare,
+    Dots,
+    Expr,
+    Logic,
+    Name,
+    Number,
+    Product,
+    Reduction,
+    Unary,
+)
+from opgen.lang.unparse import unparse, unparse_assign
+from opgen.lang.walk import nodes, rebuild
+from opgen.lower.declare import Declarations
+from opgen.lower.scope import UNKNOWN, Frame
+
+_NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
+def _size_of(f: Frame, e: Expr, index: str) -> Expr | None:
+    """How far an index runs, by the tensors that are read at it."""
+    for a in nodes(e):
+        known = f.state.tensors.get(a.name) if isinstance(a, Access) else None
+        if known is None or known.shape is None or not isinstance(a, Access) or len(known.shape) != len(a.items):
+            continue
+        for item, size in zip(a.items, known.shape, strict=True):
+            if not isinstance(item, Name) or item.name != index:
+                continue
+            if isinstance(size, Dim) and size.name != UNKNOWN:
+                return Name(size.name, item.span)
+            if isinstance(size, Lit):
+                return Number(int(size.value), item.span)
+    return None
+
+
+def _letters(f: Frame, wishes: str) -> Iterable[str]:
+    """Names that an index may have in the statement at hand."""
+    taken = {*f.index_names, *f.state.tensors, *f.state.later, *f.decl.params}
+    return (c for c in (*wishes, *(f"i{n}" for n in range(2, 100))) if c not in taken)
+
+
+# --- one index for several -------------------------------------------------------------------------------------------
+
+
+def one_index(f: Frame, e: Reduction) -> tuple[str, ...]:
+    """What is meant by a reduction over several indices that takes one."""
+    own = [b for b in e.binders if isinstance(b, Binder)]
+    if len(own) < len(e.binders):
+        return (f"name the dim that is meant: with `shape: [..., K]` it is `{e.name}[k](x[..., k])`",)
+    names = [b.name for b in own]
+    if not own or len({*names}) < len(names):
+        return (f"write `{e.name}[k](…)`",)
+    if e.name in ("argmax", "argmin"):
+        return _joint(f, e, own)
+    if e.name == "argsort" or any(b.extent is not None for b in own):
+        return (f"write `{e.name}[{names[-1]}](…)`",)
+    made = e.body
+    for b in reversed(own):
+        made = Reduction(e.name, (b,), made, e.span, e.name_span)
+    return (f"one after the other: write `{unparse(made)}`",)
+
+
+def _joint(f: Frame, e: Reduction, own: Sequence[Binder]) -> tuple[str, ...]:
+    """The position among the places of several indices, from which each of them follows."""
+    found = [b.extent or _size_of(f, e.body, b.name) for b in own]
+    sizes = [size for size in found if size is not None]
+    again = any(isinstance(r, Reduction) and {*r.binders} & {*own} for r in nodes(e.body))
+    if len(sizes) < len(own) or again:
+        general = f"write `{e.name}[k < H*W](x[k//W, k%W])`, with the sizes `H` and `W` of the two dims"
+        return ("a position counts along one index; for two of them take one that runs over both", general)
+    letter = Name(next(iter(_letters(f, "kpqrmsuvw"))), e.span)
+    places: dict[str, Expr] = {}
+    for n, b in enumerate(own):
+        factors: list[tuple[str, Expr]] = [("*", letter)]
+        if n + 1 < len(own):
+            factors.append(("//", _times(sizes[n + 1 :])))
+        if n:
+            factors.append(("%", sizes[n]))
+        places[b.name] = Product(tuple(factors), e.span)
+    joint = replace(e, binders=(Binder(letter.name, _times(sizes), e.span),), body=_instead(e.body, places))
+    parts = ", ".join(f"`{name}` is `{unparse(place)}`" for name, place in places.items())
+    return (f"write `{unparse(joint)}`, the position among all of them", f"of such a position `{letter.name}`, {parts}")
+
+
+def _times(sizes: Sequence[Expr]) -> Expr:
+    return sizes[0] if len(sizes) == 1 else Product(tuple(("*", size) for size in sizes), sizes[0].span)
+
+
+def _instead(e: Expr, names: Mapping[str, Expr]) -> Expr:
+    if isinstance(e, Name):
+        return names.get(e.name, e)
+    return rebuild(e, lambda part: _instead(part, names))
+
+
+# --- an index that stands twice --------------------------------------------------------------------------------------
+
+
+def diagonal(f: Frame, s: Assign, *, declared: bool) -> str:
+    """`y[i, i] = e` with two indices. `declared`: the shape of the target says how far they run."""
+    unused = iter(_letters(f, "jklmnpqrs"))
+    first: dict[str, Binder] = {}
+    items: list[Binder | Dots | Expr] = []
+    equal: list[Expr] = []
+    for item in s.target.items or ():
+        if not isinstance(item, Binder) or item.name not in first:
+            if isinstance(item, Binder):
+                first[item.name] = item
+            items.append(item)
+            continue
+        size = item.extent or first[item.name].extent or _size_of(f, s.value, item.name)
+        other = Binder(next(unused), None if declared else size or Name("…", item.span), item.span)
+        if size is None and not declared:  # nothing says it of the first one either
+            items[items.index(first[item.name])] = replace(first[item.name], extent=Name("…", item.span))
+        items.append(other)
+        equal.append(Compare((Name(item.name, item.span), Name(other.name, item.span)), ("==",), item.span))
+    condition = equal[0] if len(equal) == 1 else Logic("and", tuple(equal), s.span)
+    holds = isinstance(s.value, Compare | Logic) or (isinstance(s.value, Unary) and s.value.op == "not")
+    other_value: Expr = Name("false", s.span) if holds else Number(0, s.span)
+    value = Call("where", (condition, s.value, other_value), s.span, s.span)
+    target = replace(s.target, items=tuple(items))
+    return unparse_assign(Assign(target, s.op, value, s.guard, s.span))
+
+
+# --- a guard that is no case of its own ------------------------------------------------------------------------------
+
+
+def one_statement(d: Declarations, s: Assign) -> tuple[str, ...]:
+    """Two statements whose guards are opposite conditions on numbers, as one."""
+    both = [o for o in (*d.forward, *d.backward) if o.target.name == s.target.name]
+    if len(both) != 2 or both[0].target != both[1].target or {o.op for o in both} != {"="}:
+        return ()
+    first, second = both
+    if first.guard is None or second.guard is None:
+        return ()
+    if second.guard == _negated(first.guard):
+        made = Call("where", (first.guard, first.value, second.value), s.span, s.span)
+    elif first.guard == _negated(second.guard):
+        made = Call("where", (second.guard, second.value, first.value), s.span, s.span)
+    else:
+        return ()
+    return (f"write both as one: `{unparse_assign(replace(first, value=made, guard=None))}`",)
+
+
+def own_bounds(e: Expr, name: str, known: Iterable[str]) -> tuple[str, ...]:
+    """A domain that bounds an unknown name in place of its own."""
+    if not isinstance(e, Compare) or not {*e.ops} <= {"<", "<=", ">", ">="} or len(e.operands) > 3:
+        return ()
+    unknown = [o for o in e.operands if isinstance(o, Name) and o.name[:1].islower() and o.name not in known]
+    if len(unknown) != 1 or (len(e.operands) == 3 and unknown[0] is not e.operands[1]):
+        return ()
+    return (f"write `{unparse(_instead(e, {unknown[0].name: replace(unknown[0], name=name)}))}`",)
+
+
+def _negated(e: Expr) -> Expr:
+    match e:
+        case Unary(op="not", operand=operand):
+            return operand
+        case Compare(ops=(op,)):
+            return replace(e, ops=(_NEGATED[op],))
+        case _:
+            return Unary("not", e, e.span)

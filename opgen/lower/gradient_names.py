@@ -1,0 +1,40 @@
+"""What gradients are called where a gradient is stated, for someone who calls them as others do.
+
+In goes a name that nothing has; out come hints.
+"""
+
+from __future__ import annotations
+
+import re
+
+from opgen.diagnostics.suggest import listed
+from opgen.lower.scope import Frame
+
+_GRADIENT = re.compile(r"(?:d[lL]_?d|grad|bar|g|d)_?(?P<behind>\w+)|(?P<before>\w+?)_?(?:grad|bar)")
+
+
+def _given(f: Frame) -> list[str]:
+    """The gradients with respect to outputs, where a gradient is stated."""
+    return [f"grad_{n}" for n in f.decl.outputs if f"grad_{n}" in f.state.tensors]
+
+
+def cotangent_by(f: Frame, name: str) -> tuple[str, ...]:
+    """The gradient that someone means who calls it as others do: `dy`, `gy`, `y_grad`, `dL_dy`."""
+    given, found = _given(f), _GRADIENT.fullmatch(name)
+    if not given or found is None:
+        return ()
+    of = (found["behind"] or found["before"]).lower()
+    known = [n for n in (*given, *f.state.tensors) if n.startswith("grad_")]
+    meant = [n for n in known if n.removeprefix("grad_").lower() == of]
+    meant = meant or [n for n in given if len(of) > 2 and n.startswith(f"grad_{of}")]
+    if not meant and of in f.decl.inputs:
+        return cotangents_by(f, name)
+    return (f"did you mean `{meant[0]}`?",) if meant else ()
+
+
+def cotangents_by(f: Frame, name: str) -> tuple[str, ...]:
+    """What the gradients that come from behind are called, for a name that may mean any of them."""
+    given = _given(f)
+    if not given or not name.startswith(("grad", "g", "d")):
+        return ()
+    return (f"the gradient with respect to an output is {listed(given)}",)

@@ -79,10 +79,15 @@ def _complete(items: Sequence[Item], axes: Sequence[str] | None, at: Span) -> Se
         return items
     dots = next((k for k, item in enumerate(items) if isinstance(item, Dots)), None)
     missing = len(axes) - len(items)
+    whole = Slice(None, None, None, at)
     if "..." in axes:
         where = axes.index("...")
-        return (*items[:where], Dots(at), *items[where:]) if dots is None and missing == 1 else items
-    whole = Slice(None, None, None, at)
+        if dots is None:
+            return (*items[:where], Dots(at), *items[where:]) if missing == 1 else items
+        if dots > where or missing < where - dots:
+            return items
+        after = [whole] * (missing - where + dots)
+        return (*items[:dots], *[whole] * (where - dots), items[dots], *after, *items[dots + 1 :])
     if dots is not None:
         return (*items[:dots], *[whole] * (missing + 1), *items[dots + 1 :])
     return (*items, *[whole] * missing)

@@ -145,7 +145,7 @@ def _reduced(
                 return None
             chosen.append(place)
     chosen = chosen or [i for i in found if i != "..."][-1:]
-    if not chosen:
+    if not chosen or (name in ("argmax", "argmin") and len(chosen) > 1):
         return None
     binders = tuple(Dots(body.span) if i == "..." else Binder(i, None, body.span) for i in chosen)
     return Meant(Reduction(name, binders, whole, body.span, body.span))

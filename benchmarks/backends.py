@@ -55,12 +55,7 @@ class Row:
     high: float
     kernel_us: float
     plain_us: float
-
-    @property
-    def auto(self) -> str:
-        """What `auto` chooses."""
-        import_module(f"generated.{self.op}")
-        return "torch" if self.direction in _runtime.entry(self.op).definition.faster_in_torch else "native"
+    auto: str  # what `auto` chooses
 
     @property
     def cost(self) -> float:
@@ -109,6 +104,13 @@ def rounds(call: Call, number: int, clock: Callable[[], float]) -> list[tuple[fl
     return found
 
 
+def chosen(call: Call) -> str:
+    """What runs where nothing is asked for."""
+    before = _runtime.calls("native")
+    call()
+    return "native" if _runtime.calls("native") > before else "torch"
+
+
 def row(name: str, direction: str, size: str, threads: int, call: Call, number: int) -> Row:
     clock = time.process_time if threads == 1 else time.perf_counter
     taken = rounds(call, number, clock)
@@ -116,7 +118,7 @@ def row(name: str, direction: str, size: str, threads: int, call: Call, number: 
         taken += rounds(call, 2 * number, clock)
     low, middle, high = (round(q, 3) for q in statistics.quantiles([a / b for a, b in taken], n=4))
     kernel, plain = (round(statistics.median(t[k] for t in taken) * 1e6, 1) for k in (0, 1))
-    return Row(name, direction, size, threads, middle, low, high, kernel, plain)
+    return Row(name, direction, size, threads, middle, low, high, kernel, plain, chosen(call))
 
 
 def measured(name: str, subject: Subject, threads: Sequence[int], number: int) -> list[Row]:
@@ -184,7 +186,7 @@ def main() -> None:
     print(f"\n{confusion(found)}")
     if given.write:
         kept = {row_key(r): r for r in [*known(), *found]}
-        text = ",\n".join(f"  {json.dumps(asdict(kept[k]) | {'auto': kept[k].auto})}" for k in sorted(kept))
+        text = ",\n".join(f"  {json.dumps(asdict(kept[k]))}" for k in sorted(kept))
         RESULT.write_text(f'{{\n "torch": "{torch.__version__}",\n "rows": [\n{text}\n ]\n}}\n', encoding="utf-8")
 
 
@@ -193,7 +195,7 @@ def known() -> list[Row]:
     if not RESULT.exists():
         return []
     rows = json.loads(RESULT.read_text(encoding="utf-8"))["rows"]
-    return [Row(**{k: v for k, v in r.items() if k != "auto"}) for r in rows]
+    return [Row(**r) for r in rows]
 
 
 def row_key(r: Row) -> tuple[str, str, int, int]:

@@ -52,7 +52,8 @@ class Definition:
     nothing is known of what they return, or how they batch. `unordered`: which of the forward and backward op have
     kernels whose sums come in no fixed order on a GPU; where torch is to be deterministic, the formula runs
     instead, and torch sees to it or says that it cannot. `faster_in_torch`: which of the two run their formula on a CPU
-    although there is a compiled kernel, unless that is asked for. `autocast`: what it casts floats to, see there.
+    although there is a compiled kernel, unless that is asked for, each with why; for calls that are small, kernels run
+    all the same if there is an `excess`, which tells small ones (see `native`). `autocast`: what it casts floats to.
     `positions`: operands whose elements are positions, each with a tensor, the axis that they go along, and its dim.
     `flops` and `backward_flops` count floating-point operations, and `sharding` says along which dims the tensors of
     the ops may be spread over devices.
@@ -95,7 +96,9 @@ class Definition:
     autocast: str = ""
     positions: tuple[tuple[str, str, int, str], ...] = ()
     unordered: tuple[str, ...] = ()
-    faster_in_torch: tuple[str, ...] = ()
+    faster_in_torch: dict[str, str] = field(default_factory=dict)
+    forward_excess: Callable[..., int] | None = None
+    backward_excess: Callable[..., int] | None = None
     tags: tuple[torch.Tag, ...] = ()
     flops: Callable[..., int] | None = None
     backward_flops: Callable[..., int] | None = None
@@ -109,6 +112,7 @@ class Op(ABC):
     native: Callable[..., Any] | None = None  # the compiled kernel, set by `native.refresh`
     quick: Any = None  # the same, where it can be called without the dispatcher op; see `quick`
     devices: tuple[str, ...] = ()  # where the compiled kernel runs
+    small: Callable[[Arguments], bool] | None = None  # if it is for some calls only: is this one of them?
     inline = False  # does a compiler get the overload `inlined` in place of the op? See `inlining`
     inlined: Any = None
 
@@ -194,7 +198,7 @@ class Op(ABC):
         """What the compiled kernel computes, or the formula."""
         if self.native is not None:
             device = self.device(args)
-            if device in self.devices and not self.left_to_torch(device):
+            if device in self.devices and not self.left_to_torch(device) and (self.small is None or self.small(args)):
                 return self.native(*args)
         native.CALLS["torch"] += 1
         results = blocks.call(self, args)

@@ -14,17 +14,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from . import libraries, private
+from .batching import parameters
 from .naming import NAMESPACE
 
 LIBRARY_NAMESPACE = f"{NAMESPACE}_native"
 CALLS = {"torch": 0, "native": 0}  # kernels run so far, by back end
 DEVICES = ("cpu", "cuda")
+GAIN = 20_000_000  # picoseconds that one call of a kernel is shorter than the calls of torch that do the same, at least
 
 _LIBRARY = torch.library.Library(LIBRARY_NAMESPACE, "FRAGMENT")
 _guarded: set[str] = set()
@@ -42,6 +45,7 @@ def kernel(op: str, which: str) -> Callable[..., Any] | None:
 def load_library(path: str | Path) -> None:
     """Load a compiled library; calls use its kernels from now on."""
     torch.ops.load_library(str(path))
+    _devices.cache_clear()
     refresh()
 
 
@@ -50,8 +54,8 @@ def use_backend(backend: str) -> Iterator[None]:
     """Choose what runs: `torch`, `native` (an error where no kernel is there) or `auto`.
 
     With `auto`, the forward and the backward op each run their compiled kernel where there is one, but on a CPU only if
-    it is expected to be as fast as the formula in plain torch (`Definition.faster_in_torch`). What that comes to is
-    the `backend` of the operator's function.
+    it is expected to be as fast as the formula in plain torch (`Definition.faster_in_torch`), or the call is so small
+    that this does not count. What that comes to is the `backend` of the operator's function.
     """
     if backend not in ("auto", "native", "torch"):
         raise ValueError(f"the back end is auto, native or torch, not {backend!r}")
@@ -75,6 +79,7 @@ def add(op: str, which: str, made: Any) -> None:
     _ops[op, which] = made
     if which == "forward" and not made.is_copy:
         libraries.load(op, lambda: kernel(op, "forward") is not None, _has_cuda)
+        _devices.cache_clear()
     for known in ("backward", "forward"):  # the library has both, and was loaded with the forward op
         if (op, known) in _ops:
             _refresh(op, known)
@@ -116,10 +121,12 @@ def refresh() -> None:
 def _refresh(op: str, which: str) -> None:
     made, chosen = _ops[op, which], _state["backend"]
     compiled = None if chosen == "torch" or made.is_copy else kernel(op, which)
-    made.native, made.devices, made.quick = None, (), None
+    made.native, made.devices, made.quick, made.small = None, (), None, None
     if compiled is not None:
         there = _devices(op, which)
-        made.devices = there if chosen == "native" else tuple(d for d in there if not _prefers_torch(made, d))
+        left = () if chosen == "native" else tuple(d for d in there if _prefers_torch(made, d))
+        made.small = _small(made) if left else None
+        made.devices = there if made.small is not None else tuple(d for d in there if d not in left)
         if made.devices:
             made.native, quick = _counted(compiled), _quick(made, f"{op}_{which}", compiled)
             made.quick = quick if made.devices == there else _on(made, quick)
@@ -133,6 +140,23 @@ def _refresh(op: str, which: str) -> None:
 def _prefers_torch(made: Any, device: str) -> bool:
     """Is the formula expected to be faster there than the compiled kernel? On a GPU, it is taken never to be."""
     return device == "cpu" and made.which in made.definition.faster_in_torch
+
+
+def _small(made: Any) -> Callable[..., bool] | None:
+    """Which calls a compiled kernel is for that is slower than the formula, but saves calls: None if for none."""
+    excess = getattr(made.definition, f"{made.which}_excess")
+    if excess is None:
+        return None
+    first, *more = (made.arguments.index(n) for n in parameters(excess))
+    pick = itemgetter(first, *more) if more else itemgetter(slice(first, first + 1))
+
+    def small(args: Any) -> bool:
+        try:
+            return excess(*pick(args)) <= GAIN or made.device(args) != "cpu"
+        except (RuntimeError, TypeError, ValueError, IndexError, AttributeError):  # which the op words
+            return False
+
+    return small
 
 
 def _quick(made: Any, name: str, compiled: Callable[..., Any]) -> Callable[..., Any] | None:
@@ -160,7 +184,10 @@ def _on(made: Any, quick: Callable[..., Any] | None) -> Callable[..., Any] | Non
 
 
 def _described(op: str) -> str:
-    """What runs: `torch`, `native`, `native on` a device if there is another one; of both ops where they differ."""
+    """What runs: `torch`, `native`, `native on` a device if there is another one; of both ops where they differ.
+
+    `(native when small)` says that the size of a call decides.
+    """
     texts = {which: _running(op, which) for which in ("forward", "backward") if (op, which) in _ops}
     same = len({*texts.values()}) == 1
     return texts["forward"] if same else ", ".join(f"{which} {text}" for which, text in texts.items())
@@ -171,10 +198,14 @@ def _running(op: str, which: str) -> str:
     used = tuple(d for d in there if d in made.devices)
     if not used:
         return "none" if made.devices else "torch"
+    if made.small is not None:
+        return "native on cuda (on cpu when small)" if "cuda" in used else "torch (native when small)"
     return f"native on {used[0]}" if len(used) == 1 and _has_cuda() else "native"
 
 
+@cache
 def _devices(op: str, which: str) -> tuple[str, ...]:
+    """Where an op has a kernel; asking the dispatcher is slow, and only libraries that are loaded change the answer."""
     name = f"{LIBRARY_NAMESPACE}::{op}_{which}"
     return tuple(d for d in DEVICES if _has_kernel(name, d.upper()))
 

@@ -54,6 +54,7 @@ try:
     _add_axis, _remove_axis = torch._add_batch_dim, torch._remove_batch_dim
     profiling = torch._C._autograd._profiler_enabled
     tracing = torch._C._is_tracing
+    modes = torch._C._len_torch_dispatch_stack
     autocasting = torch._C._is_any_autocast_enabled
     _SWITCHED = tuple(getattr(torch._C.DispatchKey, name) for name in _USER_KEYS)
     SingleLevelFunction: Any = _SingleLevelFunction

@@ -68,7 +68,7 @@ def caller(op: Forward) -> Callable[..., Any]:
     if not private.AVAILABLE:
         return lambda given, *params: full(*complete(d, given, params))
     apply, casts, autocasting = node(op).apply, bool(d.autocast), private.autocasting
-    profiling, tracing = private.profiling, private.tracing
+    profiling, tracing, modes = private.profiling, private.tracing, private.modes
     grad_enabled, any_requires_grad = torch.is_grad_enabled, private.any_requires_grad
 
     def run(given: Arguments, *params: Any) -> Any:
@@ -95,7 +95,16 @@ def caller(op: Forward) -> Callable[..., Any]:
         calls["native"] += 1
         return results
 
-    return run if not d.fills and not d.tells else lambda given, *params: run(*complete(d, given, params))
+    def chosen(given: Arguments, *params: Any) -> Any:
+        small = op.small
+        if small is None or compiling():
+            return run(given, *params)
+        if modes() or tracing() or not small(given + params):  # a graph is not to depend on the size it is traced for
+            return full(given, *params)
+        return run(given, *params)
+
+    short = run if d.forward_excess is None else chosen
+    return short if not d.fills and not d.tells else lambda given, *params: short(*complete(d, given, params))
 
 
 def node(op: Forward) -> Any:
@@ -130,6 +139,8 @@ def gradient(op: Op, args: Arguments) -> Any:
     if kernel is None or torch.compiler.is_dynamo_compiling() or torch.is_grad_enabled():
         return None
     if forward_ad._current_level >= 0 or private.profiling():
+        return None
+    if op.small is not None and (private.modes() or not op.small(args)):
         return None
     try:
         results = kernel(*args)

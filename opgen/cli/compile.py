@@ -50,6 +50,7 @@ def _with_kernels(out: Path, names: list[str]) -> list[str]:
 
 
 def _compile(out: Path, names: list[str], given: tuple[str, ...], jobs: int | None) -> None:
+    from opgen.toolchain.choice import by_itself
     from opgen.toolchain.compiler import NoCompilerError
     from opgen.toolchain.library import Status, compile_ops
 
@@ -65,6 +66,8 @@ def _compile(out: Path, names: list[str], given: tuple[str, ...], jobs: int | No
         progress.close()
     for library in (path for outcome in outcomes for path in outcome.libraries):
         put(str(library))
+    for outcome in (o for o in outcomes if o.error is None):
+        say(f"{outcome.op}: auto runs {by_itself(out, outcome.op)}")
     refused = [_refusal(o.op, o.error) for o in outcomes if o.error is not None]
     show_diagnostics(refused)
     counts = [f"{n} {s}" for s in Status if (n := sum(o.status is s for o in outcomes))]

@@ -25,6 +25,7 @@ _UNTIL = {
     "tangent": Stage.DERIVED,
     "second": Stage.DERIVED,
     "plan": Stage.DERIVED,
+    "kernel": Stage.DERIVED,
     "torch": Stage.FILES,
     "cpp": Stage.FILES,
     "cuda": Stage.FILES,
@@ -76,8 +77,8 @@ def _derived(made: Artefacts, stage: str) -> Iterator[str]:
     results = made.operator.outputs if made.operator else ()
     for derived in made.derived or ():
         programs = {"adjoint": derived.backward, "tangent": derived.tangent, "second": derived.second}
-        if stage == "plan":
-            shown = "\n".join(_plan(p, results) for p in (derived.forward, derived.backward) if p is not None)
+        if stage in ("plan", "kernel"):
+            shown = _planned(derived, results, stage)
         else:
             program = programs[stage]
             shown = _program(program) if program is not None else "# there is none\n"
@@ -101,15 +102,25 @@ def _program(program: Program) -> str:
     return text(program)
 
 
-def _plan(program: Program, results: tuple[str, ...]) -> str:
+def _planned(derived: Derived, results: tuple[str, ...], stage: str) -> str:
+    """The plans of both directions and which of them `auto` will run on a CPU, or the kernels as they are lowered."""
     from opgen.ir.errors import UnplannableError
+    from opgen.kernel.lower import lower
+    from opgen.kernel.text import kernel
+    from opgen.plan import speed
     from opgen.plan.build import build
-    from opgen.plan.text import plan
+    from opgen.plan.text import choice, plan
 
+    programs = {"forward": derived.forward, "backward": derived.backward}
     try:
-        return plan(build(program, results))
+        plans = {which: build(p, results) for which, p in programs.items() if p is not None}
     except UnplannableError as e:
         return f"# no kernels: {e}\n"
+    if stage == "kernel":
+        return "\n".join(kernel(lower(p, step)) for p in plans.values() for step in p.steps)
+    chosen = speed.choice({which: (p,) for which, p in plans.items()})
+    shown = "\n".join(map(plan, plans.values()))
+    return f"# auto runs {choice([*plans], chosen.in_torch, chosen.excess)}\n{shown}"
 
 
 def _titled(conditions: tuple[Condition, ...], text: str) -> Iterator[str]:

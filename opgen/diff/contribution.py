@@ -33,7 +33,7 @@ from opgen.ir.scalar import (
     both,
     call,
     children,
-    rebuild,
+    substitute,
     walk,
     where,
 )
@@ -92,13 +92,15 @@ def transpose(
     axes = tuple(a or Axis(names.fresh(_letter(s)), _scalar(s)) for a, s in zip(plain, shape, strict=True))
     if not rest and not whole and not forced:
         return _selected(target, access, plain, axes, value)
+    if whole and not rest:
+        return Contribution(Compute(target, covered, value))
     active = activity(body, access) if _chooses(body) else TRUE
-    if not whole or (rest and active != TRUE):
+    if not whole or active != TRUE:
         made = gathered(target, access, axes, loops, value, active, sizes, forced=forced or whole)
         if made is not None:
             return Contribution(made)
     if whole:
-        return Contribution(Compute(target, covered, value, "sum" if rest else None, rest))
+        return Contribution(Compute(target, covered, value, "sum", rest))
     return Contribution(_scatter(target, access, axes, loops, value, active))
 
 
@@ -210,8 +212,4 @@ def renamed(s: Compute, axes: tuple[Loop, ...]) -> Compute:
 
 def rename(e: Scalar, mapping: dict[str, str]) -> Scalar:
     """Replace index names, all at once."""
-    if all(a == b for a, b in mapping.items()):
-        return e
-    if isinstance(e, Index):
-        return Index(mapping.get(e.name, e.name))
-    return rebuild(e, lambda a: rename(a, mapping))
+    return substitute(e, {Index(a): Index(b) for a, b in mapping.items() if a != b})

@@ -16,7 +16,7 @@ from opgen.diff.conditions import conjuncts
 from opgen.diff.contribution import TRUE, either_of
 from opgen.ir.arithmetic import either, negation_of
 from opgen.ir.functions import row as function
-from opgen.ir.program import Axis, Compute, Loop, Program, Recurrence, Scatter, statement_scalars
+from opgen.ir.program import Axis, Compute, Loop, Program, Recurrence, Scatter, statement_reads, statement_scalars
 from opgen.ir.scalar import (
     ZERO,
     Apply,
@@ -29,6 +29,7 @@ from opgen.ir.scalar import (
     Read,
     Scalar,
     both,
+    children,
     mentions,
     reads,
     substitute,
@@ -37,6 +38,9 @@ from opgen.ir.scalar import (
 
 # The param of a gradient that says of which outputs it has a cotangent; what nobody uses has none.
 GIVEN = "given_grads"
+
+# The largest guard that is remembered, in distinct nodes: what shifted conditions come to grows with every step.
+_LARGEST = 300
 
 # Masks are made for them: where everything is -inf, they are nan or infinite.
 _WILD_OPERATORS = ("softmax", "log_softmax", "logsumexp", "logcumsumexp")
@@ -48,6 +52,7 @@ class Laziness:
 
     wild: set[str] = field(default_factory=set)
     guards: dict[str, tuple[tuple[Loop, ...], Scalar]] = field(default_factory=dict)
+    noted: dict[str, Compute | Scatter] = field(default_factory=dict)  # of these the guards were not asked for yet
 
     @staticmethod
     def of(p: Program) -> Laziness:
@@ -83,7 +88,7 @@ class Laziness:
 
     def asks(self, tensor: str) -> tuple[int, ...]:
         """The outputs of which one has to have a cotangent, or else a tensor is zero; none where that is not known."""
-        axes, guard = self.guards.get(tensor, ((), TRUE))
+        axes, guard = self.known(tensor) or ((), TRUE)
         found = _weakened(guard, axes)
         parts = found.args if isinstance(found, Apply) and found.fn == "or" else (found,)
         flags = [p.item for p in parts if isinstance(p, Param) and p.name == GIVEN and p.item is not None]
@@ -92,21 +97,42 @@ class Laziness:
     # --- guards ------------------------------------------------------------------------------------------------------
 
     def note(self, s: Compute | Scatter) -> None:
-        """Remember the guard of a tensor by the statement that makes it."""
+        """The guard of a tensor follows from the statement that makes it."""
+        self.noted[s.target] = s
+
+    def known(self, tensor: str) -> tuple[tuple[Loop, ...], Scalar] | None:
+        """The guard of a tensor, over its axes."""
+        asked = [tensor]
+        while asked:
+            s = self.noted.get(asked[-1])
+            before = [] if s is None else [r.tensor for r in statement_reads(s) if r.tensor in self.noted]
+            if before:
+                asked += before
+                continue
+            del asked[-1]
+            if s is not None:
+                del self.noted[s.target]
+                self._settle(s)
+        return self.guards.get(tensor)
+
+    def _settle(self, s: Compute | Scatter) -> None:
         if isinstance(s, Scatter):
             gone: tuple[Loop, ...] = s.loops if s.op == "sum" and s.base == ZERO else (*s.loops, *s.axes)
             guard = self.guard(s.body) if s.base == ZERO else None
         else:
             gone, guard = s.over, self.guard(s.body) if s.op in (None, "sum", "mean") else None
         guard = None if guard is None else _somewhere(guard, gone)
-        if guard is not None:
+        if guard is not None and not _is_large(guard):
             self.guards[s.target] = s.axes, guard
 
     def guard(self, e: Scalar) -> Scalar | None:
         """A condition outside of which a scalar is surely zero, if one is known."""
         match e:
-            case Read(tensor, at, fill) if tensor in self.guards:
-                axes, condition = self.guards[tensor]
+            case Read(tensor, at, fill):
+                found = self.known(tensor)
+                if found is None:
+                    return None
+                axes, condition = found
                 if fill is not None and not _is_constant(condition):
                     return None
                 pairs = zip(axes, at, strict=True)
@@ -181,6 +207,15 @@ def _somewhere(guard: Scalar, loops: tuple[Loop, ...]) -> Scalar | None:
     """A condition that holds if the guard does anywhere along some loops; None where that is not known to fail."""
     found = _weakened(guard, loops)
     return None if found == TRUE else found
+
+
+def _is_large(guard: Scalar) -> bool:
+    found, left = {guard}, [guard]
+    while left and len(found) <= _LARGEST:
+        new = [c for c in children(left.pop()) if c not in found]
+        found.update(new)
+        left += new
+    return len(found) > _LARGEST
 
 
 def _weakened(guard: Scalar, loops: tuple[Loop, ...]) -> Scalar:

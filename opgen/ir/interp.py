@@ -9,23 +9,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import assert_never
 
-from opgen.ir.interp_functions import INDEX_OPERATORS, SCALARS, reduce_values
-from opgen.ir.numbers import nearest
-from opgen.ir.program import Axis, Compute, Function, Loop, Program, Recurrence, Scatter, Shape, Statement
+from opgen.ir.evaluate import Evaluator, Value
+from opgen.ir.interp_functions import INDEX_OPERATORS, reduce_values
+from opgen.ir.program import Axis, Compute, Loop, Program, Recurrence, Scatter, Shape, Statement
 from opgen.ir.reductions import REDUCTIONS
-from opgen.ir.scalar import Apply, Batch, Cast, Const, Dim, Index, Lit, Param, Read, Scalar
-
-Value = float | int | bool
-
-
-class UnknownValueError(Exception):
-    """A function of another library whose value the spec does not state: no formula leads to a number."""
-
-
-_CONSTANTS = {"pi": 3.141592653589793, "inf": float("inf"), "nan": float("nan")}
+from opgen.ir.scalar import Batch, Read
 
 
 @dataclass(frozen=True)
@@ -78,28 +68,22 @@ class _Point:
     batch: tuple[int, ...]
 
 
-class _Machine:
+class _Machine(Evaluator[_Point]):
     def __init__(self, program: Program, arrays: Mapping[str, Array], params: Mapping[str, object]) -> None:
+        super().__init__(program.params, program.functions, params)
         self.program = program
-        self.params = {a.name: a.default for a in program.params if isinstance(a.default, tuple)} | dict(params)
         self.arrays = dict(arrays)
         self.shapes: dict[str, Shape] = {t.name: t.shape for t in program.inputs}
-        self.functions = {f.name: f for f in program.functions}
         self.batch = self._batch_shape()
-        self.dims: dict[str, int] = {"...": _product(self.batch)}
+        self.dims["..."] = product(self.batch)
         for d in program.dims:
             self.dims[d.name] = self._dim(d.name)
 
     def _batch_shape(self) -> tuple[int, ...]:
-        sizes: list[int] = []
+        batch: tuple[int, ...] = ()
         for t in self.program.inputs:
-            own = _batch_part(t.shape, self.arrays[t.name].shape)
-            sizes = [1] * (len(own) - len(sizes)) + sizes
-            for k, size in enumerate(reversed(own), 1):
-                if sizes[-k] not in (size, 1) and size != 1:
-                    raise ValueError(f"batch sizes {sizes[-k]} and {size} do not broadcast")
-                sizes[-k] = size if sizes[-k] == 1 else sizes[-k]
-        return tuple(sizes)
+            batch = wider(batch, batch_part(t.shape, self.arrays[t.name].shape))
+        return batch
 
     def _dim(self, name: str) -> int:
         source = next(d for d in self.program.dims if d.name == name)
@@ -158,7 +142,7 @@ class _Machine:
         """Step after step for every place; what is not there yet is nan, in case somebody looks."""
         for step in s.steps:
             size = self.size(step.shape)
-            self.arrays[step.target] = Array(size, [float("nan")] * _product(size))
+            self.arrays[step.target] = Array(size, [float("nan")] * product(size))
             self.shapes[step.target] = step.shape
         places = range(self.extent(s.along))
         for t in reversed(places) if s.reverse else places:
@@ -194,29 +178,8 @@ class _Machine:
 
     # --- scalars -------------------------------------------------------------------------------------------------
 
-    def value(self, e: Scalar, point: _Point) -> Value:
-        match e:
-            case Lit(value):
-                return nearest(value) if isinstance(value, Fraction) or abs(value) >= 2**63 else value
-            case Const(name):
-                return _CONSTANTS[name]
-            case Param(name, item):
-                given = self.params[name]
-                chosen = given if item is None else given[item]  # type: ignore[index]
-                assert isinstance(chosen, (int, float, bool))
-                return chosen
-            case Dim(name):
-                return self.dims[name]
-            case Index(name):
-                return point.index[name]
-            case Read():
-                return self.read(e, point)
-            case Cast(arg):
-                return self.value(arg, point)
-            case Apply(fn, args):
-                return self.apply(fn, args, point)
-            case _:
-                assert_never(e)
+    def index(self, name: str, point: _Point) -> int:
+        return point.index[name]
 
     def read(self, e: Read, point: _Point) -> Value:
         held = self.arrays[e.tensor]
@@ -236,36 +199,25 @@ class _Machine:
         aligned = point.batch[len(point.batch) - own :]
         return [0 if n == 1 else i for n, i in zip(sizes, aligned, strict=True)]
 
-    def apply(self, fn: str, args: tuple[Scalar, ...], point: _Point) -> Value:
-        match fn:
-            case "where":
-                return self.value(args[1] if self.value(args[0], point) else args[2], point)
-            case "and":
-                return all(self.value(a, point) for a in args)
-            case "or":
-                return any(self.value(a, point) for a in args)
-        values = [self.value(a, point) for a in args]
-        if fn in self.functions:
-            return self.call(self.functions[fn], values)
-        return SCALARS[fn](*values)
 
-    def call(self, f: Function, values: list[Value]) -> Value:
-        if f.value is None:
-            raise UnknownValueError(f"{f.name} is computed elsewhere, and nothing says what it is")
-        inner = _Machine.__new__(_Machine)
-        inner.__dict__.update(self.__dict__)
-        inner.params = {**self.params, **dict(zip(f.params, values, strict=True))}
-        return inner.value(f.value, _Point({}, ()))
-
-
-def _product(sizes: Sequence[int]) -> int:
+def product(sizes: Sequence[int]) -> int:
     total = 1
     for size in sizes:
         total *= size
     return total
 
 
-def _batch_part(shape: Shape, actual: tuple[int, ...]) -> tuple[int, ...]:
+def wider(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    """The batch sizes that two tensors broadcast to."""
+    rank = max(len(a), len(b))
+    pairs = list(zip((1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b, strict=True))
+    for x, y in pairs:
+        if x != y and 1 not in (x, y):
+            raise ValueError(f"batch sizes {x} and {y} do not broadcast")
+    return tuple(y if x == 1 else x for x, y in pairs)
+
+
+def batch_part(shape: Shape, actual: tuple[int, ...]) -> tuple[int, ...]:
     """The batch sizes inside an actual shape."""
     for k, s in enumerate(shape):
         if isinstance(s, Batch):
@@ -275,11 +227,11 @@ def _batch_part(shape: Shape, actual: tuple[int, ...]) -> tuple[int, ...]:
     return ()
 
 
-def _sum_to(value: Array, shape: Shape, like: Array) -> Array:
+def sum_to(value: Array, shape: Shape, like: Array) -> Array:
     """Sum a full-batch gradient to the actual shape of the operand it belongs to."""
     before = next((k for k, s in enumerate(shape) if isinstance(s, Batch)), 0)
     missing = len(value.shape) - len(like.shape)
-    out = Array(like.shape, [0.0] * _product(like.shape))
+    out = Array(like.shape, [0.0] * product(like.shape))
     for point in itertools.product(*map(range, value.shape)):
         kept = point[:before] + point[before + missing :]
         at = [0 if n == 1 else i for n, i in zip(like.shape, kept, strict=True)]
@@ -297,12 +249,12 @@ def run(program: Program, arrays: Mapping[str, Array], params: Mapping[str, obje
         value = machine.arrays[o.value]
         full = machine.size(o.shape)
         if value.shape != full:
-            value = _expand(value, o.shape, full)
-        results[o.name] = value if o.like is None else _sum_to(value, o.shape, machine.arrays[o.like])
+            value = expand_to(value, o.shape, full)
+        results[o.name] = value if o.like is None else sum_to(value, o.shape, machine.arrays[o.like])
     return results
 
 
-def _expand(value: Array, shape: Shape, full: tuple[int, ...]) -> Array:
+def expand_to(value: Array, shape: Shape, full: tuple[int, ...]) -> Array:
     """An output that is an input with fewer batch dims: broadcast to the whole batch."""
     before = next(k for k, s in enumerate(shape) if isinstance(s, Batch))
     missing = len(full) - len(value.shape)

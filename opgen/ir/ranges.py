@@ -202,6 +202,8 @@ _OPPOSITE = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "ne": "eq"}
 
 def sizes_of(p: Program) -> tuple[Scalar, ...]:
     """The params that are surely not negative: extents of loops (a negative one is an error), or by their domain."""
+    if not p.params:
+        return ()
     found: dict[Scalar, None] = dict.fromkeys(Param(a.name) for a in p.params if a.positive)
     for s in p.statements:
         for loops in loops_in(s):

@@ -1,6 +1,6 @@
 """Scalar expressions: the bodies of statements and the positions of accesses.
 
-Frozen trees of five leaves and two inner nodes; a node knows its hash, since passes look nodes up all the time. A
+Frozen trees of five leaves and two inner nodes; equal trees are one object, since passes look nodes up all the time. A
 tensor access is a leaf whose positions are scalar expressions themselves. Function names are rows of
 `opgen.ir.functions`; arithmetic is in the same table (`add`, `mul`, … `where`). The builders at the end fold only what
 is exact for every operand (`x + 0`, `x * 1`, `-(-x)`, constants of exact arithmetic), so that what a user wrote is what
@@ -11,16 +11,21 @@ gets printed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from operator import is_
 
+from opgen.ir.unique import Unique, unique
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class Batch(Unique):
     """Stands for `...`: all batch dimensions of the operator at once. Use the constant `BATCH`."""
+
+    def __new__(cls) -> Batch:
+        return unique(cls, ())
 
     def __repr__(self) -> str:
         return "BATCH"
@@ -29,96 +34,89 @@ class Batch:
 BATCH = Batch()
 
 
-@dataclass(frozen=True, slots=True)
-class Lit:
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class Lit(Unique):
     """An exact literal. Decimals are fractions; printers write them back as decimals. bool is a condition."""
 
     value: int | Fraction | bool
-    _hash: int = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_hash", hash((type(self.value).__name__, self.value)))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Lit) and self.value == other.value and type(self.value) is type(other.value)
-
-    def __hash__(self) -> int:
-        return self._hash
+    def __new__(cls, value: int | Fraction | bool) -> Lit:
+        return unique(cls, (value,), type(value))
 
 
-@dataclass(frozen=True, slots=True)
-class Const:
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class Const(Unique):
     """`pi`, `inf` or `nan`."""
 
     name: str
 
+    def __new__(cls, name: str) -> Const:
+        return unique(cls, (name,))
 
-@dataclass(frozen=True, slots=True)
-class Param:
+
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class Param(Unique):
     """A non-tensor argument; `item` selects an element of a list param (`stride[0]`)."""
 
     name: str
     item: int | None = None
 
+    def __new__(cls, name: str, item: int | None = None) -> Param:
+        return unique(cls, (name, item))
 
-@dataclass(frozen=True, slots=True)
-class Dim:
+
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class Dim(Unique):
     """The size of a named dim as a number; `Dim("...")` is the number of batch elements."""
 
     name: str
 
+    def __new__(cls, name: str) -> Dim:
+        return unique(cls, (name,))
 
-@dataclass(frozen=True, slots=True)
-class Index:
+
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class Index(Unique):
     """The value of an index (an axis of the statement that holds it)."""
 
     name: str
 
+    def __new__(cls, name: str) -> Index:
+        return unique(cls, (name,))
 
-@dataclass(frozen=True, slots=True)
-class Read:
+
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class Read(Unique):
     """`tensor[at]`, `at` in the order of the tensor's axes. With `fill`, out-of-range positions read `fill` (`pad`)."""
 
     tensor: str
     at: tuple[Position, ...]
     fill: Scalar | None = None
-    _hash: int = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_hash", hash((self.tensor, self.at, self.fill)))
-
-    def __hash__(self) -> int:
-        return self._hash
+    def __new__(cls, tensor: str, at: tuple[Position, ...], fill: Scalar | None = None) -> Read:
+        return unique(cls, (tensor, at, fill))
 
 
-@dataclass(frozen=True, slots=True)
-class Apply:
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class Apply(Unique):
     """A row of the function table, or a function of the spec with a stated derivative, applied to arguments."""
 
     fn: str
     args: tuple[Scalar, ...]
-    _hash: int = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_hash", hash((self.fn, self.args)))
-
-    def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
-        if not isinstance(other, Apply) or self._hash != other._hash:
-            return False
-        return self.fn == other.fn and self.args == other.args
-
-    def __hash__(self) -> int:
-        return self._hash
+    def __new__(cls, fn: str, args: tuple[Scalar, ...]) -> Apply:
+        return unique(cls, (fn, args))
 
 
-@dataclass(frozen=True, slots=True)
-class Cast:
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class Cast(Unique):
     """Round `arg` to the dtype of tensor `like` and compute on in the compute dtype; derivative 1."""
 
     arg: Scalar
     like: str
+
+    def __new__(cls, arg: Scalar, like: str) -> Cast:
+        return unique(cls, (arg, like))
 
 
 Scalar = Lit | Const | Param | Dim | Index | Read | Apply | Cast
@@ -158,10 +156,14 @@ def rebuild(e: Scalar, f: Callable[[Scalar], Scalar]) -> Scalar:
 
 
 def transform(e: Scalar, f: Callable[[Scalar], Scalar]) -> Scalar:
-    """Rewrite bottom-up: operands first, then `f` on the rebuilt node."""
+    """Rewrite bottom-up: operands first, then `f` on the rebuilt node; what stands at several places is done once."""
+    done: dict[Scalar, Scalar] = {}
 
     def step(a: Scalar) -> Scalar:
-        return f(rebuild(a, step))
+        found = done.get(a)
+        if found is None:
+            found = done[a] = f(rebuild(a, step))
+        return found
 
     return step(e)
 
@@ -173,9 +175,13 @@ def is_exact_test(e: Scalar) -> bool:
 
 def transform_rounded(e: Scalar, f: Callable[[Scalar], Scalar]) -> Scalar:
     """`transform` by rules that may change the last bit, which leaves alone what is tested for equality."""
+    done: dict[Scalar, Scalar] = {}
 
     def step(a: Scalar) -> Scalar:
-        return a if is_exact_test(a) else f(rebuild(a, step))
+        found = done.get(a)
+        if found is None:
+            found = done[a] = a if is_exact_test(a) else f(rebuild(a, step))
+        return found
 
     return step(e)
 
@@ -214,10 +220,17 @@ def casts_of(e: Scalar) -> tuple[str, ...]:
     return tuple(n.like for n in walk(e) if isinstance(n, Cast))
 
 
-def substitute(e: Scalar, mapping: dict[Scalar, Scalar]) -> Scalar:
+def substitute(e: Scalar, mapping: Mapping[Scalar, Scalar]) -> Scalar:
     """Replace whole sub-trees, outermost first; what was put in is not searched again."""
-    hit = mapping.get(e)
-    return hit if hit is not None else rebuild(e, lambda a: substitute(a, mapping))
+    done = dict(mapping)
+
+    def step(a: Scalar) -> Scalar:
+        found = done.get(a)
+        if found is None:
+            found = done[a] = rebuild(a, step)
+        return found
+
+    return step(e)
 
 
 def is_number(e: Scalar) -> bool:

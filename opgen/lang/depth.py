@@ -10,8 +10,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-MAX_DEPTH = 220  # brackets and operators within each other: Python's own parser takes 200 brackets
-MAX_NODES_DEPTH = 6 * MAX_DEPTH  # of an expression, with local functions written out: a level is several nodes
+MAX_DEPTH = 640  # brackets and operators within each other: two hundred calls within each other, and more
+MAX_NODES_DEPTH = 1320  # of an expression, with local functions written out: a level is several nodes
 _CALLS = 12 * MAX_NODES_DEPTH
 
 

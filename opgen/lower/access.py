@@ -5,6 +5,7 @@ Every access in which an index stands alone is noted at the index, because that 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from opgen.diagnostics.model import Label, Span
@@ -29,6 +30,7 @@ from opgen.lower.shape import derived
 from opgen.schema.model import ParamSpec
 
 _KINDS = {"float": Kind.FLOAT, "int": Kind.INT, "bool": Kind.BOOL}
+_GRADIENT = re.compile(r"(?:d[lL]_?d|grad|bar|g|d)_?(?P<behind>\w+)|(?P<before>\w+?)_?(?:grad|bar)")
 _CONSTANT_KINDS = {"true": Kind.BOOL, "false": Kind.BOOL}
 
 
@@ -157,11 +159,11 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
             )  # fmt: skip
         return BAD
     constants = [c for c in CONSTANTS if name.lower() == c or len(name) <= 3]
-    hints = did_you_mean(name, (*visible, *f.decl.known_dims(), *constants))
+    hints = _cotangent(f, name) or did_you_mean(name, (*visible, *f.decl.known_dims(), *constants))
     if name in CALLABLE or name in REDUCTIONS or name in f.decl.functions:
         shown = f"{name}(…)" if name not in REDUCTIONS or name in CALLABLE else f"{name}[k](…)"
         return f.error("OPG206", f"`{name}` is a function and needs an argument", span, f"write `{shown}`")
-    hints = hints or _cotangent(f, name)
+    hints = hints or _cotangents(f, name)
     if not hints and not f.decl.inputs:
         hints = (f"declare it: `inputs: {{{name}: {{shape: [...]}}}}`, or under `params`",)
     elif not hints and len(name) == 1 and f.scope is not None:
@@ -229,14 +231,33 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
     if e.name in REDUCTIONS or e.name in CALLABLE:
         hint = f"the body follows in parentheses: `{e.name}[…](…)`"
         return f.error("OPG206", f"`{e.name}` is not a tensor", e.name_span, hint)
-    hints = did_you_mean(e.name, (*f.state.tensors, *f.state.later)) or _cotangent(f, e.name)
-    hints = hints or (f"declare it: `inputs: {{{e.name}: {{shape: {_shape_read(e)}}}}}`",)
+    hints = _cotangent(f, e.name) or did_you_mean(e.name, (*f.state.tensors, *f.state.later))
+    hints = hints or _cotangents(f, e.name) or (f"declare it: `inputs: {{{e.name}: {{shape: {_shape_read(e)}}}}}`",)
     return f.error("OPG205", f"there is no tensor `{e.name}`", e.name_span, *hints, label="unknown tensor")
 
 
+def _given(f: Frame) -> list[str]:
+    """The gradients with respect to outputs, where a gradient is stated."""
+    return [f"grad_{n}" for n in f.decl.outputs if f"grad_{n}" in f.state.tensors]
+
+
 def _cotangent(f: Frame, name: str) -> tuple[str, ...]:
-    """What the gradient that comes from behind is called, for someone who calls it as others do."""
-    given = [f"grad_{n}" for n in f.decl.outputs if f"grad_{n}" in f.state.tensors]
+    """The gradient that someone means who calls it as others do: `dy`, `gy`, `y_grad`, `dL_dy`."""
+    given, found = _given(f), _GRADIENT.fullmatch(name)
+    if not given or found is None:
+        return ()
+    of = (found["behind"] or found["before"]).lower()
+    known = [n for n in (*given, *f.state.tensors) if n.startswith("grad_")]
+    meant = [n for n in known if n.removeprefix("grad_").lower() == of]
+    meant = meant or [n for n in given if len(of) > 2 and n.startswith(f"grad_{of}")]
+    if not meant and of in f.decl.inputs:
+        return _cotangents(f, name)
+    return (f"did you mean `{meant[0]}`?",) if meant else ()
+
+
+def _cotangents(f: Frame, name: str) -> tuple[str, ...]:
+    """What the gradients that come from behind are called, for a name that may mean any of them."""
+    given = _given(f)
     if not given or not name.startswith(("grad", "g", "d")):
         return ()
     return (f"the gradient with respect to an output is {listed(given)}",)

@@ -131,12 +131,12 @@ class _Values:
         self.summed = () if stated else tuple(t.name for t in g.inputs if _is_value(t))
         early = independent(g)
         self.early = {t.name for t in g.inputs if t.role is not Role.COTANGENT} | {s.target for s in parts(early)}
-        self.order: list[str] = [t.name for t in g.inputs if t.role is not Role.COTANGENT]
+        self.order = dict.fromkeys(t.name for t in g.inputs if t.role is not Role.COTANGENT)
         for whole in g.statements:
             for s in parts((whole,)):
                 if s.target in self.early:
                     self.values.append((whole, s, self.needs(whole, s)))
-                    self.order.append(s.target)
+                    self.order[s.target] = None
                 else:
                     self.want(whole, s)
         self.wanted.update((o.value, None) for o in g.outputs if o.value in self.early)
@@ -168,8 +168,7 @@ class _Values:
 
     def atom(self, made: Compute, needs: tuple[str, ...], *, guarded: bool) -> str:
         atom = self.atoms.setdefault(canonical(made), _Atom(f"#{len(self.atoms)}", made, needs))
-        if atom.name not in self.order:
-            self.order.append(atom.name)
+        self.order.setdefault(atom.name)
         inside = [r for r in statement_reads(made) if r.fill is None]
         atom.safe = atom.safe or not guarded or all(in_range(self.gradient, made, r) for r in inside)
         return atom.name

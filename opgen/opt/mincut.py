@@ -54,32 +54,47 @@ class _Graph:
         self.capacity.setdefault(b, {}).setdefault(a, 0)
 
     def saturate(self) -> None:
-        """Shortest augmenting paths until there is none."""
+        """Along shortest paths until there is none: all those of one length together."""
         while True:
-            before = self._paths()
-            if _SINK not in before:
+            away = self._distances()
+            if _SINK not in away:
                 return
-            path = [_SINK]
-            while path[-1] != _SOURCE:
-                path.append(before[path[-1]])
-            path.reverse()
-            steps = list(pairwise(path))
-            flow = min(self.capacity[a][b] for a, b in steps)
-            assert flow < _INFINITE, "a value that is needed can neither be kept nor computed"
-            for a, b in steps:
-                self.capacity[a][b] -= flow
-                self.capacity[b][a] += flow
+            ways = {a: [b for b in self.capacity[a] if away.get(b) == d + 1] for a, d in away.items()}
+            while self._augment(ways):
+                pass
 
-    def _paths(self) -> dict[_Node, _Node]:
-        before: dict[_Node, _Node] = {_SOURCE: _SOURCE}
+    def _distances(self) -> dict[_Node, int]:
+        """How far nodes are from the source, up to the sink."""
+        found = {_SOURCE: 0}
         queue = deque([_SOURCE])
-        while queue and _SINK not in before:
+        while queue and _SINK not in found:
             a = queue.popleft()
             for b, free in self.capacity[a].items():
-                if free > 0 and b not in before:
-                    before[b] = a
+                if free > 0 and b not in found:
+                    found[b] = found[a] + 1
                     queue.append(b)
-        return before
+        return found
+
+    def _augment(self, ways: dict[_Node, list[_Node]]) -> bool:
+        """Saturate one path; ways that lead nowhere are forgotten."""
+        path = [_SOURCE]
+        while path and path[-1] != _SINK:
+            a = path[-1]
+            while ways.get(a) and self.capacity[a][ways[a][-1]] == 0:
+                ways[a].pop()
+            if ways.get(a):
+                path.append(ways[a][-1])
+                continue
+            path.pop()
+            if path:
+                ways[path[-1]].pop()
+        steps = list(pairwise(path))
+        flow = min((self.capacity[a][b] for a, b in steps), default=0)
+        assert flow < _INFINITE, "a value that is needed can neither be kept nor computed"
+        for a, b in steps:
+            self.capacity[a][b] -= flow
+            self.capacity[b][a] += flow
+        return flow > 0
 
     def reaches_sink(self) -> dict[_Node, None]:
         reached: dict[_Node, None] = {_SINK: None}

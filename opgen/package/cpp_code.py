@@ -18,7 +18,7 @@ from opgen.code.templates import fill
 from opgen.ir.errors import UnplannableError
 from opgen.ir.operator import Operator
 from opgen.package.cpp_host import Direction, host_function
-from opgen.plan.speed import faster_in_torch
+from opgen.plan.speed import Choice, choice
 
 MOST = 256 * 1024  # characters of kernels in one language: what is longer takes compilers minutes
 
@@ -27,15 +27,15 @@ MOST = 256 * 1024  # characters of kernels in one language: what is longer takes
 class CppFiles:
     """The texts; a table of steps is in `kernels` and `cuda` even where torch computes everything.
 
-    `no_cuda` says why there is no `cuda`, where there is none; `faster_in_torch`: the directions that `auto` leaves to
-    torch on a CPU.
+    `no_cuda` says why there is no `cuda`, where there is none; `choice`: what `auto` leaves to torch on a CPU, by
+    direction, and for each program of that.
     """
 
     binding: str
     kernels: str
     cuda: str
     no_cuda: str
-    faster_in_torch: tuple[str, ...]
+    choice: Choice
 
 
 def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: str, formula: Sequence[str]) -> CppFiles:
@@ -68,7 +68,7 @@ def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: st
     if len(binding) + len(text) > MOST:
         raise UnplannableError(_too_long(operator.name, "C++"))
     plans = {d.which: f.plans for d, f in zip(directions, functions, strict=True)}
-    return CppFiles(binding, text, cuda, no_cuda, faster_in_torch(plans))
+    return CppFiles(binding, text, cuda, no_cuda, choice(plans))
 
 
 def _too_long(op: str, language: str) -> str:

@@ -49,7 +49,7 @@ class Direction:
 
 @dataclass(frozen=True, slots=True)
 class HostFunction:
-    """A registered kernel: its schema, the C++ of its variants and of the function that chooses one, and its plans."""
+    """A registered kernel: its schema, C++ of its variants and of what chooses one, and the plan of each program."""
 
     name: str
     schema: str
@@ -61,28 +61,26 @@ def host_function(operator: Operator, d: Direction, table: StepTable) -> HostFun
     """Lay out one direction; its kernels go into the operator's table of steps."""
     operator = replace(operator, params=params_of(operator, (p for _, p in d.programs)))
     name = f"{operator.name}_{d.which}"
-    chosen = _reachable(operator, d)
+    tests = _tests(operator, d)
+    apart = [*dict.fromkeys(tests)]  # the last needs no test
+    chosen = [(tests.index(t), "" if t == apart[-1] else t) for t in apart]
     several, definitions = len(chosen) > 1, list[tuple[str, ...]]()
-    plans = tuple(build(d.programs[number][1], operator.outputs) for number, _ in chosen)
-    for (number, _), plan in zip(chosen, plans, strict=True):
-        variant, program = d.programs[number]
+    plans = {tests[number]: build(d.programs[number][1], operator.outputs) for number, _ in chosen}
+    for number, _ in chosen:
+        (variant, program), plan = d.programs[number], plans[tests[number]]
         steps = table.add(plan, f"{d.which}_{number}" if several else d.which)
         code = _VariantCode(operator, d, program, plan, f"{name}_{number}" if several else name, steps)
         definitions.append((*(_conditions(variant) if several else ()), *laid_out(code.lines())))
     if several:
         definitions.append(tuple(laid_out(_choice(operator, d, name, chosen))))
-    return HostFunction(name, _schema(operator, d, name), tuple(definitions), plans)
+    return HostFunction(name, _schema(operator, d, name), tuple(definitions), tuple(plans[t] for t in tests))
 
 
-def _reachable(operator: Operator, d: Direction) -> list[tuple[int, str]]:
-    """The variants that this direction can tell apart by its arguments, each with its test; the last needs none."""
-    found: dict[str, int] = {}
+def _tests(operator: Operator, d: Direction) -> list[str]:
+    """Of each variant what the arguments of this direction tell it by: those with the same test share a plan."""
     told = told_by(d.programs, operator.outputs)
-    for number, (variant, _) in enumerate(d.programs):
-        tests = (_test(operator, d, c, told) for c in variant.conditions)
-        found.setdefault(" && ".join(filter(None, tests)), number)
-    pairs = [(number, test) for test, number in found.items()]
-    return [*pairs[:-1], (pairs[-1][0], "")]
+    found = ((_test(operator, d, c, told) for c in variant.conditions) for variant, _ in d.programs)
+    return [" && ".join(filter(None, tests)) for tests in found]
 
 
 def _conditions(v: Variant) -> list[str]:
@@ -193,6 +191,9 @@ class _VariantCode:
         self.dims = [x.name for x in plan.dims]
         self.arguments = [b for b in plan.arguments if b.name in d.tensors]
         self.printer = Printer(NATIVE, self._leaf)
+        self.carriers = carriers(program)
+        self.values = {o.name: o.value for o in program.outputs if o.kept}
+        self.users = {b: s.results for s in reversed(plan.steps) for b in written(s)}
 
     def _order(self) -> list[Buffer]:
         return [*self.plan.arguments, *(b for b in self.plan.buffers if b.role is None)]
@@ -326,13 +327,10 @@ class _VariantCode:
                 lines.append(f'call.reserve("{b.name}");')
                 continue
             entries = ", ".join(self._entry(s) for s in b.shape)
-            condition = self._wanted(self._users(b.name))
+            condition = self._wanted(self.users[b.name])
             more = f", {condition}" if condition else ""
             lines.append(f'call.allocate("{b.name}", {self._element(b.storage)}, {{{entries}}}{more});')
         return lines
-
-    def _users(self, buffer: str) -> tuple[str, ...]:
-        return next(s.results for s in self.plan.steps if buffer in written(s))
 
     def _contract(self, c: Contract) -> list[str]:
         element = self._element(self.plan.buffer(c.out.buffer).storage)
@@ -381,12 +379,12 @@ class _VariantCode:
             arguments += [str(batch_at), f"{{{', '.join(map(quoted, makers))}}}"]
         text = f"call.{'result' if makers is None else 'kept'}({', '.join(arguments)})"
         own = self._wanted((r.name,))
-        return f"{own} ? {text} : Tensor()" if own and own != self._wanted(self._users(r.buffer)) else text
+        return f"{own} ? {text} : Tensor()" if own and own != self._wanted(self.users[r.buffer]) else text
 
     def _makers(self, r: Result) -> tuple[str, ...] | None:
         """Of a residual, the arguments that have all its batch dims between them; None where it may have every one."""
-        output = next(o for o in self.program.outputs if o.name == r.name)
-        found = carriers(self.program)[output.value] if output.kept and BATCH in r.shape else None
+        value = self.values.get(r.name)
+        found = self.carriers[value] if value is not None and BATCH in r.shape else None
         return None if found == tuple(t.name for t in self.program.inputs if BATCH in t.shape) else found
 
 

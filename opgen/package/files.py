@@ -53,7 +53,7 @@ def render(
     module = module_view(s)
     saved = saved_names(s)
     native = native_files(s, saved, comment)
-    ops = ops_view(s, saved, native.faster_in_torch)
+    ops = ops_view(s, saved, native.choice)
     test = test_view(
         spec,
         operator,

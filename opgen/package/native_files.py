@@ -7,7 +7,7 @@ texts. All of them print the same plans. An operator that has no plan gets a not
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from opgen.code import templates
 from opgen.ir.errors import UnplannableError
@@ -16,16 +16,17 @@ from opgen.package.cpp_host import Direction
 from opgen.package.notes import NO_CUDA_KERNELS, NO_KERNELS
 from opgen.package.view import Surface, formula_text
 from opgen.package.view_ops import may_be_absent
+from opgen.plan.speed import Choice
 
 _HEADERS = (".h", ".cuh")
 
 
 @dataclass(frozen=True, slots=True)
 class NativeFiles:
-    """Paths and texts of the sources of an operator, and of which directions a CPU is faster without them."""
+    """Paths and texts of the sources of an operator, and when a CPU is faster without them."""
 
     files: tuple[tuple[str, str], ...]
-    faster_in_torch: tuple[str, ...] = ()
+    choice: Choice = field(default_factory=lambda: Choice({}, {}))
 
 
 def native_files(s: Surface, saved: Sequence[str], header: str) -> NativeFiles:
@@ -47,7 +48,7 @@ def native_files(s: Surface, saved: Sequence[str], header: str) -> NativeFiles:
         if cpp.cuda
         else (NO_CUDA_KERNELS, f"{header}\n{cpp.no_cuda}\n"),
     )
-    return NativeFiles(files, cpp.faster_in_torch)
+    return NativeFiles(files, cpp.choice)
 
 
 def _without(header: str, reason: str) -> NativeFiles:

@@ -10,7 +10,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from opgen.ir.interp import Array, Value
+from opgen.ir.evaluate import Value
+from opgen.ir.interp import Array
 from opgen.ir.operator import Pair
 from opgen.ir.program import Kind
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from opgen.code.layout import bracketed, imported
 from opgen.code.names import function_name
 from opgen.code.signature import takes_out
-from opgen.ir.interp import Array, Value
+from opgen.ir.evaluate import Value
+from opgen.ir.interp import Array
 from opgen.ir.operator import Operator, surface
 from opgen.ir.program import Kind
 from opgen.opt.derive import Derived

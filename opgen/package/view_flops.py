@@ -6,7 +6,7 @@ In goes a `Surface`; out come functions of the arguments of an op, as far as the
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from opgen.code.layout import bracketed
@@ -22,8 +22,8 @@ from opgen.torch.functions import MASK
 
 
 @dataclass(frozen=True, slots=True)
-class FlopsView:
-    """A function: its `def` line, docstring and body."""
+class CountView:
+    """A function that returns a number: its `def` line, docstring and body."""
 
     name: str
     define: str
@@ -31,22 +31,23 @@ class FlopsView:
     lines: tuple[str, ...]
 
 
-def flops_views(s: Surface, typed: Sequence[str], back_typed: Sequence[str]) -> tuple[FlopsView, ...]:
+def flops_views(s: Surface, typed: Sequence[str], back_typed: Sequence[str]) -> tuple[CountView, ...]:
     """The counts of the forward and of the backward op, with the arguments that these have; none where all are 0."""
     forward = branched(s, [_branch(s, d.forward, {}) for d in s.derived], returns=True)
-    made = [_view("flops", "The floating-point operations of a call.", typed, forward)]
+    made = [count_view("flops", "The floating-point operations of a call.", typed, forward)]
     if s.active:
         lines = _backward(s, [t.partition(":")[0] for t in back_typed])
-        made.append(_view("backward_flops", "The floating-point operations of the gradients.", back_typed, lines))
+        made.append(count_view("backward_flops", "The floating-point operations of the gradients.", back_typed, lines))
     return tuple(v for v in made if v is not None)
 
 
-def _view(name: str, doc: str, typed: Sequence[str], lines: Sequence[str]) -> FlopsView | None:
+def count_view(name: str, doc: str, typed: Sequence[str], lines: Sequence[str]) -> CountView | None:
+    """The function with such a body, of those arguments that it takes; none where it would return 0."""
     if all(line.strip() == "return 0" for line in lines if "return" in line):
         return None
     text = "\n".join(lines)
     used = [t for t in typed if re.search(rf"(?<![\w.]){t.partition(':')[0]}\b", text)]
-    return FlopsView(name, bracketed(f"def {name}(", used, ") -> int:"), doc, tuple(lines))
+    return CountView(name, bracketed(f"def {name}(", used, ") -> int:"), doc, tuple(lines))
 
 
 def _backward(s: Surface, arguments: Sequence[str]) -> list[str]:
@@ -54,6 +55,11 @@ def _backward(s: Surface, arguments: Sequence[str]) -> list[str]:
     for d in s.derived:
         masks = {} if d.backward is None else {k: _needs(s, o.of) for k, o in enumerate(d.backward.outputs)}
         branches.append(("return 0",) if d.backward is None else _branch(s, d.backward, masks))
+    return backward_lines(s, arguments, branches)
+
+
+def backward_lines(s: Surface, arguments: Sequence[str], branches: Sequence[tuple[str, ...]]) -> list[str]:
+    """The branches of all variants, chosen by the arguments of the backward op."""
     told = told_by([(d.variant, d.backward) for d in s.derived if d.backward is not None], s.operator.outputs)
     lines = branched(s, branches, returns=True, told=told)
     for name in s.operator.optional:  # an input that the gradients do not take is there if its own is needed
@@ -70,28 +76,43 @@ def _needs(s: Surface, name: str) -> str:
 
 def _branch(s: Surface, p: Program, masks: dict[int, str]) -> tuple[str, ...]:
     """The count of a variant; with masks, of what is needed."""
+    groups: dict[str, list[Scalar]] = {}
+    for w in work(p, apart=bool(masks)):
+        needs = " or ".join(masks[k] for k in w.outputs)
+        amount = mul(Lit(w.each), *w.extents)
+        groups.setdefault(f"({needs})" if len(w.outputs) > 1 else needs, []).append(amount)
+    return sum_lines(s, p, groups)
+
+
+def _product(sizes: Sizes, carriers: Sequence[str]) -> str:
+    """The number of points of the batch shape."""
+    return f"math.prod({sizes.batch(carriers)})"
+
+
+def sum_lines(
+    s: Surface,
+    p: Program,
+    groups: Mapping[str, Sequence[Scalar]],
+    product: Callable[[Sizes, Sequence[str]], str] = _product,
+) -> tuple[str, ...]:
+    """Lines that return a sum of amounts, of a group only where its text holds.
+
+    `Dim("...")` are the batch dims: `product` says how many points those of some arguments have.
+    """
     own = Names((*names(p), *s.arguments))
     points, count = own.fresh("points"), own.fresh("count")
     sizes = Sizes(p, known={points: points})
-    groups: dict[tuple[int, ...], list[Scalar]] = {}
-    for w in work(p, apart=bool(masks)):
-        amount = mul(Lit(w.each), *(substitute(e, {Dim("..."): Dim(points)}) for e in w.extents))
-        groups.setdefault(w.outputs, []).append(amount)
     terms = []
-    for outputs, amounts in groups.items():
-        text = sizes.number(add(*amounts))
-        if outputs:
-            text = f"({text})" if len(amounts) > 1 else text
-            needs = " or ".join(masks[k] for k in outputs)
-            text = f"{f'({needs})' if len(outputs) > 1 else needs} * {text}"
-        terms.append(text)
+    for needs, amounts in groups.items():
+        text = sizes.number(substitute(add(*amounts), {Dim("..."): Dim(points)}))
+        terms.append(f"{needs} * {f'({text})' if len(amounts) > 1 else text}" if needs else text)
     first, *rest = terms or ["0"]
     result = [f"{count} = {first}", *(f"{count} += {term}" for term in rest), f"return {count}"]
     result = result if rest else [f"return {first}"]
     used = re.search(rf"\b{points}\b", "\n".join((*sizes.lines, *result)))
     carriers = [t for t in p.inputs if BATCH in t.shape]
     whole = [t for t in carriers if t.role is Role.COTANGENT][:1] or carriers
-    batch = [f"{points} = math.prod({sizes.batch([t.name for t in whole])})"] if used else []
+    batch = [f"{points} = {product(sizes, [t.name for t in whole])}"] if used else []
     lines = [*batch, *sizes.lines, *result]
     if len(lines) > 1 and lines[-2].startswith(f"{lines[-1].removeprefix('return ')} = "):
         lines[-2:] = [f"return {lines[-2].partition(' = ')[2]}"]

@@ -231,14 +231,14 @@ class _Setup:
         return [line for line in out if line]
 
     def _non_differentiable(self, names: tuple[str, ...]) -> str:
-        partial = [n for n in names if n in self._sometimes()]
-        if not partial:
+        if not self._sometimes() & set(names):
             return f"ctx.mark_non_differentiable({', '.join(names)})"
         return f"ctx.mark_non_differentiable(*[t for t in {tupled(names)} if t is not None])"
 
-    def _sometimes(self) -> tuple[str, ...]:
-        programs = self.s.programs("forward")
-        return tuple(n for n in self.results() if not all(any(o.name == n for o in p.outputs) for _, p in programs))
+    def _sometimes(self) -> set[str]:
+        """The results that some variants do not have."""
+        every = set(self.results())
+        return every - every.intersection(*({o.name for o in p.outputs} for _, p in self.s.programs("forward")))
 
     def grad_arguments(self) -> list[str]:
         smooth = (*self.s.active, *self.s.sums)

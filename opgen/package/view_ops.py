@@ -6,7 +6,7 @@ In goes a `Surface`; out comes an `OpsView` of finished strings.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from opgen.code.layout import NUMBERS, WIDTH, bracketed, imported, quoted, runtime_imports, strings, tupled
@@ -27,8 +27,9 @@ from opgen.ir.scalar import BATCH, Dim, Position, Read
 from opgen.opt.autocast import Autocast, autocast
 from opgen.package.view import FormulaView, Surface, docstring, formula_view, result_names
 from opgen.package.view_checks import backward_fake_body, check_body, fake_body, value_checks
+from opgen.package.view_choice import excess_views
 from opgen.package.view_elsewhere import names_in
-from opgen.package.view_flops import FlopsView, flops_views
+from opgen.package.view_flops import CountView, flops_views
 from opgen.package.view_fold import fold_fields
 from opgen.package.view_functional import (
     WRITE,
@@ -45,6 +46,7 @@ from opgen.package.view_functional import (
 )
 from opgen.package.view_saved import read_lines
 from opgen.package.view_sharding import sharding_fields
+from opgen.plan.speed import Choice
 from opgen.torch.functions import MASK
 
 
@@ -67,7 +69,7 @@ class OpsView:
     backward_fake_lines: tuple[str, ...]
     read: str
     read_lines: tuple[str, ...]
-    counts: tuple[FlopsView, ...]
+    counts: tuple[CountView, ...]
     fields: tuple[str, ...]
     function: str
     define: str
@@ -86,9 +88,9 @@ class OpsView:
     inplace_lines: tuple[str, ...]
 
 
-def ops_view(s: Surface, saved: Sequence[str], faster_in_torch: Sequence[str]) -> OpsView:
-    """Everything that `ops.py` says. `saved`: what the backward op takes beside cotangents; `faster_in_torch`: the
-    directions that `auto` leaves to torch on a CPU.
+def ops_view(s: Surface, saved: Sequence[str], choice: Choice) -> OpsView:
+    """Everything that `ops.py` says. `saved`: what the backward op takes beside cotangents; `choice`: what `auto`
+    leaves to torch on a CPU.
     """
     second, tangent = second_order(s)
     extra = tuple(_beside(s.name, f) for f in (second, tangent) if f is not None)
@@ -98,8 +100,8 @@ def ops_view(s: Surface, saved: Sequence[str], faster_in_torch: Sequence[str]) -
     back = backward_fake_body(s, saved) if s.active else ()
     back_args = [f"grad_{n}: Tensor" for n in s.active] + [_saved_type(s, n) for n in saved]
     back_args += [f"{a.name}: {annotation(a)}" for a in backward_params(s)] + [f"{MASK}: Sequence[bool]"]
-    counts = flops_views(s, typed, back_args)
-    fields = _fields(s, saved, second, tangent, faster_in_torch)
+    counts = (*flops_views(s, typed, back_args), *excess_views(s, choice, typed, back_args))
+    fields = _fields(s, saved, second, tangent, choice.in_torch)
     fields = (*fields, *(f"{f.name}={f.name}" for f in counts), *sharding_fields(s))
     body = [*check, *fake, *back, *fields, *(line for f in counts for line in f.lines)]
     inplace = str(s.spec.inplace) if s.spec.inplace else ""
@@ -181,7 +183,7 @@ def _fields(
     saved: Sequence[str],
     second: FormulaView | None,
     tangent: FormulaView | None,
-    faster_in_torch: Sequence[str],
+    in_torch: Mapping[str, str],
 ) -> tuple[str, ...]:
     results = len(s.outputs) + len(s.residuals)
     schema, defaults = forward_schema(s.operator, results)
@@ -222,7 +224,8 @@ def _fields(
     out += [f"positions={tupled(found)}"] if (found := _positions(s)) else []
     unordered = [quoted(w) for w in ("forward", "backward") if adds_in_any_order(s, w)]
     out += [f"unordered={tupled(unordered)}"] if unordered else []
-    out += [f"faster_in_torch={strings(faster_in_torch)}"] if faster_in_torch else []
+    slow = [f"{quoted(which)}: {quoted(why)}" for which, why in in_torch.items()]
+    out += [f"faster_in_torch={{{', '.join(slow)}}}"] if slow else []
     out += ["tags=(torch.Tag.pointwise,)"] if is_pointwise(s) else []
     return tuple(out)
 

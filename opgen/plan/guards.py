@@ -38,9 +38,10 @@ class _Search:
     doubtful: dict[Place, None] = field(default_factory=dict)
     loops: tuple[Loop, ...] = ()
     lets: dict[str, Let] = field(default_factory=dict)
+    whole: dict[Scalar, bool] = field(default_factory=dict)  # what `_is_whole` found of these lets
 
     def step(self, s: Step) -> None:
-        self.lets = {}
+        self.lets, self.whole = {}, {}
         match s:
             case Nest():
                 for p in s.passes:
@@ -76,6 +77,8 @@ class _Search:
         self.loops = loops
         for let in lets:
             self._value(let.value, ())
+            if let.name in self.lets:
+                self.whole = {}
             self.lets[let.name] = let
 
     def _values(self, values: tuple[Scalar, ...]) -> None:
@@ -153,6 +156,11 @@ class _Search:
 
     def _is_whole(self, e: Scalar) -> bool:
         """Is this an integer for sure?"""
+        if e not in self.whole:
+            self.whole[e] = self._seen_whole(e)
+        return self.whole[e]
+
+    def _seen_whole(self, e: Scalar) -> bool:
         match e:
             case Index() | Dim():
                 return True
@@ -163,7 +171,8 @@ class _Search:
             case Read(tensor) if self._is_local(e):
                 return self._is_whole(self.lets[tensor].value)
             case Read(tensor):
-                return any(b.name == tensor and b.kind is Kind.INT for b in self.plan.buffers)
+                buffer = self.plan.find(tensor)
+                return buffer is not None and buffer.kind is Kind.INT
             case Apply(fn, args):
                 return fn in _WHOLE and all(map(self._is_whole, args))
             case _:

@@ -17,7 +17,7 @@ own pass.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from opgen.ir.program import Argument, Axis, DimSource, Function, Kind, Loop, Role, Shape
@@ -315,13 +315,22 @@ class KernelPlan:
     sizes: tuple[Scalar, ...] = ()  # int params that are sizes, so that they are not negative
     functions: tuple[Function, ...] = ()  # that libraries of C++ or CUDA compute
     guarded: frozenset[tuple[str, int, Scalar]] = frozenset()  # positions that conditions keep in range (`plan.guards`)
+    _buffers: dict[str, Buffer] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     @property
     def arguments(self) -> tuple[Buffer, ...]:
         return tuple(b for b in self.buffers if b.role is not None)
 
     def buffer(self, name: str) -> Buffer:
-        return next(b for b in self.buffers if b.name == name)
+        found = self.find(name)
+        assert found is not None, f"{self.name}: no buffer {name!r}"
+        return found
+
+    def find(self, name: str) -> Buffer | None:
+        """The buffer of this name; locals of steps have none."""
+        if not self._buffers:
+            self._buffers.update((b.name, b) for b in reversed(self.buffers))
+        return self._buffers.get(name)
 
 
 def label(loop: Loop) -> str:

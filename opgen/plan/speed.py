@@ -6,15 +6,18 @@ are estimated in nanoseconds for a point of the innermost loops; loops that run 
 either way, do not count. The figures are those of `benchmarks/results/backends.json` (`python benchmarks/backends.py`),
 chosen so that a kernel which is slower is hardly ever taken: a schedule that gets faster is measured again, and its
 figure changed here. Nothing is said of GPUs, where kernels are always taken.
+
+A call of few points is another matter: a kernel is one call, where torch is called for each operation. So `choice` also
+says what a kernel loses in its loops (`Excess`), from which every call finds out whether it loses more than it gains.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
-from opgen.ir.program import Loop, Role
+from opgen.ir.program import Loop, Role, Shape
 from opgen.ir.scalar import Apply, Batch, Cast, Index, Lit, Position, Read, Scalar, mentions, reads, walk
 from opgen.plan.model import (
     Chain,
@@ -28,6 +31,7 @@ from opgen.plan.model import (
     Step,
     Storage,
     Stream,
+    extent,
 )
 
 PASS = 1.0  # nanoseconds of one of torch's loops, for a point
@@ -80,10 +84,18 @@ FUNCTIONS = {  # of a kernel and of torch, beside what every operation costs; th
     "xlogy": (1.8, 10.8),
 }
 GATHER, DIVIDED, WINDOW, SHIFTED = (5.0, 2.2), (14.0, 4.0), (6.0, 2.5), (4.0, 3.0)  # reads, by how a position is found
+FOUND = {  # the same in words
+    GATHER: "a gather",
+    DIVIDED: "positions found by division",
+    WINDOW: "windows",
+    SHIFTED: "shifted reads",
+}
 FOLD, FOLDS = 0.4, 1.5  # of a kernel: one at a point, and each of several
 SUM, EXTREME = 0.6, 2.0  # of torch
 LIBRARY = 18.0, 20.0  # a matrix product or a convolution, which torch makes either way: the kernel's call is shorter
 MARGIN = 0.97  # of the time of torch: what comes that close is left to it
+LEAST = 1 / 8  # of the time of a kernel, that it is taken to be slower by where it is slower: figures are not exact
+FORMS = 1.5  # an outer product that is stored
 MASKED = 6.0  # of torch: a gather at positions that may be outside
 SCATTER = (4.0, 4.0)
 SPREAD = 4.0  # of a kernel: a scatter of what does not move with all loops, or to places that may be outside
@@ -93,45 +105,104 @@ STAGED = 18.0  # of a kernel: a store at each point of a choice that is folded i
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Nanoseconds for a point of so many loops, in a kernel and in torch."""
+    """Nanoseconds for a point of so many loops, in a kernel and in torch; no extents where torch computes it anyway."""
 
     loops: int
     kernel: float
     torch: float
+    extents: Shape = ()
+    reasons: tuple[tuple[float, str], ...] = ()  # what makes the kernel slow, and how much it does
+
+    @property
+    def slower(self) -> float:
+        """How much longer the kernel takes, if at all."""
+        return max(self.kernel - MARGIN * self.torch, self.kernel * LEAST)
 
 
-def faster_in_torch(plans: Mapping[str, Sequence[KernelPlan]]) -> tuple[str, ...]:
-    """The directions, forward or backward, of which a variant is expected to be faster in plain torch.
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """So many nanoseconds for every point of these extents."""
+
+    each: float
+    extents: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What `auto` runs on a CPU: the directions, forward or backward, that it leaves to plain torch, each with why.
+
+    `excess` has, by direction and plan, what a kernel takes longer than torch beside what a call costs: nothing where
+    the kernel is faster. A direction without is left to torch at any size.
+    """
+
+    in_torch: Mapping[str, str]
+    excess: Mapping[str, tuple[tuple[Excess, ...], ...]]
+
+
+def choice(plans: Mapping[str, Sequence[KernelPlan]]) -> Choice:
+    """What to run of an operator with these plans: in both directions one for each variant, in the same order.
 
     Where forward counts what ties, the gradient compares the same values again: then both are computed alike, lest a
     rounding that differs makes ties of what were none.
     """
-    found = tuple(which for which, own in plans.items() if any(map(slower_than_torch, own)))
+    excess = {which: tuple(map(_excess, own)) for which, own in plans.items()}
+    slow = {which: why for which, own in plans.items() if (why := next(filter(None, map(_why, own)), ""))}
     counted = any(
         b.role is Role.SAVED and b.storage is Storage.INT64 for own in plans.values() for p in own for b in p.arguments
     )
-    return tuple(plans) if found and counted else found
+    if slow and counted:
+        why = next(iter(slow.values()))
+        same = len({*map(len, plans.values())}) == 1
+        together = tuple(tuple(e for own in both for e in own) for both in zip(*excess.values(), strict=same))
+        return Choice(dict.fromkeys(plans, why), dict.fromkeys(plans, together) if same else {})
+    return Choice(slow, {which: excess[which] for which in slow})
 
 
 def slower_than_torch(p: KernelPlan) -> bool:
     """Is plain torch expected to be faster?"""
-    if _stores_outer_product(p):
-        return True
-    found = [c for step in p.steps for c in _costs(step)]
-    most = max((c.loops for c in found), default=0)
-    heavy = [c for c in found if c.loops == most]
+    return bool(_outer_products(p)) or _slow(_heavy(p))
+
+
+def _slow(heavy: Sequence[Cost]) -> bool:
     return sum(c.kernel for c in heavy) > MARGIN * sum(c.torch for c in heavy)
 
 
-def _stores_outer_product(p: KernelPlan) -> bool:
-    """Is an outer product made for a matrix product? Both are torch's then, but for a loop over rows that are short."""
+def _heavy(p: KernelPlan) -> list[Cost]:
+    """The costs of the innermost loops."""
+    found = [c for step in p.steps for c in _costs(step)]
+    most = max((c.loops for c in found), default=0)
+    return [c for c in found if c.loops == most]
+
+
+def _excess(p: KernelPlan) -> tuple[Excess, ...]:
+    """What the kernels of a plan take longer, if they do."""
+    made = _outer_products(p)
+    if made:
+        return tuple(Excess(FORMS, tuple(map(extent, (*n.outer, *own.loops)))) for n in made for own in n.passes)
+    return tuple(Excess(c.slower, c.extents) for c in _heavy(p) if c.extents) if slower_than_torch(p) else ()
+
+
+def _why(p: KernelPlan) -> str:
+    """What makes a plan slower than torch, in a few words; nothing where it is not."""
+    if _outer_products(p):
+        return "an outer product for a matrix product"
+    heavy = _heavy(p)
+    if not _slow(heavy):
+        return ""
+    weight, why = max((r for c in heavy for r in c.reasons), default=(0.0, ""))
+    return why if weight > 0.0 else "little is computed at each point"
+
+
+def _outer_products(p: KernelPlan) -> list[Nest]:
+    """The nests that make an outer product for a matrix product: both are torch's, but for a loop over short rows."""
     nests = [n for n in p.steps if isinstance(n, Nest) and n.schedule is Schedule.MAP]
-    made = {s.buffer: s.value for n in nests for own in n.passes for s in own.stores}
+    found = []
     for o in (o for c in p.steps if isinstance(c, Contract) for o in (c.a, c.b)):
-        match made.get(o.buffer):
-            case Apply("mul", (Read(at=left), Read(at=right))) if max(len(left), len(right)) < len(o.labels):
-                return True
-    return False
+        for nest, store in ((n, s) for n in nests for own in n.passes for s in own.stores if s.buffer == o.buffer):
+            match store.value:
+                case Apply("mul", (Read(at=left), Read(at=right))) if max(len(left), len(right)) < len(o.labels):
+                    found.append(nest)
+    return found
 
 
 def _costs(step: Step) -> Iterator[Cost]:
@@ -145,14 +216,21 @@ def _costs(step: Step) -> Iterator[Cost]:
             for t in step.tasks:
                 exprs = [*(x.value for x in (*t.lets, *t.inner)), t.store.value, *([t.fold.value] if t.fold else [])]
                 made = _points((*step.outer, step.along, *t.loops, *t.over), exprs)
-                yield Cost(made.loops, made.kernel, made.torch + 10 * PASS)  # torch makes a step at a time
+                yield replace(made, torch=made.torch + 10 * PASS)  # torch makes a step at a time
         case Stream():
             for s in step.sweeps:
                 for d in s.dots:
                     product = isinstance(d.value, Apply) and d.value.fn == "mul"
                     operations = sum(isinstance(n, Apply) for n in walk(d.value))
                     torch = 0.1 if product else PASS * operations
-                    yield Cost(len(step.outer) + 2, 0.3, torch)
+                    loops = (*step.outer, step.along, d.over)
+                    yield Cost(
+                        len(loops),
+                        0.3,
+                        torch,
+                        tuple(map(extent, loops)),
+                        ((0.3, "a matrix product that is never stored"),),
+                    )
         case Contract():
             yield Cost(len({*step.batch, *step.m, *step.n, *step.k}), *LIBRARY)
         case Convolve():
@@ -165,13 +243,19 @@ def _pass(n: Nest, p: Pass) -> Cost:
     exprs = [*(x.value for x in p.lets), *(f.value for f in p.folds), *(s.value for s in p.stores)]
     made = _points((*n.outer, *p.loops), exprs)
     count = len(p.folds)
-    kernel = made.kernel + count * (FOLDS if count > 1 and n.schedule is Schedule.ROW else FOLD)
+    several = FOLDS * count if count > 1 and n.schedule is Schedule.ROW else 0.0
     chosen = any(e.fn == "where" for e in _operations(f.value for f in p.folds))
     beside = any(_kind(q) for e in exprs for r in reads(e) for q in r.at)
-    kernel += STAGED if n.schedule is Schedule.WHOLE and p.stores and chosen else 0.0
-    kernel += ACROSS * count if n.schedule is Schedule.COLUMN and beside else 0.0
+    staged = STAGED if n.schedule is Schedule.WHOLE and p.stores and chosen else 0.0
+    across = ACROSS * count if n.schedule is Schedule.COLUMN and beside else 0.0
     torch = made.torch + sum(SUM if f.op == "sum" else EXTREME for f in p.folds) + bool(p.stores) * PASS
-    return Cost(made.loops, kernel, torch)
+    kernel = made.kernel + (several or FOLD * count) + staged + across
+    reasons = (
+        (several, "several sums in one pass"),
+        (staged, "a choice folded in stages"),
+        (across, "sums across memory"),
+    )
+    return replace(made, kernel=kernel, torch=torch, reasons=(*made.reasons, *reasons))
 
 
 def _scatter(s: ScatterStep) -> Cost:
@@ -179,8 +263,9 @@ def _scatter(s: ScatterStep) -> Cost:
     at = _reads([Read(s.out, s.at)])
     read = [r for e in (s.value, *(x.value for x in s.lets)) for r in reads(e)]
     moving = all(any(_moves(r, a) for r in read) for a in s.loops)
-    own = SCATTER[0] + (0.0 if moving and not s.padded else SPREAD)
-    return Cost(made.loops, made.kernel + own + max(0.0, at.kernel - GATHER[0]), made.torch + SCATTER[1] + at.torch)
+    own = SCATTER[0] + (0.0 if moving and not s.padded else SPREAD) + max(0.0, at.kernel - GATHER[0])
+    torch = made.torch + SCATTER[1] + at.torch
+    return replace(made, kernel=made.kernel + own, torch=torch, reasons=(*made.reasons, (own, "a scatter")))
 
 
 def _moves(r: Read, a: Loop) -> bool:
@@ -193,11 +278,14 @@ def _moves(r: Read, a: Loop) -> bool:
 def _points(loops: Sequence[Loop], exprs: Sequence[Scalar]) -> Cost:
     """What is computed at a point of these loops."""
     read = _reads(dict.fromkeys(r for e in exprs for r in reads(e)))
-    functions = [_function(e) for e in _operations(exprs)]
+    figures = [(e, _function(e)) for e in _operations(exprs)]
+    functions = [f for _, f in figures]
     alone = any(kernel > CALL for kernel, _ in functions)
     each = 2.0 if read.kernel else 1.0  # elements that come from anywhere are computed one by one
     kernel = START + read.kernel + sum(each * k + (ALONE if alone else OPERATION) for k, _ in functions)
-    return Cost(len(loops), kernel, read.torch + sum(t + PASS for _, t in functions))
+    called = [(each * k - t, f"{e.fn} is computed one element at a time") for e, (k, t) in figures if k > CALL]
+    torch = read.torch + sum(t + PASS for _, t in functions)
+    return Cost(len(loops), kernel, torch, tuple(map(extent, loops)), (*read.reasons, *called))
 
 
 def _function(e: Apply) -> tuple[float, float]:
@@ -222,12 +310,15 @@ def _operations(exprs: Iterable[Scalar]) -> Iterator[Apply]:
 
 def _reads(found: Iterable[Read]) -> Cost:
     kernel = torch = 0.0
+    reasons: dict[str, float] = {}
     for r in found:
         kinds = [_kind(q) for q in r.at] + ([WINDOW] if r.fill is not None else [])
         own = max((k for k in kinds if k is not None), default=(0.0, 0.0))
         masked = MASKED if r.fill is not None and GATHER in kinds else 0.0
         kernel, torch = kernel + own[0], torch + own[1] + masked
-    return Cost(0, kernel, torch)
+        if own in FOUND:
+            reasons[FOUND[own]] = reasons.get(FOUND[own], 0.0) + own[0] - own[1]
+    return Cost(0, kernel, torch, (), tuple((n, why) for why, n in reasons.items()))
 
 
 def _kind(q: Position) -> tuple[float, float] | None:

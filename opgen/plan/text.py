@@ -6,6 +6,7 @@ is planned that way.
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping, Sequence
 from typing import assert_never
 
 from opgen.ir import text
@@ -26,6 +27,20 @@ from opgen.plan.model import (
     Sweep,
     Task,
 )
+
+
+def choice(directions: Sequence[str], in_torch: Mapping[str, str], sized: Container[str]) -> str:
+    """What `auto` runs on a CPU where kernels are compiled, in the words of a function's `backend`, and why.
+
+    `in_torch` are the directions in which torch is faster, each with the reason, but for small calls of those `sized`.
+    """
+    texts = []
+    for which in directions:
+        small = " (native when small)" if which in sized else ""
+        texts.append(f"torch{small}: {in_torch[which]}" if which in in_torch else "native")
+    if len({*texts}) == 1:
+        return texts[0]
+    return "; ".join(f"{which} {text}" for which, text in zip(directions, texts, strict=True))
 
 
 def plan(p: KernelPlan) -> str:

@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from opgen.diagnostics.suggest import counted
+from opgen.toolchain.choice import by_itself, is_compiled
 from opgen.toolchain.compiler import NoCompilerError, Toolchain, toolchain, version_of
 from opgen.toolchain.cuda import nvcc
 from opgen.toolchain.cuda_toolchain import CudaToolchain
@@ -48,6 +49,19 @@ def findings(out: Path) -> Iterator[Finding]:
     yield _ninja()
     yield _nvcc()
     yield from _caches()
+    yield from _operators(out)
+
+
+def _operators(out: Path) -> Iterator[Finding]:
+    """What runs of the operators in a folder."""
+    ops = sorted(manifest.parent.name for manifest in out.glob(f"*/{MANIFEST}"))
+    compiled = [op for op in ops if is_compiled(out, op)]
+    if ops:
+        left = "the others run in torch" if len(compiled) < len(ops) else ""
+        told = f"{len(compiled)} of {counted(len(ops), 'operator')} in {out} compiled"
+        yield Finding("operators", "; ".join(filter(None, (told, left))))
+    for op in compiled:
+        yield Finding(op, f"auto runs {by_itself(out, op)}")
 
 
 def _torch_folder() -> Path | None:

@@ -71,7 +71,7 @@ def torch_function(
     params = params_of(operator, (p for _, p in programs))
     taken = dict.fromkeys((anchor, *(t.name for p in prepared for t in p.inputs), *(a.name for a in params)))
     wide = is_upcast(forward, operator)  # tangents of residuals have the dtype of those
-    upcast = wide or is_upcast(programs, operator)
+    upcast = wide or _is_upcast(prepared, operator)
     outputs = (*operator.outputs, *(o.name for _, p in forward for o in kept_sums(p)))
     made = frozenset(n for p in prepared for n in (*(s.target for s in definitions(p)), *(o.name for o in p.outputs)))
     frame = Frame(upcast, wide or not forward, outputs, masked, tuple(taken), anchor, made)
@@ -107,7 +107,11 @@ def torch_function(
 
 def is_upcast(programs: Sequence[tuple[Variant, Program]], operator: Operator) -> bool:
     """Does a function compute half in float32?"""
-    return not operator.wide and any(needs_upcast(prepare(p)) for _, p in programs)
+    return _is_upcast([prepare(p) for _, p in programs], operator)
+
+
+def _is_upcast(prepared: Sequence[Program], operator: Operator) -> bool:
+    return not operator.wide and any(map(needs_upcast, prepared))
 
 
 def _nothing(names: list[str]) -> list[str]:

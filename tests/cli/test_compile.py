@@ -52,6 +52,32 @@ def test_what_was_done_is_counted(operators: Path, opgen: Opgen) -> None:
     assert compiled(opgen, "zoom")[1].endswith("next: opgen test --backend native zoom --out src/mylib/ops")
 
 
+def test_each_operator_is_told_what_auto_runs_and_why(operators: Path, opgen: Opgen) -> None:
+    Path("tail.yaml").write_text("op: tail\ninputs: [x]\nforward: y = x*erfc(-x)\n")
+    Path("rows.yaml").write_text(
+        "op: rows\ninputs: {at: {shape: [N], dtype: int}, x: {shape: [V, D]}}\nforward: y[n, d] = x[at[n], d]\n"
+    )
+    expected = {
+        "rows": "forward torch (native when small): a gather; backward native",
+        "scale": "native",
+        "tail": "torch (native when small): erfc is computed one element at a time",
+    }
+    specs = [f"{op}.yaml" for op in (*expected, "shift", "zoom")]
+    assert opgen("build", *specs, "--out", "src/mylib/ops")[0] == 0
+    err = opgen("compile", *expected, "--out", "src/mylib/ops")[2].splitlines()
+    assert sorted(err[:-1]) == [f"{op}: auto runs {text}" for op, text in expected.items()]
+    out = opgen("doctor", "--out", "src/mylib/ops")[1]
+    assert "3 of 5 operators in src/mylib/ops compiled; the others run in torch\n" in out
+    assert out.endswith("".join(f"{op:<18} auto runs {text}\n" for op, text in expected.items()))
+    for op, text in expected.items():
+        assert f"# auto runs {text}\n" in opgen("show", "--stage", "plan", f"{op}.yaml")[1]
+    (operators / "src/mylib/ops/rows/ops.py").write_text("pass\n")
+    assert (
+        "nobody can tell: src/mylib/ops/rows/ops.py defines no operator"
+        in (opgen("doctor", "--out", "src/mylib/ops")[1])
+    )
+
+
 def test_one_that_fails_leaves_the_others_alone(operators: Path, opgen: Opgen) -> None:
     (operators / "broken").touch()
     assert compiled(opgen) == (1, "2 compiled, 1 failed")

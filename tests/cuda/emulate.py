@@ -12,16 +12,14 @@ import struct
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import product
-from math import copysign, inf, isnan, prod
+from math import copysign, inf, isnan
 from pathlib import Path
 
 from opgen.code.cuda_code import cuda_plan
-from opgen.ir.interp import Array, Value
-from opgen.ir.interp_functions import SCALARS
-from opgen.ir.program import Shape
-from opgen.ir.scalar import Apply, Batch, Dim, Lit, Param, Scalar
+from opgen.ir.evaluate import Value
+from opgen.ir.interp import Array, expand_to, sum_to
+from opgen.kernel.interp import Machine
 from opgen.plan.model import KernelPlan, Result, Storage
 
 MAX_DIMS = 12
@@ -174,7 +172,7 @@ class Emulated:
         processors: int = 4,
     ) -> dict[str, Array]:
         """Every result by name. Arguments lie `spread` elements apart behind `margin` others: strided, misaligned."""
-        sizes = _Sizes(self.plan, arrays, params or {})
+        sizes = Machine(self.plan, arrays, params or {})
         memory: dict[str, Memory] = {}
         for b in self.plan.buffers:
             held = element(b.storage, dtype)
@@ -182,14 +180,14 @@ class Emulated:
                 memory[b.name] = Memory.empty(held, arrays[b.name].shape, spread, margin)
                 memory[b.name].fill(arrays[b.name])
             elif b.role is None:
-                memory[b.name] = Memory.empty(held, sizes.shape(b.shape))
+                memory[b.name] = Memory.empty(held, sizes.size(b.shape))
         self._call(memory, sizes, dtype, processors)
         return {r.name: self._result(r, memory, arrays, dtype, sizes) for r in self.plan.results}
 
-    def _call(self, memory: Mapping[str, Memory], sizes: _Sizes, dtype: str, processors: int) -> None:
+    def _call(self, memory: Mapping[str, Memory], sizes: Machine, dtype: str, processors: int) -> None:
         missing = _Tensor()
         tensors = [memory[b.name].descriptor() if b.name in memory else missing for b in self.plan.buffers]
-        reals, ints = sizes.numbers()
+        reals, ints = numbers(sizes)
         batch = sizes.batch
         call = _Call(
             (_Tensor * len(tensors))(*tensors), (ctypes.c_int64 * max(len(batch), 1))(*batch), len(batch),
@@ -214,14 +212,14 @@ class Emulated:
                 raise RuntimeError(f"{step.name} returned {status}")
 
     def _result(
-        self, r: Result, memory: Mapping[str, Memory], arrays: Mapping[str, Array], dtype: str, sizes: _Sizes
+        self, r: Result, memory: Mapping[str, Memory], arrays: Mapping[str, Array], dtype: str, sizes: Machine
     ) -> Array:
         value = memory[r.buffer].read()
-        full = sizes.shape(r.shape)
+        full = sizes.size(r.shape)
         if value.shape != full:
-            value = _broadcast(value, r.shape, full)
+            value = expand_to(value, r.shape, full)
         if r.like is not None:
-            value = _summed(value, r.shape, arrays[r.like].shape)
+            value = sum_to(value, r.shape, arrays[r.like])
         return rounded(r.dtype.replace("half", "float16") or element(r.storage, dtype), value)
 
 
@@ -236,85 +234,15 @@ def element(storage: Storage, dtype: str) -> str:
             return storage.value
 
 
-class _Sizes:
-    """The batch shape, the dims and the parameters of one call."""
-
-    def __init__(self, plan: KernelPlan, arrays: Mapping[str, Array], params: Mapping[str, object]) -> None:
-        self.plan = plan
-        self.params = params
-        self.batch: tuple[int, ...] = ()
-        for b in plan.arguments:
-            if b.name in arrays:
-                self.batch = _wider(self.batch, _own_batch(b.shape, arrays[b.name].shape))
-        self.dims = {"...": prod(self.batch)}
-        for d in plan.dims:
-            if d.value is not None:
-                self.dims[d.name] = int(self.value(d.value))
-            elif d.tensor is not None and d.tensor in arrays:
-                shape, actual = plan.buffer(d.tensor).shape, arrays[d.tensor].shape
-                behind = any(isinstance(s, Batch) for s in shape[: d.position])
-                self.dims[d.name] = actual[d.position - len(shape)] if behind else actual[d.position]
-
-    def value(self, e: Scalar) -> Value:
-        match e:
-            case Lit(value):
-                return float(value) if isinstance(value, Fraction) else value
-            case Dim(name):
-                return self.dims[name]
-            case Param(name, item):
-                given = self.params[name]
-                chosen = given if item is None else given[item]  # type: ignore[index]
-                assert isinstance(chosen, (int, float, bool))
-                return chosen
-            case Apply(fn, args):
-                return SCALARS[fn](*map(self.value, args))
-            case _:
-                raise TypeError(f"no size: {e}")
-
-    def shape(self, shape: Shape) -> tuple[int, ...]:
-        sizes: list[int] = []
-        for s in shape:
-            sizes.extend(self.batch if isinstance(s, Batch) else (int(self.value(s)),))
-        return tuple(sizes)
-
-    def numbers(self) -> tuple[list[float], list[int]]:
-        reals: list[float] = []
-        ints: list[int] = []
-        for p in self.plan.params:
-            given = self.params.get(p.name, p.default if isinstance(p.default, tuple) else None)
-            values = [0] * (p.length or 1) if given is None else given if isinstance(given, (list, tuple)) else [given]
-            if p.type == "float":
-                reals.extend(map(float, values))
-            elif p.type != "str":
-                ints.extend(map(int, values))
-        return reals, ints
-
-
-def _own_batch(shape: Shape, actual: tuple[int, ...]) -> tuple[int, ...]:
-    at = next((k for k, s in enumerate(shape) if isinstance(s, Batch)), None)
-    return () if at is None else actual[at : len(actual) - (len(shape) - at - 1)]
-
-
-def _wider(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
-    rank = max(len(a), len(b))
-    pairs = zip((1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b, strict=True)
-    return tuple(y if x == 1 else x for x, y in pairs)
-
-
-def _source(index: tuple[int, ...], shape: Shape, own: tuple[int, ...], full: int) -> tuple[int, ...]:
-    """The index into an operand with fewer or one-sized batch dims."""
-    before = next((k for k, s in enumerate(shape) if isinstance(s, Batch)), 0)
-    kept = index[:before] + index[before + full - len(own) :]
-    return tuple(0 if n == 1 else i for n, i in zip(own, kept, strict=True))
-
-
-def _broadcast(value: Array, shape: Shape, full: tuple[int, ...]) -> Array:
-    points = product(*map(range, full))
-    return Array(full, [value[_source(p, shape, value.shape, len(full))] for p in points])
-
-
-def _summed(value: Array, shape: Shape, own: tuple[int, ...]) -> Array:
-    out = Array(own, [0.0] * prod(own))
-    for point in product(*map(range, value.shape)):
-        out.data[out.offset(_source(point, shape, own, len(value.shape)))] += value[point]
-    return out
+def numbers(sizes: Machine) -> tuple[list[float], list[int]]:
+    """The params of a call in the order of its plan, floats apart from the others."""
+    reals: list[float] = []
+    ints: list[int] = []
+    for p in sizes.plan.params:
+        given = sizes.params.get(p.name)
+        values = [0] * (p.length or 1) if given is None else given if isinstance(given, (list, tuple)) else [given]
+        if p.type == "float":
+            reals.extend(map(float, values))
+        elif p.type != "str":
+            ints.extend(map(int, values))
+    return reals, ints

@@ -6,27 +6,20 @@ The quick tier takes the forward and backward programs, the slow one the second-
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from opgen.code.cuda_code import cuda_text
-from opgen.diagnostics.model import Bag, Source
-from opgen.ir.interp import Array, run
-from opgen.ir.program import Kind, Program, Shape
-from opgen.ir.scalar import Batch, Dim, Lit, Param
-from opgen.lower.operator import lower
-from opgen.opt.derive import Flags, derive
-from opgen.package.sample_arrays import InputSample
-from opgen.package.sample_cases import sample_cases
-from opgen.package.samples import SampleCase, default_value
+from opgen.ir.interp import run
+from opgen.ir.program import Kind
+from opgen.package.samples import default_value
 from opgen.plan.build import build
-from opgen.schema.load import load
 from tests.cuda import emulate
 from tests.cuda.harness import CSRC, near, needs_compiler, sample
 from tests.spec_files import SPECS
+from tests.spec_programs import arguments, programs
 
 pytestmark = [pytest.mark.thorough, needs_compiler]
 
@@ -35,57 +28,6 @@ OTHERS = ("gradient", "tangent", "second", "backward_tangent")
 SIZES = (37, 9, 5, 3)  # beyond a block
 CONSTRAINED = ("rope",)  # dims that do not go with any size of the others
 BATCHES = ((2, 3), (3,), (0,))
-
-
-def programs(path: Path, kinds: Sequence[str]) -> Iterator[tuple[str, Program, SampleCase]]:
-    bag = Bag()
-    spec = load(Source(path.name, path.read_text()), bag)
-    assert spec is not None, bag.items
-    operator = lower(spec, bag)
-    assert operator is not None, bag.items
-    every = derive(operator, Flags(spec.exact, spec.once_differentiable))
-    cases = {c.variant.conditions: c for c in reversed(sample_cases(spec, operator, every))}
-    for number, derived in enumerate(every):
-        for kind in kinds:
-            program = getattr(derived, kind)
-            if program is not None:
-                name = f"{kind}_{number}"
-                yield name, replace(program, name=name), cases[derived.variant.conditions]
-
-
-def arguments(
-    p: Program, primal: Program, samples: Mapping[str, InputSample | None], params: Mapping[str, object],
-    sizes: Mapping[str, int], batch: tuple[int, ...],
-) -> dict[str, Array]:  # fmt: skip
-    """Arrays for a program: what comes from outside is as in the samples, the rest has the shape of what it is of."""
-    rng = random.Random(1)
-    arrays: dict[str, Array] = {}
-    for t in primal.inputs:
-        given = samples.get(t.name)  # None: a part of a complex input
-        shape = _sizes(t.shape, sizes, batch)
-        high, limits = (2, None) if given is None else (max(1, int(given.high)), _range(given))
-        arrays[t.name] = sample(shape, t.kind, rng, high, limits)
-    shapes = {n: a.shape for n, a in (*arrays.items(), *run(primal, arrays, params).items())}
-    for t in p.inputs:
-        of = t.of if t.of in shapes else t.of.removeprefix("grad_")
-        shape = list(shapes[of]) if of in shapes else _sizes(t.shape, sizes, batch)
-        arrays.setdefault(t.name, sample(shape, t.kind, rng, 2))
-    return {t.name: arrays[t.name] for t in p.inputs}
-
-
-def _range(given: InputSample) -> tuple[float, float] | None:
-    return None if (given.low, given.high) == (-2.0, 2.0) else (given.low, given.high)
-
-
-def _sizes(shape: Shape, sizes: Mapping[str, int], batch: tuple[int, ...]) -> list[int]:
-    found: list[int] = []
-    for s in shape:
-        if isinstance(s, Batch):
-            found.extend(batch)
-        else:
-            assert isinstance(s, Lit | Dim | Param)
-            found.append(int(s.value) if isinstance(s, Lit) else sizes[s.name])
-    return found
 
 
 def compare(path: Path, kinds: Sequence[str], folder: Path) -> None:

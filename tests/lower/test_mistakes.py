@@ -156,6 +156,31 @@ def test_suggestions() -> None:
         assert hint in found[0].hints
 
 
+@pytest.mark.parametrize("slip", ["dy", "gy", "d_y", "gradY", "y_grad", "bar_y", "dL_dy", "dy[...]", "y_bar[...]"])
+def test_a_gradient_by_the_name_that_others_give_it(slip: str) -> None:
+    _, (found,) = attempt(elementwise("y = x**2", "[x]", f"backward: grad_x[...] = {slip}*2*x[...]"))
+    assert found.hints == ("did you mean `grad_y`?",)
+
+
+@pytest.mark.parametrize(
+    ("slip", "hint"),
+    [
+        ("dx", "the gradient with respect to an output is `grad_first` or `grad_y`"),
+        ("g", "the gradient with respect to an output is `grad_first` or `grad_y`"),
+        ("dfir", "did you mean `grad_first`?"),
+        ("firts", "did you mean `first`?"),
+    ],
+)
+def test_a_gradient_by_a_name_that_may_be_any(slip: str, hint: str) -> None:
+    text = elementwise("first = x**2\ny = x**3", "[x]", f"backward: grad_x[...] = {slip}*grad_y[...]*grad_first[...]")
+    assert hint in attempt(text)[1][0].hints
+
+
+def test_without_gradients_a_letter_more_is_a_slip() -> None:
+    _, (found,) = attempt(elementwise("output = doutput*x\noutput_2 = output", "[x]"))
+    assert found.hints == ("did you mean `output`?",)
+
+
 def test_all_mistakes_of_a_run() -> None:
     found = mistakes(elementwise("y = foo + bar\nz = sigmod(x)\nw[n] = x[k]", "[x]"))
     assert [code for code, _ in found] == ["OPG205", "OPG205", "OPG209", "OPG212"]
@@ -191,4 +216,4 @@ def test_doubling_functions_end() -> None:
 def test_depth_and_length() -> None:
     assert attempt(elementwise("y = " + "exp(" * 200 + "x" + ")" * 200, "[x]"))[0]
     assert attempt(elementwise("y = " + " + ".join(["x"] * 5000), "[x]"))[0]
-    assert mistakes(elementwise("y = " + "exp(" * 300 + "x" + ")" * 300, "[x]"))[0][0] == "OPG227"
+    assert mistakes(elementwise("y = " + "exp(" * 700 + "x" + ")" * 700, "[x]"))[0][0] == "OPG227"

@@ -13,6 +13,7 @@ from opgen.code.cpp_layout import table_lines
 from opgen.code.cuda_code import contraction
 from opgen.code.templates import fill, root
 from opgen.ir.program import Program
+from opgen.kernel.interp import Machine
 from opgen.plan.build import build
 from opgen.plan.model import Contract, Convolve, KernelPlan, Step
 from tests.cuda import emulate
@@ -91,10 +92,10 @@ class Compiled(emulate.Emulated):
         library, (numbers,) = compile_plans([("run", plan)], folder)
         return Compiled(plan, library, numbers)
 
-    def _call(self, memory: Mapping[str, emulate.Memory], sizes: emulate._Sizes, dtype: str, processors: int) -> None:
+    def _call(self, memory: Mapping[str, emulate.Memory], sizes: Machine, dtype: str, processors: int) -> None:
         missing = emulate._Tensor()
         tensors = [memory[b.name].descriptor() if b.name in memory else missing for b in self.plan.buffers]
-        reals, ints = sizes.numbers()
+        reals, ints = emulate.numbers(sizes)
         batch, dims = sizes.batch, [sizes.dims[d.name] for d in self.plan.dims]
         call = emulate._Call(
             (emulate._Tensor * len(tensors))(*tensors), (ctypes.c_int64 * max(len(batch), 1))(*batch), len(batch),

@@ -30,7 +30,7 @@ def picked(tmp_path_factory: pytest.TempPathFactory) -> Any:
 @pytest.mark.parametrize(
     ("back_end", "said", "forward", "backward"),
     [
-        ("auto", "forward torch, backward native", "torch", "native"),
+        ("auto", "forward torch (native when small), backward native", "native", "native"),
         ("native", "native", "native", "native"),
         ("torch", "torch", "torch", "torch"),
     ],
@@ -56,7 +56,8 @@ def test_each_direction_runs_what_the_operator_says(
         assert torch.autograd.gradcheck(lambda t: picked(at, t), table)
     torch.testing.assert_close(y, table[at])
     torch.testing.assert_close(grad, torch.autograd.grad(table[at].sum(), table)[0])
-    assert picked.backend == "forward torch, backward native"
+    assert picked.backend == "forward torch (native when small), backward native"
+    assert ran(lambda: picked(at.repeat(10000), table.detach()))[1] == ["torch"]
 
 
 def test_a_choice_between_forward_and_backward_holds_for_a_graph_that_was_recorded(picked: Any) -> None:

@@ -10,8 +10,8 @@ import pytest
 from generated._runtime import native
 
 
-def on(device: str) -> Any:
-    return SimpleNamespace(device=SimpleNamespace(type=device))
+def on(device: str, excess: int = 0) -> Any:
+    return SimpleNamespace(device=SimpleNamespace(type=device), excess=excess)
 
 
 def test_a_device_without_kernels_is_refused_where_nothing_else_may_run() -> None:
@@ -21,15 +21,29 @@ def test_a_device_without_kernels_is_refused_where_nothing_else_may_run() -> Non
         call(on("cuda"))
 
 
-def made(monkeypatch: pytest.MonkeyPatch, kernels: dict[str, tuple[str, ...]], left: tuple[str, ...] = ()) -> None:
-    """An operator `op` with kernels of each direction on these devices, of which those `left` are slower on a CPU."""
-    definition = SimpleNamespace(faster_in_torch=left, elsewhere=False, kinds="f")
+def made(
+    monkeypatch: pytest.MonkeyPatch,
+    kernels: dict[str, tuple[str, ...]],
+    left: tuple[str, ...] = (),
+    sized: bool = False,
+) -> None:
+    """An operator `op` with kernels of each direction on these devices, of which those `left` are slower on a CPU.
+
+    `sized`: the operator tells how much slower they are.
+    """
+    excess = {f"{which}_excess": counted if sized else None for which in ("forward", "backward")}
+    definition = SimpleNamespace(faster_in_torch=dict.fromkeys(left, ""), elsewhere=False, kinds="f", **excess)
     for which in ("forward", "backward"):
         op = SimpleNamespace(definition=definition, which=which, is_copy=False, unordered=False, device=device_of)
+        op.arguments = ("x",)
         monkeypatch.setitem(native._ops, ("op", which), op)
     monkeypatch.setattr(native, "kernel", lambda op, which: (lambda x: x) if kernels[which] else None)
     monkeypatch.setattr(native, "_devices", lambda op, which: kernels[which])
     monkeypatch.setattr(native.private, "refuse_all_but_plain", lambda *_: None)
+
+
+def counted(x: Any) -> int:
+    return int(x.excess)
 
 
 def device_of(args: Any) -> str:
@@ -85,3 +99,26 @@ def test_the_short_way_is_for_the_devices_whose_kernels_are_chosen(monkeypatch: 
     with pytest.raises(RuntimeError):  # the full way then runs the formula
         forward.quick(on("cpu"))
     assert backward.quick(on("cpu")) is not None
+
+
+@pytest.mark.parametrize(
+    ("kernels", "has_cuda", "expected"),
+    [
+        (("cpu",), False, "torch (native when small)"),
+        (("cpu",), True, "torch (native when small)"),
+        (BOTH, True, "native on cuda (on cpu when small)"),
+    ],
+)
+def test_small_calls_are_for_kernels_wherever_they_are(
+    monkeypatch: pytest.MonkeyPatch, kernels: tuple[str, ...], has_cuda: bool, expected: str
+) -> None:
+    made(monkeypatch, {"forward": kernels, "backward": kernels}, ("forward", "backward"), sized=True)
+    monkeypatch.setattr(native, "_has_cuda", lambda: has_cuda)
+    assert choose(monkeypatch, "auto") == expected
+    op = native._ops["op", "forward"]
+    assert op.devices == kernels
+    assert [op.small((on("cpu", n),)) for n in (0, native.GAIN, native.GAIN + 1)] == [True, True, False]
+    assert op.small((on("cuda", native.GAIN + 1),))
+    for back_end in ("native", "torch"):
+        choose(monkeypatch, back_end)
+        assert native._ops["op", "forward"].small is None

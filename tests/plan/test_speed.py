@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from opgen.ir.scalar import Batch, Dim
 from opgen.pipeline import SpecFile, Stage, run
 from opgen.plan import speed
 from opgen.plan.build import build
-from opgen.plan.speed import faster_in_torch
+from opgen.plan.speed import Choice, choice
 
 ATTENTION = """
 op: mixer
@@ -80,18 +81,48 @@ def test_what_is_left_to_torch(text: str, expected: tuple[str, ...]) -> None:
     assert chosen(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "why", "extents"),
+    [
+        (of_map("x*erfc(-x)"), "erfc is computed one element at a time", "..."),
+        (ATTENTION, "a matrix product that is never stored", "... N M D"),
+        (PICKED, "a gather", "... D"),
+        (OUTER, "an outer product for a matrix product", "... I J"),
+    ],
+)
+def test_why_and_where_time_is_lost(text: str, why: str, extents: str) -> None:
+    found = choices(text)
+    assert found.in_torch["forward"] == why
+    (lost,) = found.excess["forward"][0]
+    assert lost.each > 0
+    assert " ".join("..." if isinstance(e, Batch) else e.name for e in lost.extents if isinstance(e, Batch | Dim)) == (
+        extents
+    )
+
+
+def test_directions_that_compare_the_same_values_lose_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(speed, "MARGIN", 0.0)  # all is slower in kernels
+    text = "op: tied\ninputs: {x: {shape: [..., N, K]}}\nforward: y[..., n] = max[k](exp(x[..., n, k]))\n"
+    found = choices(text)
+    assert found.excess["forward"] == found.excess["backward"] != ()
+
+
 @pytest.mark.parametrize(("formula", "together"), [("exp(x[..., n, k])", True), ("2*x[..., n, k]", False)])
 def test_values_that_tie_are_compared_where_they_were_computed(
     formula: str, together: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(speed, "slower_than_torch", lambda p: not p.name.endswith("_backward"))
+    monkeypatch.setattr(speed, "_why", lambda p: "" if p.name.endswith("_backward") else "said so")
     text = "op: tied\ninputs: {x: {shape: [..., N, K]}}\nforward: y[..., n] = max[k](%s)\n"
     assert chosen(text % formula) == (("forward", "backward") if together else ("forward",))
 
 
 def chosen(text: str) -> tuple[str, ...]:
+    return tuple(choices(text).in_torch)
+
+
+def choices(text: str) -> Choice:
     made = run(SpecFile(Path("made.yaml"), text.encode(), "made.yaml"), Stage.DERIVED)
     assert made.derived is not None, made.diagnostics
     (d,) = made.derived
     assert d.backward is not None
-    return faster_in_torch({"forward": (build(d.forward),), "backward": (build(d.backward),)})
+    return choice({"forward": (build(d.forward),), "backward": (build(d.backward),)})

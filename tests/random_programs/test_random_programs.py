@@ -1,4 +1,4 @@
-"""Random specs over the whole language: the interpreter and torch agree, derivatives are those of the values.
+"""Random specs over the whole language: interpreter, torch and kernels agree, derivatives are those of the values.
 
 Every program goes the whole way from its text. Derivatives are confirmed by the dot-product test and, to second order,
 by differences. What fails is shrunk to a small spec, which the message shows.
@@ -12,6 +12,8 @@ import pytest
 
 pytest.importorskip("torch")
 
+from tests.random_programs.calls import Checked
+from tests.random_programs.interpreted import check_kernels
 from tests.random_programs.printed import check_torch
 from tests.random_programs.seeds import QUICK, each, programs_of
 from tests.random_programs.specs import Case
@@ -47,8 +49,12 @@ LEAST = {  # how often a construct occurs in the quick seeds, somewhat rounded d
 
 
 @pytest.mark.parametrize("number", [*QUICK[:3], *(pytest.param(n, marks=pytest.mark.slow) for n in QUICK[3:])])
-def test_interpreter_and_torch(number: int) -> None:
-    programs = programs_of(number, check_torch)
+def test_interpreter_torch_and_kernels(number: int) -> None:
+    def both(done: Checked) -> None:
+        check_torch(done)
+        check_kernels(done)
+
+    programs = programs_of(number, both)
     counted = sum((done.confirmed for done in programs), Counter[str]())
     assert len(programs) >= 40
     for what in ("dot products", "first order", "second order"):

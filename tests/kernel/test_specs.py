@@ -1,0 +1,41 @@
+"""Every kernel of every shipped spec, for every derived program: valid, and equal to the interpreter of Programs.
+
+No compiler takes part: a kernel is judged as it was lowered, before a back end makes something of it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from opgen.ir.interp import run
+from opgen.kernel import interp
+from opgen.kernel.lower import lower
+from opgen.kernel.verify import verify
+from opgen.package.samples import default_value
+from opgen.plan.build import build
+from tests.cuda.harness import near
+from tests.spec_files import QUICK, SPECS
+from tests.spec_programs import arguments, programs
+
+STAGES = ("forward", "backward", "gradient", "tangent", "second", "backward_tangent")
+EACH = [p if p.stem in QUICK else pytest.param(p, marks=pytest.mark.thorough) for p in SPECS]
+
+
+@pytest.mark.parametrize("path", EACH, ids=lambda p: p.stem)
+def test_kernels(path: Path) -> None:
+    for name, program, case in programs(path, STAGES):
+        plan = build(program)
+        complaints = [f"{name}: {c}" for step in plan.steps for c in verify(lower(plan, step))]
+        assert not complaints
+        stated = dict(case.params)
+        params = {a.name: stated.get(a.name, default_value(a)) for a in case.variant.program.params}
+        known = {n: value for n, value in params.items() if isinstance(value, int)} | dict(case.sizes)
+        arrays = arguments(program, case.variant.program, dict(case.inputs), params, known, (2,))
+        found = interp.run(plan, arrays, params)
+        for output, want in run(program, arrays, params).items():
+            assert found[output].shape == want.shape
+            pairs = zip(found[output].data, want.data, strict=True)
+            wrong = [(x, y) for x, y in pairs if not near(float(x), float(y), 1e-9)]
+            assert not wrong, f"{name}: {output}: {wrong[:3]}"

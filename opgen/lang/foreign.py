@@ -145,7 +145,7 @@ def _reduced(
                 return None
             chosen.append(place)
     chosen = chosen or [i for i in found if i != "..."][-1:]
-    if not chosen:
+    if not chosen or (name in ("argmax", "argmin") and len(chosen) > 1):
         return None
     binders = tuple(Dots(body.span) if i == "..." else Binder(i, None, body.span) for i in chosen)
     return Meant(Reduction(name, binders, whole, body.span, body.span))
@@ -194,7 +194,8 @@ def layout(words: Vocabulary, e: Expr) -> tuple[str, ...]:
 
 def _indices(words: Vocabulary, item: Expr) -> list[str]:
     if isinstance(item, Name):
-        return [] if words.knows(item.name) or item.name[:1].isupper() else [item.name]
+        scalar = words.knows(item.name) and words.letters.get(item.name, ()) in ((), ("...",))
+        return [] if scalar or item.name[:1].isupper() else [item.name]
     return [i for o in operands(item) for i in _indices(words, o)]
 
 
@@ -263,17 +264,21 @@ def _factor(words: Vocabulary, e: Expr, turned: Sequence[Turned]) -> Factor | No
     order = next((order for node, order in turned if node is e), None)
     if order is not None and isinstance(whole, Reduction):
         return Factor(whole, order, False, {})
-    if not isinstance(whole, Access) or not _plain(whole):
+    if not isinstance(whole, Access):
         return None
-    items, shape = _plain(whole), words.shapes.get(whole.name, ())
-    sizes = dict(zip(items, shape, strict=True)) if len(items) == len(shape) else {}
+    items, shape = _read_at(words, whole), words.shapes.get(whole.name, ())
+    sizes = {
+        i: size for i, size, written in zip(items, shape, whole.items, strict=False) if isinstance(written, Name)
+    } if len(items) == len(shape) else {}  # fmt: skip
     return Factor(whole, order or items, order is None and isinstance(e, Access), sizes)
 
 
-def _plain(e: Access) -> tuple[str, ...]:
-    """The items of an access where they are indices and `...`; nothing for any other."""
-    found = tuple("..." if isinstance(i, Dots) else i.name if isinstance(i, Name) else "" for i in e.items)
-    return found if "" not in found else ()
+def _read_at(words: Vocabulary, e: Access) -> tuple[str, ...]:
+    """The index of each item of an access, and `...`; nothing where an item has none or several."""
+    found = [
+        ["..."] if isinstance(i, Dots) else [i.name] if isinstance(i, Name) else _indices(words, i) for i in e.items
+    ]
+    return tuple(i for (i,) in found) if all(len(indices) == 1 for indices in found) else ()
 
 
 def _einsum(words: Vocabulary, text: str, tensors: Sequence[Expr]) -> Meant | None:

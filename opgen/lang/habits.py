@@ -72,6 +72,8 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     "one_hot": "compare: `y[n, c < C] = where(c == t[n], 1, 0)`",
     **dict.fromkeys(("cross_entropy", "nll_loss"),
                     "`p[n, c] = log_softmax[c](x[n, c])`, then `loss = -mean[n](p[n, t[n]])`"),
+    **dict.fromkeys(("argmax", "argmin"),
+                    "a position counts along one index: over two dims it is `argmax[k < H*W](x[k//W, k%W])`"),
     "mse_loss": "write `mean[...]((x - t)**2)`",
     "roll": "write `x[(n + 1) % N]`",
     **dict.fromkeys(("flip", "fliplr", "flipud"), "write `x[N - 1 - n]`"),

@@ -17,7 +17,7 @@ from opgen.lang.lexer import Token
 from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, Name, Number, Reduction, Target, Unary
 from opgen.lang.orders import through_order
 from opgen.lang.products import reindexed
-from opgen.lang.slices import SPARE, Bounds, Extents, Item, Slice, is_open, read_at, sizes, stands
+from opgen.lang.slices import SPARE, Bounds, Extents, Item, Slice, along_new_axes, is_open, read_at, sizes, stands
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import nodes, transform
@@ -110,10 +110,18 @@ class Idioms:
         """An access that may have slices."""
         plain = tuple(i for i in items if not isinstance(i, Slice))
         slices = [i for i in items if isinstance(i, Slice)]
+        whole = [n.name for n in plain if isinstance(n, Name) and n.name not in (*self.left, *self.bound)]
+        self.unclear |= any(self.words.letters.get(n, ()) not in ((), ("...",)) for n in whole)  # at another's elements
         if not slices:
             return Access(name.text, plain, span, name.span)
+        stretched = any(i == Name("None", span) for i in plain)
         message = "a slice is not part of the formula language"
-        self.note(slices[0].span, message, habits.POSITION, otherwise=habits.SLICE)
+        general = habits.NO_AXIS if stretched else habits.SLICE
+        self.note(slices[0].span, message, habits.POSITION, otherwise=general)
+        if stretched:
+            lined_up = along_new_axes(items, self.left)
+            self.unclear |= lined_up is None
+            return Access(name.text, lined_up or plain, span, name.span)
         found = read_at(self.words, name.text, items, self.left, self.bound, span)
         if found is None:
             self.unclear = True
@@ -300,8 +308,8 @@ class Idioms:
         if text is not None:
             general = first.message.startswith("arguments") or first.code in ("OPG206", "OPG242")
             hints = (*(() if general else hints), f"write `{text}`")
-        elif first.otherwise:
-            hints = (*hints, first.otherwise)
+        else:
+            hints = (*hints, *dict.fromkeys(o.otherwise for o in (first, *others) if o.otherwise))
         related = [Label(o.span, o.label or "this too") for o in others if o.span != first.span]
         bag.error(first.code, first.message, first.span, label=first.label, hints=hints, related=related)
 

@@ -55,9 +55,7 @@ def product(a: Factor, b: Factor, left: Sequence[str]) -> Made | None:
         first |= _free(tuple(i for i in rows if i != "..."), left, (*lead, *after, along))
     else:
         second |= _free(after, (), (*rows, *lead, along))
-    bound = {i.name for e in (a.node, b.node) for r in nodes(e) if isinstance(r, Reduction)
-             for i in r.binders if isinstance(i, Binder)}  # fmt: skip
-    if bound & {*first.values(), *second.values(), *a.order, *b.order}:
+    if _captured(a.node, first) or _captured(b.node, second):
         return None
     made = reindexed(a.node, first), reindexed(b.node, second)
     named = [i for i in lead if i not in rows]
@@ -77,6 +75,13 @@ def _free(names: Sequence[str], left: Sequence[str], taken: Sequence[str]) -> di
         used = (*taken, *found.values())
         found[name] = name if name not in used else next(c for c in SPARE if c not in (*used, *names))
     return found
+
+
+def _captured(e: Expr, names: Mapping[str, str]) -> bool:
+    """Whether a new name for an index is one that a reduction inside binds."""
+    new = {after for before, after in names.items() if after != before}
+    bound = (i for r in nodes(e) if isinstance(r, Reduction) for i in r.binders)
+    return any(isinstance(i, Binder) and i.name in new for i in bound)
 
 
 def _as_written(a: Factor, b: Factor, place: int, left: Sequence[str]) -> Made | None:

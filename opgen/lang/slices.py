@@ -58,6 +58,8 @@ def read_at(
     for axis, index in zip(wanted, indices, strict=True):
         if axis.partly:
             extents[index] = axis.extent
+            if axis.extent is not None and not _is_size(words, axis.extent):
+                return None
         for i in {n.name for e in _parts(axis.slice) for n in nodes(e) if isinstance(n, Name)} & {*left}:
             if (furthest := axis.furthest(i)) is None:
                 return None
@@ -65,6 +67,29 @@ def read_at(
     made = iter(read)
     found = (next(made) if isinstance(i, Slice) else i for i in items)
     return tuple(i for i in found if i is not None), extents
+
+
+def along_new_axes(items: Sequence[Item], left: Sequence[str]) -> tuple[Expr | Dots, ...] | None:
+    """What `x[:, None]` reads where the target names an index for each of its axes."""
+    if len(items) > len(left):
+        return None
+    made: list[Expr | Dots] = []
+    for item, index in zip(items, left[len(left) - len(items) :], strict=True):
+        if isinstance(item, Dots) != (index == "..."):
+            return None
+        if isinstance(item, Slice) and not _parts(item):
+            made.append(Name(index, item.span))
+        elif isinstance(item, Dots):
+            made.append(item)
+        elif not isinstance(item, Name) or item.name != "None":
+            return None
+    return tuple(made)
+
+
+def _is_size(words: Vocabulary, e: Expr) -> bool:
+    """Whether an expression is made of dims and params, as the extent of an index is."""
+    named = all(n.name[:1].isupper() or n.name in words.names for n in nodes(e) if isinstance(n, Name))
+    return named and not any(isinstance(n, Access) for n in nodes(e))
 
 
 def _parts(item: Item) -> tuple[Expr, ...]:
@@ -79,10 +104,15 @@ def _complete(items: Sequence[Item], axes: Sequence[str] | None, at: Span) -> Se
         return items
     dots = next((k for k, item in enumerate(items) if isinstance(item, Dots)), None)
     missing = len(axes) - len(items)
+    whole = Slice(None, None, None, at)
     if "..." in axes:
         where = axes.index("...")
-        return (*items[:where], Dots(at), *items[where:]) if dots is None and missing == 1 else items
-    whole = Slice(None, None, None, at)
+        if dots is None:
+            return (*items[:where], Dots(at), *items[where:]) if missing == 1 else items
+        if dots > where or missing < where - dots:
+            return items
+        after = [whole] * (missing - where + dots)
+        return (*items[:dots], *[whole] * (where - dots), items[dots], *after, *items[dots + 1 :])
     if dots is not None:
         return (*items[:dots], *[whole] * (missing + 1), *items[dots + 1 :])
     return (*items, *[whole] * missing)
@@ -173,8 +203,9 @@ class _Axis:
     def furthest(self, index: str) -> Expr | None:
         """How far an index of the target runs that moves the slice along: `t < T - 2` for `t:t + 3`."""
         s, i = self.slice, Name(index, self.slice.span)
-        if self.size is None or s.stop is None:
-            return None
+        before = _total([(1, s.start or Number(0, s.span)), (-1, i)], s.span)
+        if self.size is None or s.stop is None or isinstance(before, Sum):
+            return None  # it might begin outside
         found = _total([(1, self.size), (-1, s.stop), (1, i), (1, Number(1, s.span))], s.span)
         return None if any(n == i for n in nodes(found)) else found
 

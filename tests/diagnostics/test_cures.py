@@ -144,6 +144,12 @@ def followed(hint: str, fields: str, wrong: str) -> str:
 UNCLEAR = [
     (BATCH, "y[..., 1:] = x[..., 1:] - x[..., :-1]"),
     (BATCH, "y[..., i, j] = x[..., :3]"),
+    (NK, "y[n, k] = x[n, :k + 1].sum()"),
+    (NK, "y[n] = b[n - 1:n + 2].mean()"),
+    (NK, "y[n] = b[:n].max()"),
+    (NK, "y = b[:, None]*x"),
+    (NK, "y = x.argmax()"),
+    (TWO, "y = a[t, :2]"),
     (QK, "s[..., i, j] = q[..., i, e] @ k[..., j, f]"),
     (QK, "s[..., i, j] = q[..., i, j] @ k[..., i, j]"),
     (XW, "y = relu(w @ x)"),

@@ -175,11 +175,15 @@ def join(infix: Infix, texts: tuple[Text, ...], kind: Kind) -> Text:
 
 def _is_negative(term: str) -> bool:
     """Whether a term is its text without the sign, negated: `-a*b` is, `-a % b` and `-a // b` are not."""
+    if not term.startswith("-"):
+        return False
+    if "%" not in term and "//" not in term:
+        return True
     depth, outside = 0, ""
     for c in term:
         depth += (c in "([") - (c in ")]")
         outside += c if depth == 0 else ""
-    return term.startswith("-") and "%" not in outside and "//" not in outside
+    return "%" not in outside and "//" not in outside
 
 
 def decimal(value: Fraction) -> str | None:

@@ -39,7 +39,8 @@ def merged(listings: Sequence[Listing], results: tuple[str, ...], *, masked: boo
         needs = _needs(listing)
         own = [Line(s, frozenset((i,)), n) for s, n in zip(listing.steps, needs, strict=True)]
         lines = _woven(lines, own)
-    return tuple(replace(x, results=tuple(r for r in results if r in x.results)) for x in _folded(_closed(lines)))
+    order = {r: i for i, r in enumerate(results)}
+    return tuple(replace(x, results=tuple(sorted(x.results, key=order.__getitem__))) for x in _folded(_closed(lines)))
 
 
 def _closed(lines: list[Line]) -> list[Line]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from opgen.code.layout import sliced
 from opgen.ir.polynomial import Polynomial, number, polynomial, same_number
@@ -45,6 +46,7 @@ def indices(e: Scalar) -> tuple[str, ...]:
     return tuple(dict.fromkeys(n.name for n in walk(e) if isinstance(n, Index)))
 
 
+@lru_cache(maxsize=1 << 14)  # passes ask it of every position, again and again
 def line(position: Scalar) -> Line | None:
     """A position as an affine map of its indices; None if it is not one."""
     rest = polynomial(position)

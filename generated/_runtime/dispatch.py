@@ -55,6 +55,8 @@ class Definition:
     although there is a compiled kernel, unless that is asked for, each with why; for calls that are small, kernels run
     all the same if there is an `excess`, which tells small ones (see `native`). `autocast`: what it casts floats to.
     `positions`: operands whose elements are positions, each with a tensor, the axis that they go along, and its dim.
+    `computed`: tensors that are read or written at other positions, or that those are computed from, each with what
+    must hold for a position, and perhaps a tensor and an axis that have the size in it.
     `flops` and `backward_flops` count floating-point operations, and `sharding` says along which dims the tensors of
     the ops may be spread over devices.
     """
@@ -95,6 +97,7 @@ class Definition:
     elsewhere: bool = False
     autocast: str = ""
     positions: tuple[tuple[str, str, int, str], ...] = ()
+    computed: tuple[tuple[Any, ...], ...] = ()
     unordered: tuple[str, ...] = ()
     faster_in_torch: dict[str, str] = field(default_factory=dict)
     forward_excess: Callable[..., int] | None = None

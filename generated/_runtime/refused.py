@@ -108,4 +108,14 @@ def out_of_range(op: Op, args: Sequence[Any], error: Exception) -> Exception:
                 domain = f"0 <= {name} < {dim} = {size}"
                 return IndexError(f"{d.name}: {name} must satisfy {domain}, but has values from {low} to {high}")
     text = str(error).split("\n", 1)[0].removeprefix(f"{d.name}: ")
-    return IndexError(f"{d.name}: a position is out of range: {text}")
+    conditions = [_condition(values, *row) for row in d.computed]
+    names = dict.fromkeys(name for name, *_ in d.computed)
+    where = f" of {' or '.join(names)}" if names else ""
+    told = f"; where it is read, {' and '.join(conditions)}" if conditions else ""
+    return IndexError(f"{d.name}: a position{where} is out of range: {text}{told}")
+
+
+def _condition(values: dict[str, Any], _: str, condition: str, sized: str = "", axis: int = 0) -> str:
+    """The condition with the size of this call."""
+    like = values.get(sized)
+    return f"{condition} = {like.shape[axis]}" if isinstance(like, Tensor) else condition

@@ -508,6 +508,7 @@ OP = register(
         second_mask=("grad_output", "input", "weight", "bias"),
         backward_tangent=group_norm_backward_tangent,
         autocast="float32",
+        computed=(("input", "0 <= g*S + s < C", "input", 1),),
         unordered=("backward",),
         faster_in_torch={"forward": "windows", "backward": "positions found by division"},
         flops=flops,

@@ -156,6 +156,11 @@ OP = register(
         second_returns=("grad_output", "input"),
         second_mask=("grad_output", "input"),
         backward_tangent=pixel_shuffle_backward_tangent,
+        computed=(
+            ("input", "0 <= (c*upscale_factor + h%upscale_factor)*upscale_factor + w%upscale_factor < C", "input", -3),
+            ("input", "0 <= h//upscale_factor < H", "input", -2),
+            ("input", "0 <= w//upscale_factor < W", "input", -1),
+        ),
         faster_in_torch={"forward": "positions found by division", "backward": "positions found by division"},
         forward_excess=forward_excess,
         backward_excess=backward_excess,

@@ -189,6 +189,7 @@ OP = register(
         second=segment_max_second,
         second_returns=("grad_output",),
         backward_tangent=segment_max_backward_tangent,
+        computed=(("segment", "0 <= segment[n] < S"),),
         flops=flops,
         backward_flops=backward_flops,
         sharding=(

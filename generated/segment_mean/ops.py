@@ -157,6 +157,7 @@ OP = register(
         second=segment_mean_second,
         second_returns=("grad_output",),
         backward_tangent=segment_mean_backward_tangent,
+        computed=(("segment", "0 <= segment[n] < S"),),
         unordered=("forward",),
         faster_in_torch={"forward": "a gather", "backward": "a gather"},
         flops=flops,

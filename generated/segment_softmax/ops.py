@@ -186,6 +186,7 @@ OP = register(
         second_mask=("grad_output", "output", "input", "segment"),
         backward_tangent=segment_softmax_backward_tangent,
         autocast="float32",
+        computed=(("segment", "0 <= segment[e] < S"),),
         unordered=("forward", "backward"),
         faster_in_torch={"forward": "a gather"},
         flops=flops,

@@ -134,6 +134,7 @@ OP = register(
         second_returns=("grad_output", "input"),
         second_mask=("grad_output", "input", "segment"),
         backward_tangent=segment_sum_backward_tangent,
+        computed=(("output", "0 <= segment[n] < S"),),
         unordered=("forward",),
         faster_in_torch={"backward": "a gather"},
         flops=flops,

@@ -23,6 +23,7 @@ from opgen.lang.walk import statement_names
 from opgen.lower.declare import CALLABLE
 from opgen.lower.gradient_names import cotangent_by, cotangents_by
 from opgen.lower.kinds import integer
+from opgen.lower.proposals import shape_read
 from opgen.lower.range import note
 from opgen.lower.recurrence_start import or_start
 from opgen.lower.scope import BAD, UNKNOWN, Frame, Known, Site, Typed
@@ -231,18 +232,8 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
         hint = f"the body follows in parentheses: `{e.name}[…](…)`"
         return f.error("OPG206", f"`{e.name}` is not a tensor", e.name_span, hint)
     hints = cotangent_by(f, e.name) or did_you_mean(e.name, (*f.state.tensors, *f.state.later))
-    hints = hints or cotangents_by(f, e.name) or (f"declare it: `inputs: {{{e.name}: {{shape: {_shape_read(e)}}}}}`",)
+    hints = hints or cotangents_by(f, e.name) or (f"declare it: `inputs: {{{e.name}: {{shape: {shape_read(e)}}}}}`",)
     return f.error("OPG205", f"there is no tensor `{e.name}`", e.name_span, *hints, label="unknown tensor")
-
-
-def _shape_read(e: Access) -> str:
-    """A shape that a tensor read like this may have."""
-    found = dict.fromkeys(i.name.upper() for i in e.items if isinstance(i, Name))
-    spare = (d for d in (*"NMKLPQ", *(f"D{n}" for n, _ in enumerate(e.items))) if d not in found)
-    dims = [
-        "..." if isinstance(i, Dots) else i.name.upper() if isinstance(i, Name) else next(spare, "N") for i in e.items
-    ]
-    return f"[{', '.join(dims)}]"
 
 
 def _read(f: Frame, e: Access, known: Known, *, padded: bool) -> Typed:

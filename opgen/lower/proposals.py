@@ -174,3 +174,16 @@ def _negated(e: Expr) -> Expr:
             return replace(e, ops=(_NEGATED[op],))
         case _:
             return Unary("not", e, e.span)
+
+
+# --- a tensor that is not declared -----------------------------------------------------------------------------------
+
+
+def shape_read(e: Access) -> str:
+    """A shape that a tensor read like this may have."""
+    found = dict.fromkeys(i.name.upper() for i in e.items if isinstance(i, Name))
+    spare = (d for d in (*"NMKLPQ", *(f"D{n}" for n, _ in enumerate(e.items))) if d not in found)
+    dims = [
+        "..." if isinstance(i, Dots) else i.name.upper() if isinstance(i, Name) else next(spare, "N") for i in e.items
+    ]
+    return f"[{', '.join(dims)}]"

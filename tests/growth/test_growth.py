@@ -133,7 +133,7 @@ BEYOND = frozenset(
     (
         *(f"chain of {kind}" for kind in ("clip", "softmax", "extremes", "shifts")),
         *(f"chain of {kind}" for kind in ("recurrences", "alternating")),
-        *(f"nest of {kind}" for kind in ("clip", "gelu", "gelu in branches", "softmax", "gathers")),
+        *(f"nest of {kind}" for kind in ("clip", "gelu", "gelu in branches", "softmax")),
         "nest of functions in functions",
     )
 )

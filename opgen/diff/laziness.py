@@ -219,13 +219,23 @@ def _is_large(guard: Scalar) -> bool:
 
 
 def _weakened(guard: Scalar, loops: tuple[Loop, ...]) -> Scalar:
-    match guard:
-        case Apply("and", args):
-            return _all(_weakened(a, loops) for a in args)
-        case Apply("or", args):
-            return reduce(either, (_weakened(a, loops) for a in args))
-        case _:
-            return TRUE if _depends(guard, loops) else guard
+    done: dict[Scalar, Scalar] = {}
+
+    def step(g: Scalar) -> Scalar:
+        if g not in done:
+            done[g] = weaker(g)
+        return done[g]
+
+    def weaker(g: Scalar) -> Scalar:
+        match g:
+            case Apply("and", args):
+                return _all(map(step, args))
+            case Apply("or", args):
+                return reduce(either, map(step, args))
+            case _:
+                return TRUE if _depends(g, loops) else g
+
+    return step(guard)
 
 
 def _is_singular(fn: str, args: tuple[Scalar, ...]) -> bool:

@@ -7,7 +7,8 @@ In goes a kernel, out come complaints, none for a valid one:
 - what an expression mentions is bound where it stands: indices by loops, locals by what stands before them;
 - an access has as many positions as its slot or tile has axes, and the batch at the axis of the batch;
 - values are joined into accumulators, with a place where these hold one, and never by points that run in parallel;
-- a slot that is stored to is written; where points run in parallel, each stores in a place of its own, or atomically.
+- a slot that is stored to is written; where points run in parallel, each stores in a place of its own, or atomically
+  (where the place is found in data, whoever lowers it has to know).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from opgen.ir.program import Axis, Loop
-from opgen.ir.scalar import Batch, Index, Position, Read, Scalar, mentions, walk
+from opgen.ir.scalar import Batch, Index, Position, Read, Scalar, mentions, reads, walk
 from opgen.kernel.model import PLACES, Acc, Atomic, Body, For, If, Join, Kernel, Let, Node, Role, Slot, Store, Tile
 
 
@@ -83,12 +84,10 @@ def _node(node: Node, around: _Around) -> Iterator[str]:
         case Join():
             yield from _join(node, around)
         case Store(slot, at, value):
-            yield from _place(slot, at, around)
-            yield from _scalar(value, around)
+            yield from _put(slot, at, value, around)
             yield from _written(slot, at, around, alone=True)
         case Atomic(slot, at, _, value):
-            yield from _place(slot, at, around)
-            yield from _scalar(value, around)
+            yield from _put(slot, at, value, around)
             yield from _written(slot, at, around, alone=False)
         case Tile(name, shape):
             yield from _fresh(name, around)
@@ -131,30 +130,30 @@ def _join(node: Join, around: _Around) -> Iterator[str]:
         yield from _scalar(e, around)
 
 
+def _put(slot: str, at: tuple[Position, ...], value: Scalar, around: _Around) -> Iterator[str]:
+    yield from _place(slot, at, around)
+    for e in (*(p for p in at if not isinstance(p, Batch)), value):
+        yield from _scalar(e, around)
+
+
 def _written(slot: str, at: tuple[Position, ...], around: _Around, *, alone: bool) -> Iterator[str]:
     if slot in around.slots and not around.slots[slot].written:
         yield f"{slot} is stored to and is not written"
     if slot not in around.slots or not alone:
         return
     still = [a for a in around.parallel if not any(_moves(p, a, around) for p in at)]
-    if still and not any(isinstance(p, Read) or _computed(p) for p in at):
+    if still and not any(reads(p) for p in at if not isinstance(p, Batch)):
         yield f"{slot} is stored in one place by points of {', '.join(_name(a) for a in still)} that run in parallel"
 
 
-def _computed(p: Position) -> bool:
-    return not isinstance(p, Batch) and any(isinstance(e, Read) for e in walk(p))
-
-
 def _moves(p: Position, loop: Loop, around: _Around) -> bool:
-    if isinstance(loop, Batch):
-        return isinstance(p, Batch) or (not isinstance(p, Batch) and loop in _moves_with(p, around))
-    return not isinstance(p, Batch) and loop in _moves_with(p, around)
+    return isinstance(loop, Batch) if isinstance(p, Batch) else loop in _moves_with(p, around)
 
 
 def _moves_with(e: Scalar, around: _Around) -> tuple[Loop, ...]:
     """The parallel loops that a value depends on."""
     indices, batch = mentions(e)
-    inner = {a for r in walk(e) if isinstance(r, Read) for a in around.moved.get(r.tensor, ())}
+    inner = {a for r in reads(e) for a in around.moved.get(r.tensor, ())}
     return tuple(a for a in around.parallel if a in inner or (batch if isinstance(a, Batch) else a.name in indices))
 
 
@@ -179,8 +178,6 @@ def _place(slot: str, at: tuple[Position, ...], around: _Around) -> Iterator[str
             yield f"{slot}: the batch of an access stands at another axis"
         if isinstance(p, Batch) and not around.batch:
             yield f"{slot} is accessed along the batch, which no loop runs over"
-        elif not isinstance(p, Batch):
-            yield from _scalar(p, around)
 
 
 def _name(a: Loop) -> str:

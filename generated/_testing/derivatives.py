@@ -18,7 +18,6 @@ from torch.autograd.gradcheck import gradcheck, gradgradcheck
 from .base import BACKEND, Checks
 from .cases import Case, cotangent, inner, objective
 
-
 FEW = 64  # elements of inputs; with more, entries of second derivatives are compared in random projections alone
 
 

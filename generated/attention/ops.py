@@ -374,7 +374,10 @@ OP = register(
         second_mask=("grad_output", "query", "key", "value"),
         backward_tangent=attention_backward_tangent,
         autocast="lower",
-        faster_in_torch={"forward": "a matrix product that is never stored", "backward": "a matrix product that is never stored"},
+        faster_in_torch={
+            "forward": "a matrix product that is never stored",
+            "backward": "a matrix product that is never stored",
+        },
         flops=flops,
         backward_flops=backward_flops,
         forward_excess=forward_excess,

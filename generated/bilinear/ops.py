@@ -213,7 +213,10 @@ OP = register(
         second_mask=("grad_output", "input1", "input2", "weight", "bias"),
         backward_tangent=bilinear_backward_tangent,
         autocast="lower",
-        faster_in_torch={"forward": "an outer product for a matrix product", "backward": "an outer product for a matrix product"},
+        faster_in_torch={
+            "forward": "an outer product for a matrix product",
+            "backward": "an outer product for a matrix product",
+        },
         flops=flops,
         backward_flops=backward_flops,
         forward_excess=forward_excess,

@@ -365,7 +365,10 @@ OP = register(
         second_mask=("grad_output", "logits", "target"),
         backward_tangent=focal_loss_backward_tangent,
         autocast="float32",
-        faster_in_torch={"forward": "pow is computed one element at a time", "backward": "pow is computed one element at a time"},
+        faster_in_torch={
+            "forward": "pow is computed one element at a time",
+            "backward": "pow is computed one element at a time",
+        },
         flops=flops,
         backward_flops=backward_flops,
         forward_excess=forward_excess,

@@ -261,7 +261,10 @@ OP = register(
         second_returns=("grad_output", "gate", "up"),
         second_mask=("grad_output", "gate", "up"),
         backward_tangent=geglu_backward_tangent,
-        faster_in_torch={"forward": "erfc is computed one element at a time", "backward": "erfc is computed one element at a time"},
+        faster_in_torch={
+            "forward": "erfc is computed one element at a time",
+            "backward": "erfc is computed one element at a time",
+        },
         tags=(torch.Tag.pointwise,),
         flops=flops,
         backward_flops=backward_flops,

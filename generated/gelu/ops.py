@@ -185,7 +185,10 @@ OP = register(
         second_returns=("grad_output", "input"),
         second_mask=("grad_output", "input"),
         backward_tangent=gelu_backward_tangent,
-        faster_in_torch={"forward": "erfc is computed one element at a time", "backward": "erfc is computed one element at a time"},
+        faster_in_torch={
+            "forward": "erfc is computed one element at a time",
+            "backward": "erfc is computed one element at a time",
+        },
         tags=(torch.Tag.pointwise,),
         flops=flops,
         backward_flops=backward_flops,

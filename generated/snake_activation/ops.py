@@ -208,7 +208,10 @@ OP = register(
         second_returns=("grad_output", "input", "alpha"),
         second_mask=("grad_output", "input", "alpha"),
         backward_tangent=snake_activation_backward_tangent,
-        faster_in_torch={"forward": "sin is computed one element at a time", "backward": "cos is computed one element at a time"},
+        faster_in_torch={
+            "forward": "sin is computed one element at a time",
+            "backward": "cos is computed one element at a time",
+        },
         flops=flops,
         backward_flops=backward_flops,
         forward_excess=forward_excess,

@@ -226,7 +226,10 @@ def _fields(
     unordered = [quoted(w) for w in ("forward", "backward") if adds_in_any_order(s, w)]
     out += [f"unordered={tupled(unordered)}"] if unordered else []
     slow = [f"{quoted(which)}: {quoted(why)}" for which, why in in_torch.items()]
-    out += [f"faster_in_torch={{{', '.join(slow)}}}"] if slow else []
+    told = f"faster_in_torch={{{', '.join(slow)}}}"
+    if len(told) > WIDTH - len("        ,"):
+        told = "\n".join(["faster_in_torch={", *(f"            {item}," for item in slow), "        }"])
+    out += [told] if slow else []
     out += ["tags=(torch.Tag.pointwise,)"] if is_pointwise(s) else []
     return tuple(out)
 

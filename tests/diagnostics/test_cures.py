@@ -279,6 +279,15 @@ SPECS = [
         {"y[n] = x[n] if m[n]\n  y[n] = 0 if not m[n]": "y[n] = where(m[n], x[n], 0)"},
         ["y"],
     ),
+    *(
+        (whole(f"inputs: {{u: {{shape: [N], domain: {wrong}}}}}", "y[n] = 2*u[n]"), {wrong: right}, ["y"])
+        for wrong, right in {
+            '"(0, 1)"': "0 < u < 1",
+            '"(0, 0.5]"': "0 < u <= 0.5",
+            "[-1, 1]": "-1 <= u <= 1",
+            '"[0, inf)"': "u >= 0",
+        }.items()
+    ),
     (
         whole("inputs: {x: {shape: [..., K]}}", "y[...] = sum[k](x[..., k])/k"),
         {"/k": "/K"},

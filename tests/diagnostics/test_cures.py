@@ -289,6 +289,11 @@ SPECS = [
         }.items()
     ),
     (
+        whole("inputs: {z: {shape: [N], dtype: complex}}", "y[n] = real(z[n]*exp(-2j*pi*n/N))"),
+        {"2j": "complex(0, 2)"},
+        ["y"],
+    ),
+    (
         whole("inputs: {x: {shape: [..., K]}}", "y[...] = sum[k](x[..., k])/k"),
         {"/k": "/K"},
         ["y"],

@@ -294,6 +294,14 @@ SPECS = [
         ["y"],
     ),
     (
+        whole(
+            "inputs: {x: {shape: [..., I]}, w: {shape: [O, I]}}\nmodule: {dims: {in_size: I, out_size: O}}",
+            "y[..., o] = sum[i](x[..., i]*w[o, i])",
+        ),
+        {"{in_size: I, out_size: O}": "{I: in_size, O: out_size}"},
+        ["y"],
+    ),
+    (
         whole("inputs: {x: {shape: [..., K]}}", "y[...] = sum[k](x[..., k])/k"),
         {"/k": "/K"},
         ["y"],

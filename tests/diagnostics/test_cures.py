@@ -301,6 +301,22 @@ SPECS = [
         {"{in_size: I, out_size: O}": "{I: in_size, O: out_size}"},
         ["y"],
     ),
+    *(
+        (
+            whole(f"inputs: {{x: {{shape: [..., T]}}}}\nparams: {given}", f"y[..., q] = max[r < {size}](x[..., {at}])"),
+            {"q": "q < Q", "forward:": f"dims: {{Q: {count}}}\nforward:"},
+            ["y"],
+        )
+        for given, size, at, count in [
+            (
+                "{size: {type: int, domain: size > 0}, by: {type: int, domain: by > 0}}",
+                "size",
+                "q*by + r",
+                "(T - size)//by + 1",
+            ),
+            ("{by: {type: int, domain: 1 <= by}}", "3", "by*q + 2*r + 1", "(T - 6)//by + 1"),
+        ]
+    ),
     (
         whole("inputs: {x: {shape: [..., K]}}", "y[...] = sum[k](x[..., k])/k"),
         {"/k": "/K"},

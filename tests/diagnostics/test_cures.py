@@ -317,6 +317,13 @@ SPECS = [
             ("{by: {type: int, domain: 1 <= by}}", "3", "by*q + 2*r + 1", "(T - 6)//by + 1"),
         ]
     ),
+    *(
+        (whole("inputs: {u: {shape: [N]}}", f"y[n] = 2*{wrong}"), {wrong: right}, ["y"])
+        for wrong, right in {
+            "cast(round(u[n]), int8)": "int(round(u[n]))",
+            "cast(u[n]/3, bfloat16)": "cast(u[n] / 3, u)",
+        }.items()
+    ),
     (
         whole("inputs: {x: {shape: [..., K]}}", "y[...] = sum[k](x[..., k])/k"),
         {"/k": "/K"},

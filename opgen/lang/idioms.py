@@ -142,7 +142,8 @@ class Idioms:
     def prefix_alone(self, e: Expr) -> Expr:
         """What was read so far, where nothing follows: a module by itself is nothing."""
         if isinstance(e, Name) and e.name not in _CONSTANTS and "." in e.span.text and self._is_module(e):
-            self.note(e.span, f"`{e.span.text}` is not part of the formula language", habits.NO_ATTRIBUTES)
+            hint = habits.NO_DTYPES if habits.DTYPE.fullmatch(e.name) else habits.NO_ATTRIBUTES
+            self.note(e.span, f"`{e.span.text}` is not part of the formula language", hint)
             self.unclear = True
         return e
 

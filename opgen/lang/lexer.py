@@ -105,7 +105,7 @@ def tokenize(f: Formula, bag: Bag) -> list[Token]:
             depth += (piece in "([") - (piece in ")]")
             depth = max(depth, 0)
         elif kind == "number" and at < len(text) and (text[at].isalpha() or text[at] == "_"):
-            at, token = _run_on(f, start, at, Bag() if bad else bag)
+            at, token = _run_on(f, start, at, Bag() if bad else bag, tokens)
             tokens += (Token(T.NUMBER, piece, span), token)
             bad = bad or token.kind is T.BAD
             continue
@@ -122,10 +122,17 @@ def _word(text: str, at: int) -> str:
     return match.group() if match else text[at]
 
 
-def _run_on(f: Formula, start: int, at: int, bag: Bag) -> tuple[int, Token]:
-    """Report a name that stands directly after a number, such as `2x`; it goes on as if there were a `*` between."""
+def _run_on(f: Formula, start: int, at: int, bag: Bag, tokens: list[Token]) -> tuple[int, Token]:
+    """Report a name that stands directly after a number, such as `2x`; it goes on as if there were a `*` between.
+
+    `2j` is an imaginary number, unless `j` is an index.
+    """
     piece, word = f.text[start:at], _word(f.text, at)
     end = at + len(word)
+    if word in ("j", "J") and not _is_index(f, word, at, tokens):
+        message, hint = f"there is no imaginary literal `{piece}{word}`", f"write `complex(0, {piece})`"
+        bag.error("OPG201", message, f.span(start, end), hints=(hint,))
+        return end, Token(T.BAD, word, f.span(at, end))
     digits = f"{piece}{word}".replace("_", "")
     suffix = word in ("f", "F", "l", "L")
     if digits.isdecimal() or suffix or "e" in piece.lower() or (piece == "0" and word[:1] in "xXbBoO"):
@@ -136,6 +143,16 @@ def _run_on(f: Formula, start: int, at: int, bag: Bag) -> tuple[int, Token]:
     message = f"a name stands directly after the number `{piece}`"
     bag.error("OPG201", message, f.span(start, at + 1), hints=(f"write `{piece}*{word}`",))
     return at, Token(T.OP, "*", f.span(start, at))
+
+
+def _is_index(f: Formula, word: str, at: int, tokens: list[Token]) -> bool:
+    """Whether a name stands alone earlier in the statement, as where it is bound, or later on the line."""
+    for token in reversed(tokens):
+        if token.kind is T.NEWLINE:
+            break
+        if token.is_word(word):
+            return True
+    return re.search(rf"\b{word}\b", f.text[at:].partition("\n")[0].partition("#")[0][len(word) :]) is not None
 
 
 def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:

@@ -19,6 +19,7 @@ from opgen.lang.nodes import Assign, Number
 from opgen.lower.declare import Declarations
 from opgen.lower.kinds import promote
 from opgen.lower.recurrence import lower_recurrence
+from opgen.lower.recurrence_slips import one_back
 from opgen.lower.scatter import Version, lower_scatter
 from opgen.lower.scope import Known, Variation, same_extent
 from opgen.lower.statement import Wanted, lower_statement
@@ -103,7 +104,9 @@ def _step(
         component = component_of(s)
         if (component is None and part.components) or (part.version is not None and component is not None):
             message = f"`{name}` is assigned as a whole and by components"
-            bag.error("OPG217", message, s.target.span, hints=("use two names",))
+            starts = [constant for constant, _, _ in part.components] == [0]
+            recurs = one_back(part.components[0][1], s, part.position) if starts else ()
+            bag.error("OPG217", message, s.target.span, hints=recurs or ("use two names",))
             return ()
         if component is not None:
             return _component(d, state, s, part, component, wanted, bag)

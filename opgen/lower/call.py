@@ -100,6 +100,8 @@ def _cast(f: Frame, e: Call) -> Typed:
     like = e.args[1]
     value = numeric(f.lower(e.args[0]))
     known = f.state.tensors.get(like.name)
+    if known is None and (dtype := habits.DTYPE.fullmatch(like.name)):
+        return _no_dtype(f, e, like, integer=dtype["whole"] is not None)
     if known is None:
         hints = did_you_mean(like.name, f.state.tensors)
         return f.error("OPG205", f"there is no tensor `{like.name}` to cast to", like.span, *hints)
@@ -107,6 +109,16 @@ def _cast(f: Frame, e: Call) -> Typed:
         return f.error("OPG223", f"`{like.name}` is of dtype {known.kind}; `cast` rounds to a float dtype", like.span)
     kind = promote((value.kind, Kind.FLOAT))
     return Typed(value.scalar if known.absent is not None else Cast(value.scalar, like.name), kind)
+
+
+def _no_dtype(f: Frame, e: Call, like: Name, *, integer: bool) -> Typed:
+    message, value = f"`{like.name}` is a dtype, and `cast` takes a tensor whose dtype is used", unparse(e.args[0])
+    if integer:
+        return f.error("OPG205", message, like.span, f"write `int({value})`, or leave `cast` away")
+    floats = (name for name, t in f.state.tensors.items() if t.declared and t.kind is Kind.FLOAT)
+    tensor = next(floats, None)
+    hints = () if tensor is None else (f"write `cast({value}, {tensor})` for the dtype of `{tensor}`",)
+    return f.error("OPG205", message, like.span, *hints)
 
 
 def _given(f: Frame, e: Call) -> Typed:

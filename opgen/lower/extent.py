@@ -9,7 +9,7 @@ from opgen.lang.nodes import Expr
 from opgen.lang.walk import names_read
 from opgen.lower.access import shape_text
 from opgen.lower.kinds import integer
-from opgen.lower.range import furthest
+from opgen.lower.range import furthest, windows
 from opgen.lower.scope import Frame, IndexInfo, Site, same_extent
 
 
@@ -45,7 +45,7 @@ def resolve(f: Frame, info: IndexInfo, *, body: bool) -> bool:
     if not info.sites:
         if body and info.name not in f.reported:
             f.reported.add(info.name)
-            hint = f"state its extent: `{info.name} < {_likely(f, info)}`"
+            hint = _likely(f, info)
             size = next((c for c in f.checks if c.position == Dim(info.name.upper())), None)
             if size is not None:
                 hint = f"`{size.span.text}` is the size of a dim; its index is written `{info.name}`"
@@ -63,12 +63,20 @@ def resolve(f: Frame, info: IndexInfo, *, body: bool) -> bool:
 
 
 def _likely(f: Frame, info: IndexInfo) -> str:
-    """How far an index goes with what is read at it, or the dim that one of this name is likely to run over."""
-    for c in f.checks:
-        if any(i is info for _, i in c.indices) and (end := furthest(f, c, info)) is not None:
-            return end
+    """The extent to state: how far an index goes with what is read at it, or the dim that one of this name is likely
+    to run over; no dim where the index stands in a position that does not say."""
+    inside = [c for c in f.checks if any(i is info for _, i in c.indices)]
     dims, index = f.decl.known_dims(), info.name
-    return index.upper() if index.upper() in dims else next(iter(dims), "N")
+    for c in inside:
+        if (end := furthest(f, c, info)) is not None:
+            return f"state its extent: `{index} < {end}`"
+        if (end := windows(f, c, info)) is not None:
+            size = next(n for n in (index.upper(), "Out", "Steps", f"Num{index.upper()}") if n not in dims)
+            return f"state its extent: write `{index} < {size}`, with `dims: {{{size}: {end}}}`"
+    if inside:
+        return f"state its extent where it is introduced, `{index} < …`: a dim, or an expression of dims and int params"
+    likely = index.upper() if index.upper() in dims else next(iter(dims), "N")
+    return f"state its extent: `{index} < {likely}`"
 
 
 def _clash(f: Frame, info: IndexInfo, first: Site, second: Site) -> None:

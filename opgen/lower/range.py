@@ -10,8 +10,9 @@ from opgen.ir import text
 from opgen.ir.polynomial import Polynomial, number, polynomial
 from opgen.ir.program import Axis
 from opgen.ir.ranges import corner, facts_of, is_nonnegative
-from opgen.ir.scalar import Batch, Dim, Index, Lit, Scalar, call, walk
+from opgen.ir.scalar import Batch, Dim, Index, Lit, Param, Scalar, call, walk
 from opgen.lower.declare import every
+from opgen.lower.domain import is_at_least
 from opgen.lower.scope import UNKNOWN, Check, Frame, IndexInfo, Site
 
 
@@ -75,21 +76,38 @@ def _report(f: Frame, c: Check, low: Polynomial | None, high: Polynomial | None)
 
 def furthest(f: Frame, c: Check, info: IndexInfo) -> str | None:
     """The extent with which an index just reaches the end of what a position reads; None where that is not clear."""
+    parts = _step_and_room(f, c, info)
+    step = None if parts is None else parts[0].constant
+    if parts is None or step is None or step < 1:
+        return None
+    room = parts[1]
+    if step == 1:
+        return text.scalar(room.scalar())
+    return text.scalar(call("floordiv", (room + number(step - 1)).scalar(), Lit(step)))
+
+
+def windows(f: Frame, c: Check, info: IndexInfo) -> str | None:
+    """The same where the step from one position to the next is an int param or a dim, which is above zero."""
+    parts = _step_and_room(f, c, info)
+    step = None if parts is None else parts[0].scalar()
+    positive = isinstance(step, Param) and is_at_least(step.name, f.decl.params[step.name], 1)
+    if parts is None or step is None or not (positive or isinstance(step, Dim)):
+        return None
+    count = call("floordiv", (parts[1] - number(1)).scalar(), step)
+    return f"{text.scalar(count)} + 1"
+
+
+def _step_and_room(f: Frame, c: Check, info: IndexInfo) -> tuple[Polynomial, Polynomial] | None:
+    """What an index is multiplied with in a position, and how many places are left for it beside the other indices."""
     others = [(name, i) for name, i in c.indices if i is not info]
     sizes = {name: i.stated or i.extent or (i.sites[0].extent if i.sites else None) for name, i in others}
     index = next(Index(name) for name, i in c.indices if i is info)
     parts = polynomial(c.position).split(index)
-    step = None if parts is None else parts[0].constant
-    if parts is None or step is None or step < 1 or None in sizes.values():
+    if parts is None or None in sizes.values():
         return None
     facts = facts_of(tuple(Axis(name, size) for name, size in sizes.items() if size is not None), f.state.dims)
     most = corner(parts[1], facts, least=False)
-    if most is None:
-        return None
-    room = polynomial(c.extent) - most
-    if step == 1:
-        return text.scalar(room.scalar())
-    return text.scalar(call("floordiv", (room + number(step - 1)).scalar(), Lit(step)))
+    return None if most is None else (parts[0], polynomial(c.extent) - most)
 
 
 def _runs(low: Polynomial | None, high: Polynomial | None) -> str:

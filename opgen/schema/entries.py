@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal
 
 from opgen.diagnostics.suggest import listed
 from opgen.schema.elsewhere import Callee, callee
 from opgen.schema.formula import Formula, Word
-from opgen.schema.leaves import expected, formula, listed_alone, name, one_of, refused, respelt, truth
+from opgen.schema.leaves import CAMEL, SNAKE, expected, formula, listed_alone, name, one_of, refused, respelt, truth
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence
 
 PRECISIONS = ("float64", "float32", "float16", "bfloat16")
@@ -57,6 +58,20 @@ def pairs(what: str) -> Callable[[object], list[tuple[Scalar, Node]]]:
 
 def mapping(what: str) -> Callable[[object], dict[Scalar, Node]]:
     return lambda node: dict(pairs(what)(node))
+
+
+def sizes(node: object) -> dict[Scalar, Node]:
+    """Dim to constructor argument; a mapping of argument to dim is turned round as a whole."""
+    found = pairs("size to constructor argument")(node)
+    turned = [(value, key) for key, value in found if isinstance(value, Scalar)]
+    opposite = all(CAMEL.fullmatch(dim.text) and SNAKE.fullmatch(argument.text) for dim, argument in turned)
+    if isinstance(node, Mapping) and turned and len(turned) == len(found) and opposite:
+        hint = f"write `{{{', '.join(f'{dim.text}: {argument.text}' for dim, argument in turned)}}}`"
+        message, label = "the dims of a module are a mapping of dim to argument", "argument to dim"
+        once = len({dim.text for dim, _ in turned}) == len(turned)
+        meant = replace(node, entries=tuple(turned)) if once else None
+        raise refused("OPG112", message, label=label, hints=(hint,) if once else (), meant=meant)
+    return dict(found)
 
 
 def tolerances(node: object) -> dict[Scalar, Node]:

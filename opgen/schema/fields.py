@@ -40,7 +40,7 @@ Argument = Annotated[Word | None, PlainValidator(lambda node: None if node is No
 Derivatives = Annotated[tuple[tuple[Argument, RequiredFormula], ...], BeforeValidator(entries.derivatives)]
 Externs = Annotated[tuple[tuple[str, Word], ...], PlainValidator(elsewhere.spellings)]
 SizeName = Annotated[Word, PlainValidator(leaves.size_name)]
-WordMap = Annotated[dict[SizeName, Name], BeforeValidator(entries.mapping("size to constructor argument"))]
+WordMap = Annotated[dict[SizeName, Name], BeforeValidator(entries.sizes)]
 Initialisers = Annotated[
     tuple[tuple[Name, RequiredFormula], ...], BeforeValidator(entries.pairs("input to initialiser"))
 ]

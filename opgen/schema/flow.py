@@ -13,6 +13,7 @@ from opgen.diagnostics.model import Bag
 from opgen.schema.nodes import Node, Scalar, Sequence
 
 _PIECES = 100  # commas in one formula, at most
+INTERVAL = re.compile(r"([\[(])\s*([^\[\](),]+?)\s*,\s*([^\[\](),]+?)\s*([\])])")
 _WORD = re.compile(r"[A-Za-z_]\w*|\d+|\.\.\.")
 _TUPLE = re.compile(r"\(\s*(?:\w+|\.\.\.)(?:\s*,\s*(?:\w+|\.\.\.))*\s*,?\s*\)")
 
@@ -27,11 +28,12 @@ def _open(node: Node | None) -> int:
 def _list_or_formula(first: Scalar, last: Node, bag: Bag, key: str = "") -> Node:
     """What was cut, put together: `(N, K)` stands for a list."""
     span = first.span.to(last.span)
+    if key == "domain" and INTERVAL.fullmatch(span.text):  # no domain either way, which is told there
+        return replace(first, value=span.text, text=span.text, span=span)
     if not _TUPLE.fullmatch(span.text):
         return _joined(first, last, bag)
     label, hint = "a list has square brackets", f"write `[{span.text[1:-1].strip(' ,')}]`"
-    if key != "domain":  # two numbers in brackets are none, however they are written
-        bag.error("OPG106", "inside of { } and [ ] a comma ends the value", span, label=label, hints=(hint,))
+    bag.error("OPG106", "inside of { } and [ ] a comma ends the value", span, label=label, hints=(hint,))
     return Sequence(words_of(replace(first, text=span.text, span=span)), span, first.key)
 
 

@@ -12,10 +12,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from pydantic import ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from opgen.diagnostics.suggest import closest, listed
-from opgen.schema.flow import words_of
+from opgen.schema.flow import INTERVAL, words_of
 from opgen.schema.formula import Formula, Word
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, Value
 from opgen.schema.offsets import formula_of
@@ -125,14 +126,22 @@ def formula(node: object) -> Formula:
             raise expected("a formula", node)
 
 
-def domain(node: object) -> Formula:
+def domain(node: object, info: ValidationInfo) -> Formula:
     """An inequality; two ends in brackets are none."""
-    ends = node.items if isinstance(node, Sequence) else ()
-    if len(ends) == 2 and all(isinstance(end, Scalar) for end in ends):
-        low, high = (end.text for end in ends if isinstance(end, Scalar))
-        hint = f"write `{low} <= x <= {high}`, with the name that it belongs to for `x`"
-        raise refused("OPG233", "a domain is an inequality", label="not an inequality", hints=(hint,))
-    return formula(node)
+    written = node.text.strip() if isinstance(node, Scalar) else ""
+    if isinstance(node, Sequence):
+        written = f"[{', '.join(item.span.text for item in node.items)}]"
+    ends = INTERVAL.fullmatch(written)
+    if ends is None:
+        return formula(node)
+    opening, low, high, closing = ends.groups()
+    name = info.data.get("name", "x")
+    below = "" if low in ("-inf", "inf") else f"{low} {'<=' if opening == '[' else '<'} "
+    above = "" if high in ("inf", "+inf") else f" {'<=' if closing == ']' else '<'} {high}"
+    if below and not above:
+        below, above = "", f" {'>=' if opening == '[' else '>'} {low}"
+    hint = f"write `{below}{name}{above}`" if below or above else "every number is in it: leave `domain` away"
+    raise refused("OPG233", "a domain is an inequality", label="not an inequality", hints=(hint,))
 
 
 def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str], str]) -> Word:

@@ -279,6 +279,63 @@ SPECS = [
         {"y[n] = x[n] if m[n]\n  y[n] = 0 if not m[n]": "y[n] = where(m[n], x[n], 0)"},
         ["y"],
     ),
+    *(
+        (whole(f"inputs: {{u: {{shape: [N], domain: {wrong}}}}}", "y[n] = 2*u[n]"), {wrong: right}, ["y"])
+        for wrong, right in {
+            '"(0, 1)"': "0 < u < 1",
+            '"(0, 0.5]"': "0 < u <= 0.5",
+            "[-1, 1]": "-1 <= u <= 1",
+            '"[0, inf)"': "u >= 0",
+        }.items()
+    ),
+    (
+        whole("inputs: {z: {shape: [N], dtype: complex}}", "y[n] = real(z[n]*exp(-2j*pi*n/N))"),
+        {"2j": "complex(0, 2)"},
+        ["y"],
+    ),
+    (
+        whole(
+            "inputs: {x: {shape: [..., I]}, w: {shape: [O, I]}}\nmodule: {dims: {in_size: I, out_size: O}}",
+            "y[..., o] = sum[i](x[..., i]*w[o, i])",
+        ),
+        {"{in_size: I, out_size: O}": "{I: in_size, O: out_size}"},
+        ["y"],
+    ),
+    *(
+        (
+            whole(f"inputs: {{x: {{shape: [..., T]}}}}\nparams: {given}", f"y[..., q] = max[r < {size}](x[..., {at}])"),
+            {"q": "q < Q", "forward:": f"dims: {{Q: {count}}}\nforward:"},
+            ["y"],
+        )
+        for given, size, at, count in [
+            (
+                "{size: {type: int, domain: size > 0}, by: {type: int, domain: by > 0}}",
+                "size",
+                "q*by + r",
+                "(T - size)//by + 1",
+            ),
+            ("{by: {type: int, domain: 1 <= by}}", "3", "by*q + 2*r + 1", "(T - 6)//by + 1"),
+        ]
+    ),
+    *(
+        (whole("inputs: {u: {shape: [N]}}", f"y[n] = 2*{wrong}"), {wrong: right}, ["y"])
+        for wrong, right in {
+            "cast(round(u[n]), int8)": "int(round(u[n]))",
+            "cast(u[n]/3, bfloat16)": "cast(u[n] / 3, u)",
+        }.items()
+    ),
+    (
+        whole(
+            "inputs: {x: {shape: [..., T]}, v0: {shape: [...]}}",
+            "v[..., 0] = v0[...]",
+            "v[..., t + 1] = 0.9*v[..., t] + x[..., t]",
+        ),
+        {
+            "v[..., 0] = v0[...]": "v[..., -1] = v0[...]",
+            "v[..., t + 1] = 0.9*v[..., t] + x[..., t]": "v[..., t] = 0.9 * v[..., t - 1] + x[..., t]",
+        },
+        ["v"],
+    ),
     (
         whole("inputs: {x: {shape: [..., K]}}", "y[...] = sum[k](x[..., k])/k"),
         {"/k": "/K"},

@@ -18,8 +18,8 @@ from opgen.ir.interp_functions import reduce_values
 from opgen.ir.program import Axis, Kind, Loop, Shape
 from opgen.ir.scalar import Batch, Position, Read, Scalar
 from opgen.kernel.lower import lower
-from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Kernel, Let, Node, Store, Tile
-from opgen.plan.model import KernelPlan, Result, Storage
+from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Kernel, Node, Store, Tile
+from opgen.plan.model import KernelPlan, Let, Result, Storage
 
 
 @dataclass(slots=True)

@@ -30,7 +30,7 @@ from opgen.ir.scalar import (
     substitute,
     where,
 )
-from opgen.kernel.model import PLACES, Acc, Atomic, Body, For, If, Join, Kernel, Let, Node, Role, Slot, Store, Tile
+from opgen.kernel.model import PLACES, Acc, Atomic, Body, For, If, Join, Kernel, Node, Role, Slot, Store, Tile
 from opgen.plan import model as planned
 from opgen.plan.build import reads_of, written
 from opgen.plan.model import (
@@ -40,6 +40,7 @@ from opgen.plan.model import (
     Dot,
     Fold,
     KernelPlan,
+    Let,
     Nest,
     Operand,
     Pass,
@@ -97,13 +98,9 @@ def _nest(step: Nest) -> Body:
 
 def _pass(p: Pass) -> Body:
     if not p.loops:
-        return (*_lets(p.lets), *_stores(p.stores))
-    inside = (*_lets(p.lets), *(_join(f, p.loops) for f in p.folds), *_stores(p.stores))
+        return (*p.lets, *_stores(p.stores))
+    inside = (*p.lets, *(_join(f, p.loops) for f in p.folds), *_stores(p.stores))
     return (*(Acc(f.name, f.op, f.kind) for f in p.folds), *loops_around(p.loops, inside))
-
-
-def _lets(lets: Iterable[planned.Let]) -> Body:
-    return tuple(Let(x.name, x.value, x.kind) for x in lets)
 
 
 def _stores(stores: Iterable[planned.Store]) -> Body:
@@ -152,14 +149,15 @@ def _places(o: Operand) -> tuple[Position, ...]:
 
 
 def _scatter(plan: KernelPlan, step: ScatterStep) -> Body:
-    base = (*_lets(step.base_lets), Store(step.out, positions(step.axes), step.base))
+    base: Body = (*step.base_lets, Store(step.out, positions(step.axes), step.base))
     put: Node = Atomic(step.out, step.at, step.op, step.value)
     for condition in _inside(plan, step) if step.padded else ():
         put = If(condition, (put,))
     rest = [a for a in step.loops if a not in step.free]
+    inside: Body = (*step.lets, put)
     return (
         *loops_around(step.axes, base, Role.PARALLEL),
-        *loops_around(step.free, loops_around(rest, (*_lets(step.lets), put)), Role.PARALLEL),
+        *loops_around(step.free, loops_around(rest, inside), Role.PARALLEL),
     )
 
 
@@ -182,10 +180,11 @@ def _chain(step: Chain) -> Body:
 
 
 def _task(t: Task) -> Body:
-    body: list[Node] = [*_lets(t.lets)]
+    body: list[Node] = [*t.lets]
     if t.fold is not None:
         body.append(Acc(t.fold.name, t.fold.op, t.fold.kind))
-        body += loops_around(t.over, (*_lets(t.inner), _join(t.fold, t.over)))
+        inside: Body = (*t.inner, _join(t.fold, t.over))
+        body += loops_around(t.over, inside)
     body += _stores((t.store,))
     return loops_around(t.loops, tuple(body))
 
@@ -226,7 +225,7 @@ def _folded(step: Stream, s: Sweep, folds: tuple[Fold, ...], sums: tuple[Weigh, 
         return substitute(e, at_point)
 
     wanted = {r.tensor for e in (*(f.value for f in folds), *(w.value for w in sums)) for r in reads(e)}
-    lets: list[planned.Let] = []
+    lets: list[Let] = []
     for x in reversed(s.lets):
         if x.name in wanted:
             wanted |= {r.tensor for r in reads(x.value)}

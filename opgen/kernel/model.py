@@ -23,7 +23,7 @@ from enum import StrEnum
 
 from opgen.ir.program import Kind, Loop, Shape
 from opgen.ir.scalar import Position, Scalar
-from opgen.plan.model import Storage
+from opgen.plan.model import Let, Storage
 
 PLACES = ("argmax", "argmin")  # the reductions that hold where a value stands
 
@@ -51,15 +51,6 @@ class If:
 
     condition: Scalar
     body: Body
-
-
-@dataclass(frozen=True, slots=True)
-class Let:
-    """A local: a value computed once, known to what stands behind it in its body."""
-
-    name: str
-    value: Scalar
-    kind: Kind = Kind.FLOAT
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +102,7 @@ class Tile:
     kind: Kind = Kind.FLOAT
 
 
+# a `Let` is that of the plan: a local, a value computed once, known to what stands behind it in its body
 Node = For | If | Let | Acc | Join | Store | Atomic | Tile
 Body = tuple[Node, ...]
 

@@ -18,7 +18,8 @@ from typing import assert_never
 from opgen.ir import text
 from opgen.ir.program import Loop
 from opgen.ir.scalar import Batch, Position, Scalar
-from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Kernel, Let, Node, Role, Slot, Store, Tile
+from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Kernel, Node, Role, Slot, Store, Tile
+from opgen.plan.model import Let
 
 
 def kernel(k: Kernel) -> str:

@@ -19,7 +19,8 @@ from typing import assert_never
 
 from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import Batch, Index, Position, Read, Scalar, mentions, reads, walk
-from opgen.kernel.model import PLACES, Acc, Atomic, Body, For, If, Join, Kernel, Let, Node, Role, Slot, Store, Tile
+from opgen.kernel.model import PLACES, Acc, Atomic, Body, For, If, Join, Kernel, Node, Role, Slot, Store, Tile
+from opgen.plan.model import Let
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ import pytest
 
 from opgen.ir.program import Axis
 from opgen.ir.scalar import BATCH, ONE, ZERO, Dim, Index, Read, add
-from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Kernel, Let, Role, Slot, Store, Tile
+from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Kernel, Role, Slot, Store, Tile
 from opgen.kernel.verify import verify
-from opgen.plan.model import Storage
+from opgen.plan.model import Let, Storage
 
 N = Axis("n", Dim("N"))
 I = Index("n")  # noqa: E741

@@ -16,7 +16,7 @@ from pathlib import Path
 def locked(path: Path) -> Iterator[None]:
     """Hold a lock, once everybody else has let go of it; its folder is made where it is missing."""
     while True:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(path.parent)
         try:
             handle = path.open("w")
         except FileNotFoundError:
@@ -43,6 +43,18 @@ def unless_held(path: Path) -> Iterator[bool]:
         except BlockingIOError:
             free = False
         yield free
+
+
+def _make_folder(path: Path) -> None:
+    """Make a folder that others may make and remove meanwhile: one that is gone again when it is looked at is none."""
+    while True:
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            if os.path.lexists(path) and not path.is_dir():
+                raise
+        else:
+            return
 
 
 def _is_at(path: Path, descriptor: int) -> bool:

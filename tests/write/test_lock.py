@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+
+import pytest
 
 from opgen.write.lock import locked, unless_held
 from opgen.write.writer import exclusive
@@ -87,3 +91,25 @@ def test_writers_take_turns_and_leave_nothing(tmp_path: Path) -> None:
         list(pool.map(write, range(4)))
     assert most == [1] * 200
     assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_goes_while_it_is_made_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever leaves removes the folder after it was found to exist and before it is seen to be a folder."""
+    made: list[str] = []
+    make = os.mkdir
+
+    def late(path: str, mode: int = 0o777) -> None:
+        made.append(str(path))
+        if len(made) < 3:
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+        make(path, mode)
+
+    monkeypatch.setattr(os, "mkdir", late)
+    with locked(tmp_path / "folder/lock"):
+        assert len(made) == 3
+
+
+def test_what_is_no_folder_is_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "folder").touch()
+    with pytest.raises(FileExistsError), locked(tmp_path / "folder/lock"):
+        pass

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from opgen.ir.program import Kind, Loop, Shape
-from opgen.ir.scalar import Position, Scalar
+from opgen.ir.scalar import ZERO, Apply, Position, Scalar, call
 from opgen.plan.model import Let, Storage
 
 PLACES = ("argmax", "argmin")  # the reductions that hold where a value stands
@@ -33,6 +33,8 @@ class Role(StrEnum):
 
     SERIAL = "serial"  # in order
     PARALLEL = "parallel"  # independent of each other: threads, blocks
+    LANES = "lanes"  # side by side, as the lanes of a vector; they may meet in an accumulator that stands around them
+    CHUNKS = "chunks"  # lanes as well, in chunks that are run in parallel and joined in their order
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +49,11 @@ class For:
 
 @dataclass(frozen=True, slots=True)
 class If:
-    """`body` where a condition holds."""
+    """`body` where a condition holds, `otherwise` where it does not."""
 
     condition: Scalar
     body: Body
+    otherwise: Body = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +98,15 @@ class Atomic:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A part of a tensor kept near, made anew where the node stands; known to what stands behind it."""
+    """A part of a tensor kept near, made anew where the node stands; known to what stands behind it.
+
+    A `wide` one holds floats in double precision, whatever is computed in.
+    """
 
     name: str
     shape: tuple[Scalar, ...]
     kind: Kind = Kind.FLOAT
+    wide: bool = False
 
 
 # a `Let` is that of the plan: a local, a value computed once, known to what stands behind it in its body
@@ -125,3 +132,17 @@ class Kernel:
     slots: tuple[Slot, ...]
     body: Body
     reason: str = ""
+
+
+def in_range(p: Scalar, size: Scalar) -> Scalar:
+    """The condition that a position is in range."""
+    return call("and", call("ge", p, ZERO), call("lt", p, size))
+
+
+def ranged(e: Scalar) -> tuple[Scalar, Scalar] | None:
+    """The position and the size of such a condition; None for any other."""
+    match e:
+        case Apply("and", (Apply("ge", (p, _)), Apply("lt", (_, size)))) if e == in_range(p, size):
+            return p, size
+        case _:
+            return None

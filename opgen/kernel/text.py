@@ -45,9 +45,12 @@ def _node(node: Node) -> Iterator[str]:
             how = f"{' down' if reverse else ''}{f' {role}' if role is not Role.SERIAL else ''}"
             yield f"for {_loop(loop)}{how}"
             yield from (f"  {line}" for line in _body(body))
-        case If(condition, body):
+        case If(condition, body, otherwise):
             yield f"if {_scalar(condition)}"
             yield from (f"  {line}" for line in _body(body))
+            if otherwise:
+                yield "else"
+                yield from (f"  {line}" for line in _body(otherwise))
         case Let(name, value, kind):
             yield f"let {name}: {kind} = {_scalar(value)}"
         case Acc(name, op, kind):
@@ -58,8 +61,8 @@ def _node(node: Node) -> Iterator[str]:
             yield f"{slot}{_at(at)} = {_scalar(value)}"
         case Atomic(slot, at, op, value):
             yield f"{slot}{_at(at)} {op}= {_scalar(value)}"
-        case Tile(name, shape, kind):
-            yield f"tile {name}{text.shape(shape)}: {kind}"
+        case Tile(name, shape, kind, wide):
+            yield f"tile {name}{text.shape(shape)}: {'wide ' if wide else ''}{kind}"
         case _:
             assert_never(node)
 

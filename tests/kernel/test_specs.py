@@ -11,6 +11,7 @@ import pytest
 
 from opgen.ir.interp import run
 from opgen.kernel import interp
+from opgen.kernel.lanes import lanes, schedule_of
 from opgen.kernel.lower import lower
 from opgen.kernel.verify import verify
 from opgen.package.samples import default_value
@@ -27,7 +28,8 @@ EACH = [p if p.stem in QUICK else pytest.param(p, marks=pytest.mark.thorough) fo
 def test_kernels(path: Path) -> None:
     for name, program, case in programs(path, STAGES):
         plan = build(program)
-        complaints = [f"{name}: {c}" for step in plan.steps for c in verify(lower(plan, step))]
+        kernels = [k for step in plan.steps for k in (lower(plan, step), lanes(lower(plan, step), schedule_of(step)))]
+        complaints = [f"{name}: {c}" for k in kernels for c in verify(k)]
         assert not complaints
         stated = dict(case.params)
         params = {a.name: stated.get(a.name, default_value(a)) for a in case.variant.program.params}

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from opgen.code.cpp_layout import block
 from opgen.code.cpp_scope import Access
 from opgen.code.cpp_statements import Statements, fold_name, sums
-from opgen.code.cuda_scope import value_type
 from opgen.code.long_values import hoisted
+from opgen.code.native_scope import value_type
 from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import Batch, Index, Read, Scalar, walk
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Kernel, Node, Role, Store, Tile

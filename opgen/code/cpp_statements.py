@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 from opgen.code.cpp_layout import block
 from opgen.code.cpp_scope import Access, CpuScope, numeric_indices
-from opgen.code.cuda_scope import value_type
 from opgen.code.long_values import hoisted
+from opgen.code.native_scope import value_type
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import Apply, Batch, Scalar
 from opgen.kernel.model import PLACES, Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile, ranged

@@ -7,13 +7,13 @@ are in the runtime header.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from enum import StrEnum
 
-from opgen.code.cuda_layout import function, indented
-from opgen.code.cuda_scope import Scope, element_type, mentions, value_type
+from opgen.code.cuda_scope import Scope, element_type
 from opgen.code.long_values import hoisted
+from opgen.code.native_layout import function, indented
+from opgen.code.native_scope import mentions, needed, value_type
 from opgen.code.printer import NATIVE, Text
 from opgen.ir.point import positions
 from opgen.ir.polynomial import same_shape
@@ -144,29 +144,6 @@ def is_rounded(fold: Fold) -> bool:
 def result(scope: Scope, fold: Fold, accumulator: str) -> str:
     value = f"{accumulator}.value != 0" if fold.op in _CONDITIONS else f"{accumulator}.value"
     return f"const {value_type(fold.kind)} {scope.bind(fold.name, fold.kind)} = {value};"
-
-
-def needed(lines: Sequence[str]) -> list[str]:
-    """The lines without those constants, and values chosen by a condition, that no later line mentions."""
-    kept: list[str] = []
-    for lump in reversed(_lumps(lines)):
-        name = re.match(r"const \w+ (\w+) = " if len(lump) == 1 else r"\w+ (\w+);", lump[0])
-        if name is None or mentions(name[1], kept):
-            kept = [*lump, *kept]
-    return kept
-
-
-def _lumps(lines: Sequence[str]) -> list[list[str]]:
-    """Single lines, and declarations together with the `if` that follows and assigns what they declare."""
-    out: list[list[str]] = []
-    i = 0
-    while i < len(lines):
-        end = i + 1
-        if re.fullmatch(r"\w+ \w+;", lines[i]) and lines[end : end + 1] and lines[end].startswith("if ("):
-            end = next(k for k in range(end, len(lines)) if lines[k] == "}") + 1
-        out.append(list(lines[i:end]))
-        i = end
-    return out
 
 
 # --- map -------------------------------------------------------------------------------------------------------------

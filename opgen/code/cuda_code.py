@@ -2,14 +2,15 @@
 
 Every function takes an `OpgenCall` (templates/csrc/opgen_abi.h) filled once per plan: all buffers of the plan in order,
 its dims in order, float params in `reals`, int and bool ones in `ints` (list params element by element), the broadcast
-batch shape, and a workspace. The caller allocates buffers, calls the steps in order, and converts and sums the results;
-a `Contract` or `Convolve` step may be given to a library instead of calling the function written for it here.
+batch shape, and a workspace. The caller allocates buffers, calls the steps in order, gives contractions and
+convolutions to torch, and converts and sums the results.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import assert_never
 
 from opgen.code.cuda_body import (
     Form,
@@ -23,32 +24,29 @@ from opgen.code.cuda_body import (
     point_function,
     row_lines,
 )
-from opgen.code.cuda_layout import LIMIT, commented, function, indented, laid_out
-from opgen.code.cuda_scope import REPORT, Scope, element_type, host_scalar, value_type
+from opgen.code.cuda_scope import REPORT, Scope, element_type
 from opgen.code.cuda_sequence import sequence_lines
 from opgen.code.cuda_stream import lost_width, stream_lines
 from opgen.code.long_values import hoisted
-from opgen.code.native_elsewhere import Preamble, preamble
+from opgen.code.native_elsewhere import Preamble
+from opgen.code.native_layout import LIMIT, commented, function, indented, laid_out
+from opgen.code.native_scope import host_scalar, value_type
 from opgen.code.templates import fill
 from opgen.ir.errors import UnplannableError
 from opgen.ir.point import positions
-from opgen.ir.program import Axis, Kind, Loop
-from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, add, mul
+from opgen.ir.program import Axis, Loop
+from opgen.ir.scalar import mul
 from opgen.plan.build import written
 from opgen.plan.model import (
-    Buffer,
     Chain,
-    Contract,
-    Convolve,
     Fold,
+    Kernel,
     KernelPlan,
     Library,
     Nest,
-    Operand,
     Pass,
     ScatterStep,
     Schedule,
-    Step,
     Storage,
     Store,
     Stream,
@@ -90,18 +88,6 @@ class CudaFile:
     before: Preamble = field(default_factory=Preamble)
 
 
-def cuda_file(op: str, plans: Sequence[tuple[str, KernelPlan]]) -> CudaFile:
-    """The view of `csrc/<op>.cu`: plans with the names that their functions begin with (behind the operator's).
-
-    `table` lists the steps that are left to no library, in order: the numbering of the binding.
-    """
-    views = tuple(cuda_plan(op, name, p) for name, p in plans)
-    kept = [s for view, (_, p) in zip(views, plans, strict=True) for s in numbered(view, p) if s is not None]
-    functions = {f.name: f for _, p in plans for f in p.functions}
-    lines = [line for view in views for s in view.steps for line in s.lines]
-    return CudaFile(op, views, table_rows(kept), preamble(functions, lines, "cuda", "OPGEN_DEVICE"))
-
-
 def table_rows(steps: Sequence[CudaStep]) -> tuple[str, ...]:
     """The entries of a table of steps; an operator that torch computes as a whole has one that is never run."""
     rows = tuple(line for i, s in enumerate(steps) for line in _row(i, s))
@@ -115,19 +101,9 @@ def _row(number: int, step: CudaStep) -> list[str]:
 
 
 def cuda_plan(op: str, name: str, plan: KernelPlan) -> CudaPlan:
-    """The functions of one plan."""
-    steps = tuple(_step(plan, s, f"{op}_{name}_{s.name}") for s in plan.steps)
+    """The functions of one plan; what torch computes has none."""
+    steps = tuple(_step(plan, s, f"{op}_{name}_{s.name}") for s in plan.steps if not isinstance(s, Library))
     return CudaPlan(name, tuple(_comment(plan)), steps)
-
-
-def numbered(view: CudaPlan, plan: KernelPlan) -> list[CudaStep | None]:
-    """The steps of a plan that have a place in the table; None for those that torch computes."""
-    return [None if isinstance(s, Library) else code for code, s in zip(view.steps, plan.steps, strict=True)]
-
-
-def cuda_text(op: str, plans: Sequence[tuple[str, KernelPlan]]) -> str:
-    """The text of a file with some plans, every one as a whole."""
-    return file_text(cuda_file(op, plans))
 
 
 def file_text(view: CudaFile) -> str:
@@ -156,14 +132,10 @@ def _comment(plan: KernelPlan) -> list[str]:
 # --- steps -----------------------------------------------------------------------------------------------------------
 
 
-def _step(plan: KernelPlan, step: Step, name: str) -> CudaStep:
+def _step(plan: KernelPlan, step: Kernel, name: str) -> CudaStep:
     match step:
         case Nest():
             return _nest(plan, step, name)
-        case Contract():
-            return _nest(plan, contraction(plan, step), name, by_warp=True)
-        case Convolve():
-            return _nest(plan, step.nest, name)
         case ScatterStep():
             return _scatter(plan, step, name)
         case Chain():
@@ -173,6 +145,8 @@ def _step(plan: KernelPlan, step: Step, name: str) -> CudaStep:
             scope = Scope(plan, frozenset(written(step)))
             made = _by_thread(plan, step, name, stream_lines(scope, step), scope)
             return _with_workspace(plan, step, made) if sums_of(step) else made
+        case _:
+            assert_never(step)
 
 
 def _with_workspace(plan: KernelPlan, step: Stream, made: CudaStep) -> CudaStep:
@@ -185,7 +159,7 @@ def _with_workspace(plan: KernelPlan, step: Stream, made: CudaStep) -> CudaStep:
     return replace(made, lines=(*made.lines, *laid_out(lines)), workspace=workspace)
 
 
-def _nest(plan: KernelPlan, nest: Nest, name: str, by_warp: bool = False) -> CudaStep:
+def _nest(plan: KernelPlan, nest: Nest, name: str) -> CudaStep:
     form = form_of(nest)
     written = frozenset(s.buffer for p in nest.passes for s in p.stores)
     scope = Scope(plan, written)
@@ -202,8 +176,6 @@ def _nest(plan: KernelPlan, nest: Nest, name: str, by_warp: bool = False) -> Cud
             ]
         case Form.MAP:
             launch = [f"return rt::map(call, step, {points});"]
-        case Form.ROWS if by_warp:
-            launch = [f"return rt::rows_by_warp(call, step, {points});"]
         case Form.ROWS:
             longest = lengths[0]
             for other in lengths[1:]:
@@ -350,38 +322,3 @@ def _by_thread(plan: KernelPlan, step: Chain | Stream, name: str, methods: Seque
     lines = [*_reason(step.reason), *_struct(scope, name, methods)]
     launch = [f"return rt::map(call, step, {_count(plan, step.outer)});"]
     return CudaStep(name, tuple(laid_out([*lines, *_run(scope, name, launch)])), None, REPORT in scope.members)
-
-
-# --- contraction -----------------------------------------------------------------------------------------------------
-
-
-def contraction(plan: KernelPlan, step: Contract) -> Nest:
-    """The plain nest of a contraction: a fallback where there is no BLAS, and what the emulation runs."""
-    operands = [o for o in (step.out, step.a, step.b, step.bias) if o is not None]
-    loops: dict[str, Loop] = {}
-    for o in operands:
-        loops.update({k: v for k, v in _loops(plan.buffer(o.buffer), o).items() if k not in loops})
-
-    def read(o: Operand) -> Read:
-        return Read(o.buffer, _at(o))
-
-    summed = tuple(loop for k, loop in loops.items() if k not in step.out.labels)
-    folded = Pass(summed, folds=(Fold("total", "sum", mul(read(step.a), read(step.b))),))
-    total: Read = Read("total", ())
-    kind = plan.buffer(step.out.buffer).kind
-    value = total if step.bias is None else add(total, read(step.bias))
-    stored = Pass((), stores=(Store(step.out.buffer, _at(step.out), value),))
-    if kind is Kind.INT:
-        folded = Pass(folded.loops, folds=tuple(Fold(f.name, f.op, f.value, Kind.INT) for f in folded.folds))
-    outer = tuple(loops[k] for k in step.out.labels)
-    return Nest(step.name, outer, (folded, stored), Schedule.ROW, step.results, step.reason)
-
-
-def _at(o: Operand) -> tuple[Position, ...]:
-    return tuple(BATCH if k == "..." else Index(k) for k in o.labels)
-
-
-def _loops(buffer: Buffer, o: Operand) -> dict[str, Loop]:
-    """The loop of each label of an operand."""
-    pairs = zip(o.labels, buffer.shape, strict=True)
-    return {k: BATCH if isinstance(size, Batch) else Axis(k, size) for k, size in pairs}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from opgen.code.cpp_layout import block
 from opgen.code.cuda_body import (
     accumulator,
     added,
@@ -13,9 +12,9 @@ from opgen.code.cuda_body import (
     result,
     store_lines,
 )
-from opgen.code.cuda_layout import function
 from opgen.code.cuda_scope import Scope
 from opgen.code.long_values import hoisted
+from opgen.code.native_layout import block, function
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.plan.model import Chain, Task
 from opgen.plan.sequence import Running, running

@@ -15,15 +15,15 @@ from opgen.code.cuda_body import (
     decoded,
     is_rounded,
     let_lines,
-    needed,
     point_function,
     result,
     store_lines,
 )
-from opgen.code.cuda_layout import function
-from opgen.code.cuda_scope import Scope, host_scalar, value_type
+from opgen.code.cuda_scope import Scope
 from opgen.code.cuda_sequence import summed
 from opgen.code.long_values import hoisted
+from opgen.code.native_layout import function
+from opgen.code.native_scope import host_scalar, needed, value_type
 from opgen.ir.program import Axis, Kind
 from opgen.ir.scalar import ZERO, Index, Read, Scalar, mul, reads, substitute
 from opgen.plan.model import Dot, Fold, KernelPlan, Let, Pass, Store, Stream, Sweep, Weigh

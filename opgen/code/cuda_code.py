@@ -10,50 +10,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import assert_never
 
-from opgen.code.cuda_body import (
-    Form,
-    column_lines,
-    decoded,
-    form_of,
-    is_flat,
-    is_rounded,
-    let_lines,
-    map_lines,
-    point_function,
-    row_lines,
-)
+from opgen.code.cuda_kernel import Form, device_lines, form_of, inner_loops
 from opgen.code.cuda_scope import REPORT, Scope, element_type
-from opgen.code.cuda_sequence import sequence_lines
+from opgen.code.cuda_statements import is_rounded
 from opgen.code.cuda_stream import lost_width, stream_lines
-from opgen.code.long_values import hoisted
 from opgen.code.native_elsewhere import Preamble
 from opgen.code.native_layout import LIMIT, commented, function, indented, laid_out
-from opgen.code.native_scope import host_scalar, value_type
+from opgen.code.native_scope import host_scalar
 from opgen.code.templates import fill
-from opgen.ir.errors import UnplannableError
-from opgen.ir.point import positions
 from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import mul
+from opgen.kernel.lanes import schedule_of
+from opgen.kernel.lower import lower
+from opgen.kernel.model import PLACES, Acc, Atomic, Body, Role, Store
+from opgen.kernel.teams import teams
+from opgen.kernel.walk import chain, inside, parts, steady
 from opgen.plan.build import written
-from opgen.plan.model import (
-    Chain,
-    Fold,
-    Kernel,
-    KernelPlan,
-    Library,
-    Nest,
-    Pass,
-    ScatterStep,
-    Schedule,
-    Storage,
-    Store,
-    Stream,
-)
+from opgen.plan.model import Kernel as KernelStep
+from opgen.plan.model import KernelPlan, Library, ScatterStep, Stream
 from opgen.plan.stream import sums_of
 
-_LONG_CELL = 40  # a place with a longer text gets a line of its own
+_BASE = "base"  # what runs before the last part of a kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,21 +110,19 @@ def _comment(plan: KernelPlan) -> list[str]:
 # --- steps -----------------------------------------------------------------------------------------------------------
 
 
-def _step(plan: KernelPlan, step: Kernel, name: str) -> CudaStep:
-    match step:
-        case Nest():
-            return _nest(plan, step, name)
-        case ScatterStep():
-            return _scatter(plan, step, name)
-        case Chain():
-            scope = Scope(plan, frozenset(step.own))
-            return _by_thread(plan, step, name, sequence_lines(scope, step), scope)
-        case Stream():
-            scope = Scope(plan, frozenset(written(step)))
-            made = _by_thread(plan, step, name, stream_lines(scope, step), scope)
-            return _with_workspace(plan, step, made) if sums_of(step) else made
-        case _:
-            assert_never(step)
+def _step(plan: KernelPlan, step: KernelStep, name: str) -> CudaStep:
+    if isinstance(step, Stream):
+        scope = Scope(plan, frozenset(written(step)))
+        methods = stream_lines(scope, step)
+        launch = [f"return rt::map(call, step, {_count(plan, step.outer)});"]
+        lines = [*_reason(step.reason), *_struct(scope, name, methods), *_run(scope, name, launch)]
+        stream = CudaStep(name, tuple(laid_out(lines)), None, REPORT in scope.members)
+        return _with_workspace(plan, step, stream) if sums_of(step) else stream
+    k = teams(lower(plan, step), schedule_of(step))
+    *first, last = parts(k.body)
+    before = [_part(plan, part, f"{name}_{_BASE}") for part in first]
+    order = ", repeats in any order" if isinstance(step, ScatterStep) else ""
+    return _part(plan, last, name, f"{step.reason}{order}", before)
 
 
 def _with_workspace(plan: KernelPlan, step: Stream, made: CudaStep) -> CudaStep:
@@ -159,45 +135,53 @@ def _with_workspace(plan: KernelPlan, step: Stream, made: CudaStep) -> CudaStep:
     return replace(made, lines=(*made.lines, *laid_out(lines)), workspace=workspace)
 
 
-def _nest(plan: KernelPlan, nest: Nest, name: str) -> CudaStep:
-    form = form_of(nest)
-    written = frozenset(s.buffer for p in nest.passes for s in p.stores)
-    scope = Scope(plan, written)
-    methods = {Form.MAP: map_lines, Form.ROWS: row_lines, Form.COLUMNS: column_lines}[form](scope, nest)
-    points = _count(plan, nest.outer)
-    lengths = list(dict.fromkeys(_count(plan, p.loops) for p in nest.passes if p.loops))
-    lines = [*_reason(nest.reason), *_struct(scope, name, methods)]
+def _part(plan: KernelPlan, part: Body, name: str, reason: str = "", before: Sequence[CudaStep] = ()) -> CudaStep:
+    """One part of a kernel, to be launched behind those `before` it."""
+    stored = frozenset(n.slot for n in inside(part) if isinstance(n, Store | Atomic))
+    scope = Scope(plan, stored, steady=steady(part))
+    outer, body = chain(part, (Role.PARALLEL,))
+    form = form_of(plan, outer, body)
+    methods = device_lines(scope, form, outer, body)
+    points = _count(plan, outer)
+    lengths = list(dict.fromkeys(_count(plan, loops) for loops in inner_loops(body) if loops))
+    across = "true" if outer else "false"
+    launch = [line for s in before for line in _first(s.name)]
     match form:
-        case Form.MAP if is_flat(plan, nest):
-            launch = [
+        case Form.FLAT:
+            launch += [
                 f"const int64_t points = {points};",
                 "if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);",
                 "return rt::map(call, step, points);",
             ]
         case Form.MAP:
-            launch = [f"return rt::map(call, step, {points});"]
+            launch.append(f"return rt::map(call, step, {points});")
         case Form.ROWS:
             longest = lengths[0]
             for other in lengths[1:]:
                 longest = f"std::max<int64_t>({longest}, {other})"
-            launch = [f"return rt::rows(call, step, {points}, {longest});"]
+            launch.append(f"return rt::rows(call, step, {points}, {longest});")
         case Form.COLUMNS:
-            across = "true" if nest.schedule is Schedule.COLUMN else "false"
-            launch = [f"return rt::columns<{across}>(call, step, {points}, {lengths[0]});"]
-    lines += _run(scope, name, launch)
+            launch.append(f"return rt::columns<{across}>(call, step, {points}, {lengths[0]});")
+    lines = [line for s in before for line in (*s.lines, "")]
+    lines += [*_reason(reason), *_struct(scope, name, methods), *_run(scope, name, launch)]
     workspace = None
     if form is Form.COLUMNS:
         workspace = f"{name}_workspace"
-        size = sum(_bytes(f) for p in nest.passes for f in p.folds)
+        size = sum(_bytes(n) for n in body if isinstance(n, Acc))
         counts = f"{_of_pointer(points)}, {_of_pointer(lengths[0])}"
         ask = f"return rt::columns_workspace<{across}>(*call, {counts}, {size});"
         lines += ["", *function(f'extern "C" int64_t {workspace}(const OpgenCall* call)', [ask])]
-    return CudaStep(name, tuple(laid_out(lines)), workspace, REPORT in scope.members)
+    return CudaStep(name, tuple(laid_out(lines)), workspace, REPORT in scope.members or any(s.reports for s in before))
 
 
-def _bytes(f: Fold) -> int:
+def _first(name: str) -> list[str]:
+    """Runs another part."""
+    return [f"const int status = run_{name}<scalar_t>(call);", "if (status != OPGEN_OK) return status;"]
+
+
+def _bytes(a: Acc) -> int:
     """The size of an accumulator, at most."""
-    return 16 if f.op.startswith("arg") else 24 if is_rounded(f) else 8
+    return 16 if a.op in PLACES else 24 if is_rounded(a) else 8
 
 
 def _of_pointer(text: str) -> str:
@@ -271,54 +255,3 @@ def _exported(scope: Scope, name: str) -> list[str]:
 
 def _uses_opmath(scope: Scope) -> bool:
     return any("opmath_t" in f.value for f in _members(scope))
-
-
-# --- scatter ---------------------------------------------------------------------------------------------------------
-
-
-def _scatter(plan: KernelPlan, step: ScatterStep, name: str) -> CudaStep:
-    """Two kernels: the base everywhere, then the points with atomics."""
-    fill = Nest(
-        "fill",
-        step.axes,
-        (Pass((), step.base_lets, (), (Store(step.out, positions(step.axes), step.base),)),),
-        Schedule.MAP,
-    )
-    base = _nest(plan, fill, f"{name}_base")
-    buffer = plan.buffer(step.out)
-    if buffer.storage not in (Storage.COMPUTE, Storage.INT64):
-        raise UnplannableError(f"{step.out}: a scatter of conditions")
-    scope = Scope(plan, frozenset({step.out}))
-    before = scope.enter(step.loops)
-    lets = let_lines(scope, step.lets)
-    cell = f"{scope.tensor(step.out)}.at({scope.positions(step.at, step.out, checked=not step.padded)})"
-    inside = scope.inside(step.at, step.out) if step.padded else ""
-    dropped = [f"if (!({inside})) return;"] if inside else []
-    type_ = value_type(buffer.kind)
-    placed: list[str] = []
-    if len(cell) > _LONG_CELL:
-        name_of_cell = scope.fresh("cell")
-        placed, cell = [f"{type_}* const {name_of_cell} = {cell};"], name_of_cell
-    parts, value = hoisted(scope, step.value, len(f"rt::atomic_{step.op}({cell}, );"))
-    text = value.text if value_type(value.kind) == type_ else f"static_cast<{type_}>({value.text})"
-    body = decoded(
-        scope, step.loops, "point", [*lets, *dropped, *placed, *parts, f"rt::atomic_{step.op}({cell}, {text});"]
-    )
-    scope.leave(before, step.loops)
-    methods = point_function(body)
-    reason = f"{step.reason}, repeats in any order"
-    lines = [*base.lines, "", *_reason(reason), *_struct(scope, name, methods)]
-    launch = [
-        f"const int status = run_{name}_base<scalar_t>(call);",
-        "if (status != OPGEN_OK) return status;",
-        f"return rt::map(call, step, {_count(plan, step.loops)});",
-    ]
-    reports = base.reports or REPORT in scope.members
-    return CudaStep(name, tuple(laid_out([*lines, *_run(scope, name, launch)])), None, reports)
-
-
-def _by_thread(plan: KernelPlan, step: Chain | Stream, name: str, methods: Sequence[str], scope: Scope) -> CudaStep:
-    """A thread for every outer point."""
-    lines = [*_reason(step.reason), *_struct(scope, name, methods)]
-    launch = [f"return rt::map(call, step, {_count(plan, step.outer)});"]
-    return CudaStep(name, tuple(laid_out([*lines, *_run(scope, name, launch)])), None, REPORT in scope.members)

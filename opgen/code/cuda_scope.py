@@ -16,7 +16,7 @@ from opgen.code.printer import NATIVE, Leaf, Printer, Text
 from opgen.ir.names import Names
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import Batch, Dim, Index, Lit, Param, Position, Read, Scalar
-from opgen.plan.model import Chain, KernelPlan, Storage
+from opgen.plan.model import KernelPlan, Storage
 from opgen.plan.ranges import Ranges
 
 _ELEMENT = {Storage.SCALAR: "scalar_t", Storage.COMPUTE: "opmath_t", Storage.INT64: "int64_t", Storage.BOOL: "bool"}
@@ -51,7 +51,9 @@ class Scope:
     packed: dict[str, str] | None = None
     around: dict[str, Axis] = field(default_factory=dict)  # the loops that the code stands in
     trusted: frozenset[str] = frozenset()  # buffers whose accesses need no check
-    chain: Chain | None = None  # what it stores is read in range along it
+    steady: frozenset[tuple[str, int]] = frozenset()  # positions of slots along loops that go on from what they stored
+    sure: set[tuple[Scalar, Scalar]] = field(default_factory=set)  # positions and sizes that a condition compares
+    tiles: dict[str, str] = field(default_factory=dict)
     names: Names = field(default_factory=lambda: Names(KERNELS))
     _ranges: Ranges = field(init=False)
 
@@ -91,7 +93,7 @@ class Scope:
         size = self.plan.buffer(buffer).shape[k]
         if isinstance(p, Batch) or isinstance(size, Batch) or buffer in self.trusted:
             return False
-        if (buffer, k, p) in self.plan.guarded or (self.chain is not None and self.chain.trusts(buffer, k)):
+        if (buffer, k, p) in self.plan.guarded or (buffer, k) in self.steady or (p, size) in self.sure:
             return False
         return not self._ranges.inside(p, size, tuple(self.around.values()))
 

@@ -68,6 +68,19 @@ def chain(body: Body, roles: Iterable[Role]) -> tuple[tuple[Loop, ...], Body]:
     return tuple(loops), body
 
 
+def parts(body: Body) -> list[Body]:
+    """What runs one after the other at all points: outer loops with what is in them, or what stands between these."""
+    found: list[list[Node]] = []
+    alone = True
+    for node in body:
+        shared = isinstance(node, For) and node.role in (Role.PARALLEL, Role.LANES)
+        if alone or shared:
+            found.append([])
+        found[-1].append(node)
+        alone = shared
+    return [tuple(p) for p in found]
+
+
 def straight(body: Body) -> Iterator[Body]:
     """The runs of nodes of a body, and of the loops in it, that no loop interrupts."""
     group: list[Node] = []

@@ -226,10 +226,6 @@ class Chain:
     def own(self) -> tuple[str, ...]:
         return tuple(t.store.buffer for t in self.tasks)
 
-    def trusts(self, buffer: str, k: int) -> bool:
-        """Whether position `k` of a buffer runs along the chain: the program sees to it that it is in range there."""
-        return any(t.store.buffer == buffer and t.store.at[k] == Index(self.along.name) for t in self.tasks)
-
 
 @dataclass(frozen=True, slots=True)
 class Dot:

@@ -18,11 +18,13 @@ partial sums) is a rewrite from kernel to kernel, checked by `verify` and by `in
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import assert_never
 
-from opgen.ir.program import Kind, Loop, Shape
-from opgen.ir.scalar import Position, Scalar
+from opgen.ir.program import Axis, Kind, Loop, Shape
+from opgen.ir.scalar import Batch, Position, Scalar
 from opgen.plan.model import Let, Storage
 
 PLACES = ("argmax", "argmin")  # the reductions that hold where a value stands
@@ -125,3 +127,34 @@ class Kernel:
     slots: tuple[Slot, ...]
     body: Body
     reason: str = ""
+
+
+def scalars(k: Kernel) -> Iterator[Scalar]:
+    """Every expression of a kernel: sizes of its slots, then those of its nodes in order."""
+    yield from (e for s in k.slots for e in s.shape if not isinstance(e, Batch))
+    yield from _scalars(k.body)
+
+
+def _scalars(body: Body) -> Iterator[Scalar]:
+    for node in body:
+        match node:
+            case For(loop, inner):
+                if isinstance(loop, Axis):
+                    yield loop.extent
+                yield from _scalars(inner)
+            case If(condition, inner):
+                yield condition
+                yield from _scalars(inner)
+            case Let(_, value):
+                yield value
+            case Join(_, value, place):
+                yield from (value,) if place is None else (place, value)
+            case Store(_, at, value) | Atomic(_, at, _, value):
+                yield from (p for p in at if not isinstance(p, Batch))
+                yield value
+            case Tile(_, shape):
+                yield from shape
+            case Acc():
+                pass
+            case _:
+                assert_never(node)

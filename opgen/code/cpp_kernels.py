@@ -10,16 +10,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from opgen.code.cpp_kernel import kernel_lines
 from opgen.code.cpp_layout import block, commented, laid_out
-from opgen.code.cpp_nest import NestCode
-from opgen.code.cpp_scatter import scatter_lines
-from opgen.code.cpp_sequence import sequence_lines
 from opgen.code.cpp_stream import stream_lines
 from opgen.code.cuda_code import CudaPlan, CudaStep, cuda_plan, numbered
-from opgen.ir.point import positions
 from opgen.ir.program import Function
-from opgen.plan.model import Chain, KernelPlan, Library, Nest, Pass, ScatterStep, Schedule, Store, Stream
+from opgen.kernel.lanes import lanes, schedule_of
+from opgen.kernel.lower import lower
 from opgen.plan.model import Kernel as KernelStep
+from opgen.plan.model import KernelPlan, Library, ScatterStep, Stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +86,10 @@ def kernels(plan: KernelPlan, prefix: str) -> tuple[Kernel, ...]:
 
 
 def _kernel(plan: KernelPlan, step: KernelStep, name: str) -> Kernel:
-    if isinstance(step, Nest):
-        body = NestCode(plan, step).lines()
-    elif isinstance(step, Chain):
-        body = sequence_lines(plan, step)
-    elif isinstance(step, Stream):
+    if isinstance(step, Stream):
         body = stream_lines(plan, step)
     else:
-        base = Store(step.out, positions(step.axes), step.base)
-        fill = Nest(step.name, step.axes, (Pass((), step.base_lets, (), (base,)),), Schedule.MAP)
-        body = scatter_lines(NestCode(plan, fill).lines(), plan, step)
+        body = kernel_lines(plan, lanes(lower(plan, step), schedule_of(step)))
     head = f"int {name}(const OpgenCall& call, OpgenHost& host) {{"
     order = ", repeats in a fixed order" if isinstance(step, ScatterStep) else ""
     lines = [*_reason(f"{step.reason}{order}"), "template <typename opmath_t>", *block(head, body)]

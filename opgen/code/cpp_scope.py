@@ -6,7 +6,7 @@ of the nest, which the runtime moves along its loops, and prints scalars through
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -14,9 +14,11 @@ from opgen.code.cuda_scope import host_number, layout, value_type
 from opgen.code.names import CPU_KERNELS, member
 from opgen.code.printer import NATIVE, Leaf, Printer, Text
 from opgen.ir.names import Names
-from opgen.ir.program import Axis, Kind, Loop
+from opgen.ir.program import Kind, Loop
 from opgen.ir.scalar import Batch, Dim, Index, Param, Position, Read, Scalar, children, walk
-from opgen.plan.model import Chain, KernelPlan, Nest, Pass, Storage
+from opgen.kernel.model import Atomic, Body, Join, Store
+from opgen.kernel.walk import bound, inside, loops_of, steady, straight, values
+from opgen.plan.model import KernelPlan, Storage
 from opgen.plan.ranges import Ranges
 
 _ATOM = NATIVE.atom
@@ -60,8 +62,9 @@ class CpuScope:
     stepper: str = "run"  # what knows how far they move per lane
     lanes: tuple[Loop, ...] = ()  # loops of the run
     around: tuple[Loop, ...] = ()  # all loops of the kernel
+    sure: set[tuple[Scalar, Scalar]] = field(default_factory=set)  # positions and sizes that a condition compares
     trusted: frozenset[str] = frozenset()  # buffers whose accesses need no check
-    chain: Chain | None = None  # what it stores is read in range along it
+    steady: frozenset[tuple[str, int]] = frozenset()  # positions of slots along loops that go on from what they stored
     runs: tuple[Loop, ...] | None = None  # the loops that `Loops` go through, where these are not all
     fresh_names: Names = field(default_factory=lambda: Names(CPU_KERNELS))
     _ranges: Ranges = field(init=False)
@@ -90,18 +93,19 @@ class CpuScope:
             self.names[buffer] = self.fresh(buffer)
         return self.names[buffer]
 
-    def collect(self, nest: Nest) -> None:
-        """Find every access of a nest, reads in order of appearance, then stores."""
-        own = {x.name for p in nest.passes for x in p.named}
-        self.around = tuple(dict.fromkeys((*nest.outer, *(a for p in nest.passes for a in p.loops))))
-        for p in nest.passes:
-            for e in pass_scalars(p):
+    def collect(self, body: Body) -> None:
+        """Find every access of a part of a kernel, reads in order of appearance, then stores."""
+        own = bound(body)
+        self.around = loops_of(body)
+        self.steady = steady(body)
+        for group in straight(body):
+            for e in values(group):
                 for r in walk(e):
                     if isinstance(r, Read) and r.tensor not in own:
                         self.access(r.tensor, r.at, write=False)
-        for p in nest.passes:
-            for s in p.stores:
-                self.access(s.buffer, s.at, write=True)
+        for node in inside(body):
+            if isinstance(node, Store | Atomic) and node.slot not in own:
+                self.access(node.slot, node.at, write=True)
 
     def access(self, buffer: str, at: tuple[Position, ...], *, write: bool) -> Access:
         found = self.find(buffer, at, write=write)
@@ -123,10 +127,12 @@ class CpuScope:
         """Whether a position may leave its tensor, as far as anybody knows before the run."""
         if isinstance(p, Batch) or buffer in self.trusted or (buffer, k, p) in self.plan.guarded:
             return False
-        if self.chain is not None and self.chain.trusts(buffer, k):
+        if (buffer, k) in self.steady:
             return False
         size = self.plan.buffer(buffer).shape[k]
-        return not isinstance(size, Batch) and not self._ranges.inside(p, size, self.around)
+        if isinstance(size, Batch) or (p, size) in self.sure:
+            return False
+        return not self._ranges.inside(p, size, self.around)
 
     # --- leaves ------------------------------------------------------------------------------------------------------
 
@@ -276,27 +282,23 @@ def _name(a: Loop) -> str:
     return "..." if isinstance(a, Batch) else a.name
 
 
-def pass_scalars(p: Pass) -> tuple[Scalar, ...]:
-    """Every expression of a pass; of the positions of stores those that are more than an index."""
-    places = (q for s in p.stores for q in s.at if not isinstance(q, Batch | Index))
-    return (*(x.value for x in p.lets), *(f.value for f in p.folds), *(s.value for s in p.stores), *places)
-
-
-def numeric_indices(scope: CpuScope, nest: Nest) -> frozenset[str]:
+def numeric_indices(scope: CpuScope, body: Body) -> frozenset[str]:
     """Index names that are used as numbers, not only as plain positions."""
     found: set[str] = set()
-    own = {x.name for p in nest.passes for x in p.named}
-    for p in nest.passes:
-        for e in pass_scalars(p):
+    own = bound(body)
+    for group in straight(body):
+        for e in values(group):
             _numeric(scope, own, e, found)
-        places = ((s.buffer, k, q) for s in p.stores for k, q in enumerate(s.at))
-        found |= {q.name for buffer, k, q in places if isinstance(q, Index) and scope.doubtful(buffer, k, q)}
-        if any(f.op in ("argmax", "argmin") for f in p.folds):
-            found |= {a.name for a in p.loops if isinstance(a, Axis)}
+    for node in inside(body):
+        if isinstance(node, Store | Atomic) and node.slot not in own:
+            doubtful = (q for k, q in enumerate(node.at) if scope.doubtful(node.slot, k, q))
+            found |= {q.name for q in doubtful if isinstance(q, Index)}
+        elif isinstance(node, Join) and node.place is not None:
+            _numeric(scope, own, node.place, found)
     return frozenset(found)
 
 
-def _numeric(scope: CpuScope, own: set[str], e: Scalar, found: set[str]) -> None:
+def _numeric(scope: CpuScope, own: Collection[str], e: Scalar, found: set[str]) -> None:
     if isinstance(e, Index):
         found.add(e.name)
     elif isinstance(e, Read) and e.tensor not in own:

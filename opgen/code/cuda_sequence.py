@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opgen.code.cpp_sequence import running_lines
+from opgen.code.cpp_layout import block
 from opgen.code.cuda_body import (
     accumulator,
     added,
@@ -15,9 +15,10 @@ from opgen.code.cuda_body import (
 )
 from opgen.code.cuda_layout import function
 from opgen.code.cuda_scope import Scope
+from opgen.code.long_values import hoisted
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.plan.model import Chain, Task
-from opgen.plan.sequence import running
+from opgen.plan.sequence import Running, running
 
 
 def sequence_lines(scope: Scope, step: Chain) -> list[str]:
@@ -59,7 +60,7 @@ def _task(scope: Scope, t: Task, carried: list[str]) -> list[str]:
     else:
         name = scope.fresh(f"{scope.tensor(t.store.buffer)}_running")
         carried.append(f"double {name};")
-        body += running_lines(scope, run, name)
+        body += _running(scope, run, name)
         stored = f"static_cast<opmath_t>({name})"
         body.append(f"{scope.tensor(t.store.buffer)}.store({stored}, {scope.positions(t.store.at, t.store.buffer)});")
     lines = _nested(scope, t.loops, body)
@@ -86,3 +87,12 @@ def _nested(scope: Scope, loops: tuple[Loop, ...], body: list[str]) -> list[str]
         name = scope.loops[a.name]
         body = function(f"for (int64_t {name} = 0; {name} < {scope.size(a)}; ++{name})", body)
     return body
+
+
+def _running(scope: Scope, run: Running, carried: str) -> list[str]:
+    """Takes a running value to the next place."""
+    tests, first = hoisted(scope, run.first, len("if () {"))
+    begun, start = hoisted(scope, run.start, len(f"  {carried} = ;"))
+    parts, rest = hoisted(scope, run.rest, len(f"{carried} += ;"))
+    reset = block(f"if ({first.text}) {{", [*begun, f"{carried} = {start.text};"])
+    return [*tests, *reset, *parts, f"{carried} {'+' if run.op == 'add' else '*'}= {rest.text};"]

@@ -98,9 +98,8 @@ class Machine(Evaluator[_Point]):
             case For(loop, body):
                 for _ in self.points(loop, point, node.reverse):
                     self.body(body, point)
-            case If(condition, body):
-                if self.value(condition, point):
-                    self.body(body, point)
+            case If(condition, body, otherwise):
+                self.body(body if self.value(condition, point) else otherwise, point)
             case Let(name, value):
                 point.locals[name] = self.value(value, point)
             case Acc(name, op):

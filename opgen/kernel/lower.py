@@ -8,11 +8,13 @@ is lowered to the loops that say what it means.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
 from typing import assert_never
 
 from opgen.ir.names import Names
 from opgen.ir.point import positions
-from opgen.ir.program import Axis, Loop
+from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import (
     BATCH,
     INF,
@@ -30,7 +32,7 @@ from opgen.ir.scalar import (
     substitute,
     where,
 )
-from opgen.kernel.model import PLACES, Acc, Atomic, Body, For, If, Join, Kernel, Node, Role, Slot, Store, Tile
+from opgen.kernel.model import PLACES, Acc, Atomic, Body, For, If, Join, Kernel, Node, Role, Slot, Store, Tile, in_range
 from opgen.plan import model as planned
 from opgen.plan.build import reads_of, written
 from opgen.plan.model import (
@@ -51,6 +53,8 @@ from opgen.plan.model import (
     Task,
     Weigh,
 )
+from opgen.plan.ranges import Ranges
+from opgen.plan.sequence import Running, running
 
 Totals = Mapping[str, str]  # of buffers that sums of a stream go into, the tiles that they are summed in
 
@@ -75,7 +79,7 @@ def _body(plan: KernelPlan, step: Step) -> Body:
         case ScatterStep():
             return _scatter(plan, step)
         case Chain():
-            return _chain(step)
+            return _chain(plan, step, taken)
         case Stream():
             return _stream(step, {w.buffer: taken.fresh(f"{w.buffer}_sum") for s in step.sweeps for w in s.sums})
         case _:
@@ -151,32 +155,49 @@ def _places(o: Operand) -> tuple[Position, ...]:
 def _scatter(plan: KernelPlan, step: ScatterStep) -> Body:
     base: Body = (*step.base_lets, Store(step.out, positions(step.axes), step.base))
     put: Node = Atomic(step.out, step.at, step.op, step.value)
-    for condition in _inside(plan, step) if step.padded else ():
-        put = If(condition, (put,))
+    inside = _inside(plan, step) if step.padded else []
+    if inside:
+        put = If(reduce(lambda a, b: call("and", a, b), inside), (put,))
     rest = [a for a in step.loops if a not in step.free]
-    inside: Body = (*step.lets, put)
     return (
         *loops_around(step.axes, base, Role.PARALLEL),
-        *loops_around(step.free, loops_around(rest, inside), Role.PARALLEL),
+        *loops_around(step.free, loops_around(rest, (*step.lets, put)), Role.PARALLEL),
     )
 
 
 def _inside(plan: KernelPlan, step: ScatterStep) -> list[Scalar]:
-    """The conditions that every position of a scatter is in range."""
-    pairs = zip(step.at, plan.buffer(step.out).shape, strict=True)
+    """The conditions that every position of a scatter is in range, but for those that surely hold."""
+    ranges = Ranges.of_plan(plan)
+    loops = (*step.free, *step.loops)
     return [
-        call("and", call("ge", p, ZERO), call("lt", p, size))
-        for p, size in pairs
-        if not isinstance(p, Batch) and not isinstance(size, Batch)
+        in_range(p, size)
+        for p, size in zip(step.at, plan.buffer(step.out).shape, strict=True)
+        if not isinstance(p, Batch) and not isinstance(size, Batch) and not ranges.inside(p, size, loops)
     ]
 
 
 # --- sequences -------------------------------------------------------------------------------------------------------
 
 
-def _chain(step: Chain) -> Body:
-    tasks = tuple(n for t in step.tasks for n in _task(t))
-    return loops_around(step.outer, (For(step.along, tasks, reverse=step.reverse),), Role.PARALLEL)
+def _chain(plan: KernelPlan, step: Chain, taken: Names) -> Body:
+    kept: list[Node] = []
+    tasks: list[Node] = []
+    for t in step.tasks:
+        run = running(step, t) if plan.buffer(t.store.buffer).kind is Kind.FLOAT else None
+        if run is None:
+            tasks += _task(t)
+        else:
+            tile = Tile(taken.fresh(f"{t.store.buffer}_running"), (), wide=True)
+            kept.append(tile)
+            tasks += _running(t, run, tile.name)
+    return loops_around(step.outer, (*kept, For(step.along, tuple(tasks), reverse=step.reverse)), Role.PARALLEL)
+
+
+def _running(t: Task, run: Running, tile: str) -> Body:
+    """A sum or product that goes on from place to place, kept where it is not rounded to storage."""
+    so_far = Read(tile, ())
+    go_on = Store(tile, (), call(run.op, so_far, run.rest))
+    return (*t.lets, If(run.first, (Store(tile, (), run.start),)), go_on, *_stores((replace(t.store, value=so_far),)))
 
 
 def _task(t: Task) -> Body:

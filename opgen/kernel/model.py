@@ -18,13 +18,11 @@ partial sums) is a rewrite from kernel to kernel, checked by `verify` and by `in
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import assert_never
 
-from opgen.ir.program import Axis, Kind, Loop, Shape
-from opgen.ir.scalar import Batch, Position, Scalar
+from opgen.ir.program import Kind, Loop, Shape
+from opgen.ir.scalar import ZERO, Apply, Position, Scalar, call
 from opgen.plan.model import Let, Storage
 
 PLACES = ("argmax", "argmin")  # the reductions that hold where a value stands
@@ -35,6 +33,8 @@ class Role(StrEnum):
 
     SERIAL = "serial"  # in order
     PARALLEL = "parallel"  # independent of each other: threads, blocks
+    LANES = "lanes"  # side by side, as the lanes of a vector; they may meet in an accumulator that stands around them
+    CHUNKS = "chunks"  # lanes as well, in chunks that are run in parallel and joined in their order
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,11 @@ class For:
 
 @dataclass(frozen=True, slots=True)
 class If:
-    """`body` where a condition holds."""
+    """`body` where a condition holds, `otherwise` where it does not."""
 
     condition: Scalar
     body: Body
+    otherwise: Body = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +98,15 @@ class Atomic:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A part of a tensor kept near, made anew where the node stands; known to what stands behind it."""
+    """A part of a tensor kept near, made anew where the node stands; known to what stands behind it.
+
+    A `wide` one holds floats in double precision, whatever is computed in.
+    """
 
     name: str
     shape: tuple[Scalar, ...]
     kind: Kind = Kind.FLOAT
+    wide: bool = False
 
 
 # a `Let` is that of the plan: a local, a value computed once, known to what stands behind it in its body
@@ -129,32 +134,15 @@ class Kernel:
     reason: str = ""
 
 
-def scalars(k: Kernel) -> Iterator[Scalar]:
-    """Every expression of a kernel: sizes of its slots, then those of its nodes in order."""
-    yield from (e for s in k.slots for e in s.shape if not isinstance(e, Batch))
-    yield from _scalars(k.body)
+def in_range(p: Scalar, size: Scalar) -> Scalar:
+    """The condition that a position is in range."""
+    return call("and", call("ge", p, ZERO), call("lt", p, size))
 
 
-def _scalars(body: Body) -> Iterator[Scalar]:
-    for node in body:
-        match node:
-            case For(loop, inner):
-                if isinstance(loop, Axis):
-                    yield loop.extent
-                yield from _scalars(inner)
-            case If(condition, inner):
-                yield condition
-                yield from _scalars(inner)
-            case Let(_, value):
-                yield value
-            case Join(_, value, place):
-                yield from (value,) if place is None else (place, value)
-            case Store(_, at, value) | Atomic(_, at, _, value):
-                yield from (p for p in at if not isinstance(p, Batch))
-                yield value
-            case Tile(_, shape):
-                yield from shape
-            case Acc():
-                pass
-            case _:
-                assert_never(node)
+def ranged(e: Scalar) -> tuple[Scalar, Scalar] | None:
+    """The position and the size of such a condition; None for any other."""
+    match e:
+        case Apply("and", (Apply("ge", (p, _)), Apply("lt", (_, size)))) if e == in_range(p, size):
+            return p, size
+        case _:
+            return None

@@ -13,6 +13,8 @@ from opgen.ir.program import Axis
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Kernel, Node, Role, Slot, Store, Tile
 from opgen.plan.model import Let, Storage
 
+_Lines = list[tuple[int, str]]  # each with how far it is indented
+
 
 def kernel(text: str) -> Kernel:
     """The kernel that a text is of."""
@@ -45,23 +47,31 @@ def _slot(line: Reader, *, written: bool) -> Slot:
     return Slot(name, shape, Storage(line.name()), written)
 
 
-def _body(lines: list[tuple[int, str]], names: Meanings) -> Body:
+def _body(lines: _Lines, names: Meanings) -> Body:
     """The nodes of lines that are indented alike, each with the lines below it that are indented further."""
     nodes: list[Node] = []
     while lines:
         (indent, first), *lines = lines
-        inner = next((k for k, (other, _) in enumerate(lines) if other <= indent), len(lines))
+        inner, lines = _split(lines, indent)
         line = Reader(first, names)
-        node = _node(line, lines[:inner])
+        node = _node(line, inner)
         line.end()
-        lines = lines[inner:]
+        if isinstance(node, If) and lines and lines[0][1].strip() == "else":
+            inner, lines = _split(lines[1:], indent)
+            node = replace(node, otherwise=_body(inner, names))
         nodes.append(node)
         if isinstance(node, Let | Acc | Tile):
             names = replace(names, tensors=names.tensors | {node.name})
     return tuple(nodes)
 
 
-def _node(line: Reader, inner: list[tuple[int, str]]) -> Node:
+def _split(lines: _Lines, indent: int) -> tuple[_Lines, _Lines]:
+    """The lines that are indented further than a line before them, and the rest."""
+    inner = next((k for k, (other, _) in enumerate(lines) if other <= indent), len(lines))
+    return lines[:inner], lines[inner:]
+
+
+def _node(line: Reader, inner: _Lines) -> Node:
     match line.peek(), line.peek(1):
         case "for", _:
             return _for(line, inner)
@@ -77,7 +87,7 @@ def _node(line: Reader, inner: list[tuple[int, str]]) -> Node:
             return _put(line)
 
 
-def _for(line: Reader, inner: list[tuple[int, str]]) -> For:
+def _for(line: Reader, inner: _Lines) -> For:
     line.take()
     loop = line.loop()
     reverse = line.takes("down")
@@ -96,7 +106,8 @@ def _named(line: Reader) -> Let | Acc | Join | Tile:
     if word == "tile":
         shape = line.extents()
         line.expect(":")
-        return Tile(name, shape, line.kind())
+        wide = line.takes("wide")
+        return Tile(name, shape, line.kind(), wide)
     line.expect(":")
     kind = line.kind()
     line.expect("=")

@@ -19,7 +19,8 @@ from typing import assert_never
 from opgen.ir import text
 from opgen.ir.program import Loop
 from opgen.ir.scalar import Batch, Param, Position, Scalar, walk
-from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Kernel, Node, Role, Slot, Store, Tile, scalars
+from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Kernel, Node, Role, Slot, Store, Tile
+from opgen.kernel.walk import scalars
 from opgen.plan.model import Let
 
 
@@ -47,9 +48,12 @@ def _node(node: Node) -> Iterator[str]:
             how = f"{' down' if reverse else ''}{f' {role}' if role is not Role.SERIAL else ''}"
             yield f"for {_loop(loop)}{how}"
             yield from (f"  {line}" for line in _body(body))
-        case If(condition, body):
+        case If(condition, body, otherwise):
             yield f"if {_scalar(condition)}"
             yield from (f"  {line}" for line in _body(body))
+            if otherwise:
+                yield "else"
+                yield from (f"  {line}" for line in _body(otherwise))
         case Let(name, value, kind):
             yield f"let {name}: {kind} = {_scalar(value)}"
         case Acc(name, op, kind):
@@ -60,8 +64,8 @@ def _node(node: Node) -> Iterator[str]:
             yield f"{slot}{_at(at)} = {_scalar(value)}"
         case Atomic(slot, at, op, value):
             yield f"{slot}{_at(at)} {op}= {_scalar(value)}"
-        case Tile(name, shape, kind):
-            yield f"tile {name}{_at(shape)}: {kind}"
+        case Tile(name, shape, kind, wide):
+            yield f"tile {name}{_at(shape)}: {'wide ' if wide else ''}{kind}"
         case _:
             assert_never(node)
 

@@ -33,7 +33,8 @@ class _Around:
     locals: dict[str, Acc | None] = field(default_factory=dict)
     tiles: dict[str, Tile] = field(default_factory=dict)
     parallel: tuple[Loop, ...] = ()
-    moved: dict[str, tuple[Loop, ...]] = field(default_factory=dict)  # the parallel loops that a local depends on
+    apart: tuple[Loop, ...] = ()  # these and the loops of lanes: no point waits for another
+    moved: dict[str, tuple[Loop, ...]] = field(default_factory=dict)  # those of them that a local depends on
 
     def taken(self, name: str) -> bool:
         return name in self.slots or name in self.indices or name in self.locals or name in self.tiles
@@ -62,7 +63,7 @@ def _behind(node: Node, around: _Around) -> _Around:
                 moved={**around.moved, name: _moves_with(value, around)},
             )
         case Acc(name):
-            return replace(around, locals={**around.locals, name: node}, moved={**around.moved, name: around.parallel})
+            return replace(around, locals={**around.locals, name: node}, moved={**around.moved, name: around.apart})
         case Tile(name):
             return replace(around, tiles={**around.tiles, name: node})
         case _:
@@ -74,9 +75,10 @@ def _node(node: Node, around: _Around) -> Iterator[str]:
         case For(loop, body):
             yield from _loop(loop, around)
             yield from _body(body, _inside(node, around))
-        case If(condition, body):
+        case If(condition, body, otherwise):
             yield from _scalar(condition, around)
             yield from _body(body, around)
+            yield from _body(otherwise, around)
         case Let(name, value):
             yield from _fresh(name, around)
             yield from _scalar(value, around)
@@ -108,10 +110,14 @@ def _loop(loop: Loop, around: _Around) -> Iterator[str]:
 
 def _inside(node: For, around: _Around) -> _Around:
     loop = node.loop
-    parallel = (*around.parallel, loop) if node.role is Role.PARALLEL else around.parallel
+    around = replace(
+        around,
+        parallel=(*around.parallel, loop) if node.role is Role.PARALLEL else around.parallel,
+        apart=around.apart if node.role is Role.SERIAL else (*around.apart, loop),
+    )
     if isinstance(loop, Batch):
-        return replace(around, batch=True, parallel=parallel)
-    return replace(around, indices=around.indices | {loop.name}, parallel=parallel)
+        return replace(around, batch=True)
+    return replace(around, indices=around.indices | {loop.name})
 
 
 def _fresh(name: str, around: _Around) -> Iterator[str]:
@@ -125,7 +131,7 @@ def _join(node: Join, around: _Around) -> Iterator[str]:
         yield f"{node.acc} is joined and is no accumulator here"
     elif (acc.op in PLACES) != (node.place is not None):
         yield f"{node.acc} is a {acc.op}: {'a place is missing' if node.place is None else 'no place belongs to it'}"
-    elif around.moved[node.acc] != around.parallel:
+    elif any(a not in around.moved[node.acc] for a in around.parallel):
         yield f"{node.acc} is joined by points that run in parallel"
     for e in (node.value, *(() if node.place is None else (node.place,))):
         yield from _scalar(e, around)
@@ -142,7 +148,7 @@ def _written(slot: str, at: tuple[Position, ...], around: _Around, *, alone: boo
         yield f"{slot} is stored to and is not written"
     if slot not in around.slots or not alone:
         return
-    still = [a for a in around.parallel if not any(_moves(p, a, around) for p in at)]
+    still = [a for a in around.apart if not any(_moves(p, a, around) for p in at)]
     if still and not any(reads(p) for p in at if not isinstance(p, Batch)):
         yield f"{slot} is stored in one place by points of {', '.join(_name(a) for a in still)} that run in parallel"
 
@@ -152,10 +158,10 @@ def _moves(p: Position, loop: Loop, around: _Around) -> bool:
 
 
 def _moves_with(e: Scalar, around: _Around) -> tuple[Loop, ...]:
-    """The parallel loops that a value depends on."""
+    """The loops whose points do not wait for each other that a value depends on."""
     indices, batch = mentions(e)
     inner = {a for r in reads(e) for a in around.moved.get(r.tensor, ())}
-    return tuple(a for a in around.parallel if a in inner or (batch if isinstance(a, Batch) else a.name in indices))
+    return tuple(a for a in around.apart if a in inner or (batch if isinstance(a, Batch) else a.name in indices))
 
 
 def _scalar(e: Scalar, around: _Around) -> Iterator[str]:

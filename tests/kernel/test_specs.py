@@ -12,6 +12,7 @@ import pytest
 
 from opgen.ir.interp import run
 from opgen.kernel import interp, parse, text
+from opgen.kernel.lanes import lanes, schedule_of
 from opgen.kernel.lower import lower
 from opgen.kernel.verify import verify
 from opgen.package.samples import default_value
@@ -28,9 +29,11 @@ EACH = [p if p.stem in QUICK else pytest.param(p, marks=pytest.mark.thorough) fo
 def test_kernels(path: Path) -> None:
     for name, program, case in programs(path, STAGES):
         plan = build(program)
-        for kernel in (lower(plan, step) for step in plan.steps):
-            assert not verify(kernel), name
-            assert parse.kernel(text.kernel(kernel)) == kernel, text.kernel(kernel)
+        for step in plan.steps:
+            naive = lower(plan, step)
+            for kernel in (naive, lanes(naive, schedule_of(step))):
+                assert not verify(kernel), name
+                assert parse.kernel(text.kernel(kernel)) == kernel, text.kernel(kernel)
         stated = dict(case.params)
         params = {a.name: stated.get(a.name, default_value(a)) for a in case.variant.program.params}
         known = {n: value for n, value in params.items() if isinstance(value, int)} | dict(case.sizes)

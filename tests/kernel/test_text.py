@@ -23,7 +23,11 @@ kernel made(param s, param scale, x[..., N]: scalar, at[N]: int64, one[]: comput
         if not a < 0 and k + -1 > 0
           t[at[n]] sum= row[n, k] == 0
           row[n, k%s[0]] = 1
-    for n < N parallel
+        else
+          if n == 0
+            tile near[2]: wide float
+          row[n, 0] = 2
+    for n < N lanes
       y[..., n] = where(place == n, inf, cast(pad(x[..., n + 1], 0), x)/size(...))
 """
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from opgen.diagnostics.model import Bag, Source
 from opgen.ir.program import Program
+from opgen.kernel.lanes import lanes, schedule_of
 from opgen.kernel.lower import lower as lower_step
 from opgen.lower.operator import lower
 from opgen.opt.autocast import autocast
@@ -109,7 +110,7 @@ def _whole_way(text: str) -> None:
                 plans[which] = build(program, operator.outputs)
         for plan in plans.values():
             for step in plan.steps:
-                lower_step(plan, step)
+                lanes(lower_step(plan, step), schedule_of(step))
         autocast((derived.forward,))
         work(derived.forward, apart=False)
         shardings(derived.forward)

@@ -9,10 +9,10 @@ namespace {
 template <typename opmath_t>
 int forward_through(const OpgenCall& call, OpgenHost& host) {
   const int64_t T = call.dims[0];
-  const rt::Tensor<opmath_t> through(call, 2, 2, 0);
   const rt::Tensor<opmath_t> alpha(call, 0, 2, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, &through, &alpha, &through);
+  const rt::Tensor<opmath_t> through(call, 2, 2, 0);
+  rt::Loops<2> outer;
+  outer.batch(call, &alpha, &through);
   rt::parallel(host, outer.count, T, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       double through_running[rt::block];
@@ -21,8 +21,8 @@ int forward_through(const OpgenCall& call, OpgenHost& host) {
           if (t == 0) {
             through_running[i] = 1;
           }
-          through_running[i] *= 1 - rt::load(alpha, run.of(1, i) + t * alpha.stride(1));
-          rt::store(through, run.of(2, i) + t * through.stride(1), through_running[i]);
+          through_running[i] = through_running[i] * (1 - rt::load(alpha, run.of(0, i) + t * alpha.stride(1)));
+          rt::store(through, run.of(1, i) + t * through.stride(1), through_running[i]);
         });
       }
     });

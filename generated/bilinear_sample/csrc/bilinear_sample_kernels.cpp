@@ -112,15 +112,17 @@ int backward_grad_image(const OpgenCall& call, OpgenHost& host) {
         rt::each_in_order(columns.size, [&](int64_t) {
           const int64_t row_value = rt::load(row_2, point.at[0]);
           const int64_t col_value = rt::load(col, point.at[1]);
-          if (!rt::within(row_value + over_n_a_b.index(point, 0, 0),
-              H) || !rt::within(col_value + over_n_a_b.index(point, 1, 0), W)) return;
-          rt::accumulate<rt::Sum>(grad_image, point.at[5] + (row_value + over_n_a_b.index(point, 0,
-                                  0)) * grad_image.stride(0) + (col_value + over_n_a_b.index(point, 1,
-                                  0)) * grad_image.stride(1), rt::load(grad_output,
-                                  point.at[2]) * ((1 - rt::abs(rt::load(points_2,
-                                  point.at[3] + 0 * points_2.stride(1)) - row_value - over_n_a_b.index(point, 0,
-                                  0))) * (1 - rt::abs(rt::load(points_2,
-                                  point.at[4] + 1 * points_2.stride(1)) - col_value - over_n_a_b.index(point, 1, 0)))));
+          if (rt::within(row_value + over_n_a_b.index(point, 0, 0), H) && rt::within(col_value + over_n_a_b.index(point,
+              1, 0), W)) {
+            rt::accumulate<rt::Sum>(grad_image, point.at[5] + (row_value + over_n_a_b.index(point, 0,
+                                    0)) * grad_image.stride(0) + (col_value + over_n_a_b.index(point, 1,
+                                    0)) * grad_image.stride(1), rt::load(grad_output,
+                                    point.at[2]) * ((1 - rt::abs(rt::load(points_2,
+                                    point.at[3] + 0 * points_2.stride(1)) - row_value - over_n_a_b.index(point, 0,
+                                    0))) * (1 - rt::abs(rt::load(points_2,
+                                    point.at[4] + 1 * points_2.stride(1)) - col_value - over_n_a_b.index(point, 1,
+                                    0)))));
+          }
         });
       });
     });

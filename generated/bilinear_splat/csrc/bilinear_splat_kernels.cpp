@@ -68,15 +68,16 @@ int forward_grid(const OpgenCall& call, OpgenHost& host) {
         rt::each_in_order(columns.size, [&](int64_t) {
           const int64_t row_value = rt::load(row_2, point.at[0]);
           const int64_t col_value = rt::load(col, point.at[1]);
-          if (!rt::within(row_value + over_n_a_b.index(point, 0, 0),
-              H) || !rt::within(col_value + over_n_a_b.index(point, 1, 0), W)) return;
-          rt::accumulate<rt::Sum>(grid, point.at[5] + (row_value + over_n_a_b.index(point, 0,
-                                  0)) * grid.stride(0) + (col_value + over_n_a_b.index(point, 1, 0)) * grid.stride(1),
-                                  (1 - rt::abs(rt::load(places,
-                                  point.at[2] + 0 * places.stride(1)) - row_value - over_n_a_b.index(point, 0,
-                                  0))) * (1 - rt::abs(rt::load(places,
-                                  point.at[3] + 1 * places.stride(1)) - col_value - over_n_a_b.index(point, 1,
-                                  0))) * rt::load(values, point.at[4]));
+          if (rt::within(row_value + over_n_a_b.index(point, 0, 0), H) && rt::within(col_value + over_n_a_b.index(point,
+              1, 0), W)) {
+            rt::accumulate<rt::Sum>(grid, point.at[5] + (row_value + over_n_a_b.index(point, 0,
+                                    0)) * grid.stride(0) + (col_value + over_n_a_b.index(point, 1, 0)) * grid.stride(1),
+                                    (1 - rt::abs(rt::load(places,
+                                    point.at[2] + 0 * places.stride(1)) - row_value - over_n_a_b.index(point, 0,
+                                    0))) * (1 - rt::abs(rt::load(places,
+                                    point.at[3] + 1 * places.stride(1)) - col_value - over_n_a_b.index(point, 1,
+                                    0))) * rt::load(values, point.at[4]));
+          }
         });
       });
     });

@@ -50,17 +50,19 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
         rt::each_in_order(columns.size, [&](int64_t i) {
           const int64_t t = -padding;
-          if (!rt::within(rt::floordiv(over_d_l.index(point, 0, 0), kernel_size * kernel_size),
-              C) || !rt::within(rt::floordiv(over_d_l.index(point, 1, 0),
+          if (rt::within(rt::floordiv(over_d_l.index(point, 0, 0), kernel_size * kernel_size),
+              C) && rt::within(rt::floordiv(over_d_l.index(point, 1, 0),
               Q) * stride + rt::mod(rt::floordiv(over_d_l.index(point, 0, 0), kernel_size), kernel_size) * dilation + t,
-              H) || !rt::within(rt::mod(over_d_l.index(point, 1, 0), Q) * stride + rt::mod(over_d_l.index(point, 0, 0),
-              kernel_size) * dilation + t, W)) return;
-          rt::accumulate<rt::Sum>(output, point.at[1] + i * columns.step[1] + rt::floordiv(over_d_l.index(point, 0, 0),
-                                  kernel_size * kernel_size) * output.stride(1) + (rt::floordiv(over_d_l.index(point, 1,
-                                  0), Q) * stride + rt::mod(rt::floordiv(over_d_l.index(point, 0, 0), kernel_size),
-                                  kernel_size) * dilation + t) * output.stride(2) + (rt::mod(over_d_l.index(point, 1,
-                                  0), Q) * stride + rt::mod(over_d_l.index(point, 0, 0),
-                                  kernel_size) * dilation + t) * output.stride(3), input_at[i]);
+              H) && rt::within(rt::mod(over_d_l.index(point, 1, 0), Q) * stride + rt::mod(over_d_l.index(point, 0, 0),
+              kernel_size) * dilation + t, W)) {
+            rt::accumulate<rt::Sum>(output, point.at[1] + i * columns.step[1] + rt::floordiv(over_d_l.index(point, 0,
+                                    0),
+                                    kernel_size * kernel_size) * output.stride(1) + (rt::floordiv(over_d_l.index(point,
+                                    1, 0), Q) * stride + rt::mod(rt::floordiv(over_d_l.index(point, 0, 0), kernel_size),
+                                    kernel_size) * dilation + t) * output.stride(2) + (rt::mod(over_d_l.index(point, 1,
+                                    0), Q) * stride + rt::mod(over_d_l.index(point, 0, 0),
+                                    kernel_size) * dilation + t) * output.stride(3), input_at[i]);
+          }
         });
       });
     });

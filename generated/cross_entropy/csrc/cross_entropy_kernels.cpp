@@ -8,6 +8,7 @@ namespace {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int forward_0_logp(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t N = call.dims[0];
   const int64_t C = call.dims[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 2);
@@ -17,7 +18,7 @@ int forward_0_logp(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, &logp);
   rt::Loops<2> over_c;
   over_c.dim(C, {input.stride(1), logp.stride(1)});
-  if (call.batch_ndim == 0) {
+  if (elements == 1) {
     rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Max, opmath_t> logp_max_fold;
@@ -75,6 +76,7 @@ int forward_0_logp(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t N = call.dims[0];
   const int64_t C = call.dims[1];
   const rt::Tensor<opmath_t> weight(call, 2, 1);
@@ -85,7 +87,7 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, nullptr, &logp, &sum_c);
   rt::Loops<3> over_c;
   over_c.dim(C, {weight.stride(0), logp.stride(1), 0});
-  if (call.batch_ndim == 0) {
+  if (elements == 1) {
     rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Sum, opmath_t> sum_c_value_fold;
@@ -180,6 +182,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int forward_1_logp(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t N = call.dims[0];
   const int64_t C = call.dims[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 2);
@@ -189,7 +192,7 @@ int forward_1_logp(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, &logp);
   rt::Loops<2> over_c;
   over_c.dim(C, {input.stride(1), logp.stride(1)});
-  if (call.batch_ndim == 0) {
+  if (elements == 1) {
     rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Max, opmath_t> logp_max_fold;
@@ -247,6 +250,7 @@ int forward_1_logp(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t N = call.dims[0];
   const int64_t C = call.dims[1];
   const rt::Tensor<opmath_t> weight(call, 2, 1);
@@ -257,7 +261,7 @@ int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, nullptr, &logp, &sum_c);
   rt::Loops<3> over_c;
   over_c.dim(C, {weight.stride(0), logp.stride(1), 0});
-  if (call.batch_ndim == 0) {
+  if (elements == 1) {
     rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Sum, opmath_t> sum_c_value_fold;
@@ -344,6 +348,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int forward_2_logp(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t N = call.dims[0];
   const int64_t C = call.dims[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 2);
@@ -353,7 +358,7 @@ int forward_2_logp(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, &logp);
   rt::Loops<2> over_c;
   over_c.dim(C, {input.stride(1), logp.stride(1)});
-  if (call.batch_ndim == 0) {
+  if (elements == 1) {
     rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Max, opmath_t> logp_max_fold;
@@ -411,6 +416,7 @@ int forward_2_logp(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t ignore_index = call.ints[0];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.dims[1];
@@ -424,7 +430,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, nullptr, &logp, &target, nullptr, &logp, &output);
   rt::Loops<6> over_c;
   over_c.dim(C, {weight.stride(0), logp.stride(1), 0, 0, 0, 0});
-  if (call.batch_ndim == 0) {
+  if (elements == 1) {
     rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Sum, opmath_t> sum_c_fold;
@@ -490,6 +496,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int forward_3_logp(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t N = call.dims[0];
   const int64_t C = call.dims[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 2);
@@ -499,7 +506,7 @@ int forward_3_logp(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, &logp);
   rt::Loops<2> over_c;
   over_c.dim(C, {input.stride(1), logp.stride(1)});
-  if (call.batch_ndim == 0) {
+  if (elements == 1) {
     rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Max, opmath_t> logp_max_fold;
@@ -557,6 +564,7 @@ int forward_3_logp(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t N = call.dims[0];
   const int64_t C = call.dims[1];
   const rt::Tensor<opmath_t> logp(call, 2, 3, 2);
@@ -566,7 +574,7 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &logp, &sum_c);
   rt::Loops<2> over_c;
   over_c.dim(C, {logp.stride(1), 0});
-  if (call.batch_ndim == 0) {
+  if (elements == 1) {
     rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Sum, opmath_t> sum_c_value_fold;
@@ -648,6 +656,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int forward_4_logp(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t N = call.dims[0];
   const int64_t C = call.dims[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 2);
@@ -657,7 +666,7 @@ int forward_4_logp(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, &logp);
   rt::Loops<2> over_c;
   over_c.dim(C, {input.stride(1), logp.stride(1)});
-  if (call.batch_ndim == 0) {
+  if (elements == 1) {
     rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Max, opmath_t> logp_max_fold;
@@ -715,6 +724,7 @@ int forward_4_logp(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int forward_4_sum_c(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t N = call.dims[0];
   const int64_t C = call.dims[1];
   const rt::Tensor<opmath_t> logp(call, 2, 3, 2);
@@ -724,7 +734,7 @@ int forward_4_sum_c(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &logp, &sum_c);
   rt::Loops<2> over_c;
   over_c.dim(C, {logp.stride(1), 0});
-  if (call.batch_ndim == 0) {
+  if (elements == 1) {
     rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Sum, opmath_t> sum_c_value_fold;
@@ -804,6 +814,7 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int forward_5_logp(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t N = call.dims[0];
   const int64_t C = call.dims[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 2);
@@ -813,7 +824,7 @@ int forward_5_logp(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, &logp);
   rt::Loops<2> over_c;
   over_c.dim(C, {input.stride(1), logp.stride(1)});
-  if (call.batch_ndim == 0) {
+  if (elements == 1) {
     rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Max, opmath_t> logp_max_fold;
@@ -871,6 +882,7 @@ int forward_5_logp(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int forward_5_output(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t ignore_index = call.ints[0];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.dims[1];
@@ -883,7 +895,7 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &logp, &target, &logp, &output);
   rt::Loops<4> over_c;
   over_c.dim(C, {logp.stride(1), 0, 0, 0});
-  if (call.batch_ndim == 0) {
+  if (elements == 1) {
     rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Sum, opmath_t> sum_c_fold;
@@ -942,6 +954,7 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_0_logp(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t N = call.dims[0];
   const int64_t C = call.dims[1];
   const rt::Tensor<opmath_t> input(call, 1, 3, 2);
@@ -951,7 +964,7 @@ int backward_0_logp(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, &logp);
   rt::Loops<2> over_c;
   over_c.dim(C, {input.stride(1), logp.stride(1)});
-  if (call.batch_ndim == 0) {
+  if (elements == 1) {
     rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Max, opmath_t> logp_max_fold;
@@ -1009,6 +1022,7 @@ int backward_0_logp(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t N = call.dims[0];
   const int64_t C = call.dims[1];
   const rt::Tensor<opmath_t> weight(call, 3, 1);
@@ -1019,7 +1033,7 @@ int backward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, nullptr, &logp, &sum_c);
   rt::Loops<3> over_c;
   over_c.dim(C, {weight.stride(0), logp.stride(1), 0});
-  if (call.batch_ndim == 0) {
+  if (elements == 1) {
     rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Sum, opmath_t> sum_c_value_fold;
@@ -1124,6 +1138,7 @@ int backward_0_grad_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t ignore_index = call.ints[0];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.dims[1];
@@ -1139,7 +1154,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &target, nullptr, nullptr, nullptr, nullptr, &logp, &grad_input);
   rt::Loops<7> over_c;
   over_c.dim(C, {0, 0, 0, weight.stride(0), 0, logp.stride(1), grad_input.stride(1)}, true);
-  if (call.batch_ndim == 0) {
+  if (elements == 1) {
     rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         const int64_t target_value_2 = rt::load(target, row.at[0]);
@@ -1349,16 +1364,17 @@ int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
         rt::each_in_order(columns.size, [&](int64_t) {
           const int64_t target_value_3 = rt::load(target, point.at[0]);
           const bool keep_4 = target_value_3 != ignore_index;
-          if (!rt::within(keep_4 ? target_value_3 : 0, C)) return;
-          opmath_t part_2;
-          if (keep_4) {
-            const opmath_t part_3 = rt::load(grad_output, point.at[1]) / rt::load(sum_n_all_2, point.at[2]);
-            part_2 = -(part_3 * (1 - label_smoothing) * rt::pick(host, logp, point.at[3], 4, 1, target_value_3, C));
-          } else {
-            part_2 = 0;
+          if (rt::within(keep_4 ? target_value_3 : 0, C)) {
+            opmath_t part_2;
+            if (keep_4) {
+              const opmath_t part_3 = rt::load(grad_output, point.at[1]) / rt::load(sum_n_all_2, point.at[2]);
+              part_2 = -(part_3 * (1 - label_smoothing) * rt::pick(host, logp, point.at[3], 4, 1, target_value_3, C));
+            } else {
+              part_2 = 0;
+            }
+            rt::accumulate<rt::Sum>(grad_weight_hit,
+                                    point.at[4] + (keep_4 ? target_value_3 : 0) * grad_weight_hit.stride(0), part_2);
           }
-          rt::accumulate<rt::Sum>(grad_weight_hit,
-                                  point.at[4] + (keep_4 ? target_value_3 : 0) * grad_weight_hit.stride(0), part_2);
         });
       });
     });
@@ -1397,15 +1413,16 @@ int backward_0_grad_weight_share(const OpgenCall& call, OpgenHost& host) {
         rt::each_in_order(columns.size, [&](int64_t) {
           const int64_t target_value_4 = rt::load(target, point.at[0]);
           const bool keep_5 = target_value_4 != ignore_index;
-          if (!rt::within(keep_5 ? target_value_4 : 0, C)) return;
-          opmath_t part_2;
-          if (keep_5) {
-            part_2 = rt::load(grad_sum_n_all_2, point.at[1]);
-          } else {
-            part_2 = 0;
+          if (rt::within(keep_5 ? target_value_4 : 0, C)) {
+            opmath_t part_2;
+            if (keep_5) {
+              part_2 = rt::load(grad_sum_n_all_2, point.at[1]);
+            } else {
+              part_2 = 0;
+            }
+            rt::accumulate<rt::Sum>(grad_weight_share,
+                                    point.at[2] + (keep_5 ? target_value_4 : 0) * grad_weight_share.stride(0), part_2);
           }
-          rt::accumulate<rt::Sum>(grad_weight_share,
-                                  point.at[2] + (keep_5 ? target_value_4 : 0) * grad_weight_share.stride(0), part_2);
         });
       });
     });
@@ -1445,6 +1462,7 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_1_logp(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t N = call.dims[0];
   const int64_t C = call.dims[1];
   const rt::Tensor<opmath_t> input(call, 1, 3, 2);
@@ -1454,7 +1472,7 @@ int backward_1_logp(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, &logp);
   rt::Loops<2> over_c;
   over_c.dim(C, {input.stride(1), logp.stride(1)});
-  if (call.batch_ndim == 0) {
+  if (elements == 1) {
     rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Max, opmath_t> logp_max_fold;
@@ -1512,6 +1530,7 @@ int backward_1_logp(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t ignore_index = call.ints[0];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.dims[1];
@@ -1526,7 +1545,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &target, nullptr, nullptr, nullptr, &logp, &grad_input);
   rt::Loops<6> over_c;
   over_c.dim(C, {0, 0, weight.stride(0), 0, logp.stride(1), grad_input.stride(1)}, true);
-  if (call.batch_ndim == 0) {
+  if (elements == 1) {
     rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         const int64_t target_value = rt::load(target, row.at[0]);
@@ -1732,16 +1751,17 @@ int backward_1_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
         rt::each_in_order(columns.size, [&](int64_t) {
           const int64_t target_value_2 = rt::load(target, point.at[0]);
           const bool keep_3 = target_value_2 != ignore_index;
-          if (!rt::within(keep_3 ? target_value_2 : 0, C)) return;
-          opmath_t part_2;
-          if (keep_3) {
-            const opmath_t part_3 = rt::load(grad_output, point.at[1]) * (1 - label_smoothing);
-            part_2 = -(part_3 * rt::pick(host, logp, point.at[2], 4, 1, target_value_2, C));
-          } else {
-            part_2 = 0;
+          if (rt::within(keep_3 ? target_value_2 : 0, C)) {
+            opmath_t part_2;
+            if (keep_3) {
+              const opmath_t part_3 = rt::load(grad_output, point.at[1]) * (1 - label_smoothing);
+              part_2 = -(part_3 * rt::pick(host, logp, point.at[2], 4, 1, target_value_2, C));
+            } else {
+              part_2 = 0;
+            }
+            rt::accumulate<rt::Sum>(grad_weight_hit,
+                                    point.at[3] + (keep_3 ? target_value_2 : 0) * grad_weight_hit.stride(0), part_2);
           }
-          rt::accumulate<rt::Sum>(grad_weight_hit,
-                                  point.at[3] + (keep_3 ? target_value_2 : 0) * grad_weight_hit.stride(0), part_2);
         });
       });
     });
@@ -1772,6 +1792,7 @@ int backward_1_grad_weight(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_2_logp(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t N = call.dims[0];
   const int64_t C = call.dims[1];
   const rt::Tensor<opmath_t> input(call, 1, 3, 2);
@@ -1781,7 +1802,7 @@ int backward_2_logp(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, &logp);
   rt::Loops<2> over_c;
   over_c.dim(C, {input.stride(1), logp.stride(1)});
-  if (call.batch_ndim == 0) {
+  if (elements == 1) {
     rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Max, opmath_t> logp_max_fold;
@@ -1839,6 +1860,7 @@ int backward_2_logp(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t ignore_index = call.ints[0];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.dims[1];
@@ -1853,7 +1875,7 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &target, &grad_output, nullptr, nullptr, &logp, &grad_input);
   rt::Loops<6> over_c;
   over_c.dim(C, {0, 0, weight.stride(0), 0, logp.stride(1), grad_input.stride(1)}, true);
-  if (call.batch_ndim == 0) {
+  if (elements == 1) {
     rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         const int64_t target_value = rt::load(target, row.at[0]);
@@ -2060,16 +2082,17 @@ int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
         rt::each_in_order(columns.size, [&](int64_t) {
           const int64_t target_value_2 = rt::load(target, point.at[0]);
           const bool keep_3 = target_value_2 != ignore_index;
-          if (!rt::within(keep_3 ? target_value_2 : 0, C)) return;
-          opmath_t part_2;
-          if (keep_3) {
-            const opmath_t part_3 = rt::load(grad_output, point.at[1]) * (1 - label_smoothing);
-            part_2 = -(part_3 * rt::pick(host, logp, point.at[2], 4, 1, target_value_2, C));
-          } else {
-            part_2 = 0;
+          if (rt::within(keep_3 ? target_value_2 : 0, C)) {
+            opmath_t part_2;
+            if (keep_3) {
+              const opmath_t part_3 = rt::load(grad_output, point.at[1]) * (1 - label_smoothing);
+              part_2 = -(part_3 * rt::pick(host, logp, point.at[2], 4, 1, target_value_2, C));
+            } else {
+              part_2 = 0;
+            }
+            rt::accumulate<rt::Sum>(grad_weight_hit,
+                                    point.at[3] + (keep_3 ? target_value_2 : 0) * grad_weight_hit.stride(0), part_2);
           }
-          rt::accumulate<rt::Sum>(grad_weight_hit,
-                                  point.at[3] + (keep_3 ? target_value_2 : 0) * grad_weight_hit.stride(0), part_2);
         });
       });
     });
@@ -2100,6 +2123,7 @@ int backward_2_grad_weight(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_3_logp_log(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t N = call.dims[0];
   const int64_t C = call.dims[1];
   const rt::Tensor<opmath_t> input(call, 1, 3, 2);
@@ -2110,7 +2134,7 @@ int backward_3_logp_log(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, &logp_max, &logp_log);
   rt::Loops<3> over_c;
   over_c.dim(C, {input.stride(1), 0, 0});
-  if (call.batch_ndim == 0) {
+  if (elements == 1) {
     rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Max, opmath_t> logp_max_value_fold;
@@ -2196,6 +2220,7 @@ int backward_3_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t ignore_index = call.ints[0];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.dims[1];
@@ -2217,7 +2242,7 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &target, nullptr, nullptr, &logp_max, &logp_log, &input, &grad_input);
   rt::Loops<7> over_c;
   over_c.dim(C, {0, 0, 0, 0, 0, input.stride(1), grad_input.stride(1)}, true);
-  if (call.batch_ndim == 0) {
+  if (elements == 1) {
     rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         const int64_t target_value = rt::load(target, row.at[0]);
@@ -2301,6 +2326,7 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_4_logp_log(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t N = call.dims[0];
   const int64_t C = call.dims[1];
   const rt::Tensor<opmath_t> input(call, 1, 3, 2);
@@ -2311,7 +2337,7 @@ int backward_4_logp_log(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, &logp_max, &logp_log);
   rt::Loops<3> over_c;
   over_c.dim(C, {input.stride(1), 0, 0});
-  if (call.batch_ndim == 0) {
+  if (elements == 1) {
     rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Max, opmath_t> logp_max_value_fold;
@@ -2365,6 +2391,7 @@ int backward_4_logp_log(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t ignore_index = call.ints[0];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.dims[1];
@@ -2385,7 +2412,7 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &target, nullptr, &logp_max, &logp_log, &input, &grad_input);
   rt::Loops<6> over_c;
   over_c.dim(C, {0, 0, 0, 0, input.stride(1), grad_input.stride(1)}, true);
-  if (call.batch_ndim == 0) {
+  if (elements == 1) {
     rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         const int64_t target_value = rt::load(target, row.at[0]);
@@ -2468,6 +2495,7 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_5_logp_log(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t N = call.dims[0];
   const int64_t C = call.dims[1];
   const rt::Tensor<opmath_t> input(call, 1, 3, 2);
@@ -2478,7 +2506,7 @@ int backward_5_logp_log(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, &logp_max, &logp_log);
   rt::Loops<3> over_c;
   over_c.dim(C, {input.stride(1), 0, 0});
-  if (call.batch_ndim == 0) {
+  if (elements == 1) {
     rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Max, opmath_t> logp_max_value_fold;
@@ -2532,6 +2560,7 @@ int backward_5_logp_log(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t ignore_index = call.ints[0];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.dims[1];
@@ -2553,7 +2582,7 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &target, &grad_output, &logp_max, &logp_log, &input, &grad_input);
   rt::Loops<6> over_c;
   over_c.dim(C, {0, 0, 0, 0, input.stride(1), grad_input.stride(1)}, true);
-  if (call.batch_ndim == 0) {
+  if (elements == 1) {
     rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         const int64_t target_value = rt::load(target, row.at[0]);

@@ -58,8 +58,8 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_batch.count, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         const auto input_at = rt::load(input, point.at[1]);
+        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         rt::each_in_order(columns.size, [&](int64_t i) {
           if (!rt::inside(host, input_at, V_2, 3, 0)) return;
           rt::accumulate<rt::Sum>(grad_weight, point.at[2] + i * columns.step[2] + input_at * grad_weight.stride(0),

@@ -359,9 +359,9 @@ int backward_0_grad_rstd(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_c_batch.count, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_c_batch.runs<1>(0, over_c_batch.count, columns.at, [&](const auto& point) {
+        const auto weight_at = rt::load(weight, point.at[3]);
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         const rt::Source<opmath_t> input_at(input, point.at[1], columns.step[1], columns.size);
-        const auto weight_at = rt::load(weight, point.at[3]);
         rt::each_in_order(columns.size, [&](int64_t i) {
           if (!rt::inside(host, rt::floordiv(over_c_batch.index(point, 0, 0), S), G, 5, 1)) return;
           rt::accumulate<rt::Sum>(grad_rstd, point.at[4] + i * columns.step[4] + rt::floordiv(over_c_batch.index(point,
@@ -433,8 +433,8 @@ int backward_0_grad_mu(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_c_batch.count, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_c_batch.runs<1>(0, over_c_batch.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         const auto weight_at = rt::load(weight, point.at[2]);
+        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         rt::each_in_order(columns.size, [&](int64_t i) {
           if (!rt::inside(host, rt::floordiv(over_c_batch.index(point, 0, 0), S), G, 7, 1)) return;
           rt::accumulate<rt::Sum>(grad_mu, point.at[3] + i * columns.step[3] + rt::floordiv(over_c_batch.index(point, 0,

@@ -34,11 +34,11 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         rt::each_in_order(columns.size, [&](int64_t) {
-          if (!rt::within(static_cast<int64_t>(rt::floor((rt::load(input, point.at[1]) - low) / (high - low) * B)),
-              B)) return;
-          rt::accumulate<rt::Sum>(output, point.at[2] + static_cast<int64_t>(rt::floor((rt::load(input,
-                                  point.at[1]) - low) / (high - low) * B)) * output.stride(0), rt::load(weight,
-                                  point.at[0]));
+          if (rt::within(static_cast<int64_t>(rt::floor((rt::load(input, point.at[1]) - low) / (high - low) * B)), B)) {
+            rt::accumulate<rt::Sum>(output, point.at[2] + static_cast<int64_t>(rt::floor((rt::load(input,
+                                    point.at[1]) - low) / (high - low) * B)) * output.stride(0), rt::load(weight,
+                                    point.at[0]));
+          }
         });
       });
     });
@@ -74,10 +74,10 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         rt::each_in_order(columns.size, [&](int64_t) {
-          if (!rt::within(static_cast<int64_t>(rt::floor((rt::load(input, point.at[0]) - low) / (high - low) * B)),
-              B)) return;
-          rt::accumulate<rt::Sum>(output, point.at[1] + static_cast<int64_t>(rt::floor((rt::load(input,
-                                  point.at[0]) - low) / (high - low) * B)) * output.stride(0), 1);
+          if (rt::within(static_cast<int64_t>(rt::floor((rt::load(input, point.at[0]) - low) / (high - low) * B)), B)) {
+            rt::accumulate<rt::Sum>(output, point.at[1] + static_cast<int64_t>(rt::floor((rt::load(input,
+                                    point.at[0]) - low) / (high - low) * B)) * output.stride(0), 1);
+          }
         });
       });
     });

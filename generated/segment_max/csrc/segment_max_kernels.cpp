@@ -68,8 +68,8 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_n.count, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
         const auto segment_at = rt::load(segment, point.at[1]);
+        const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
         rt::each_in_order(columns.size, [&](int64_t i) {
           if (!rt::inside(host, segment_at, S, 3, 0)) return;
           rt::accumulate<rt::Max>(top, point.at[2] + i * columns.step[2] + segment_at * top.stride(0), input_at[i]);
@@ -185,8 +185,8 @@ int backward_ties_top(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_n.count, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
-        const rt::Source<bool> condition_at(condition, point.at[0], columns.step[0], columns.size);
         const auto segment_at = rt::load(segment, point.at[1]);
+        const rt::Source<bool> condition_at(condition, point.at[0], columns.step[0], columns.size);
         rt::each_in_order(columns.size, [&](int64_t i) {
           if (!rt::inside(host, segment_at, S, 7, 0)) return;
           int64_t part_2;

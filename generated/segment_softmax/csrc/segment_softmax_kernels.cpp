@@ -33,8 +33,8 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_e.count, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_e.runs<1>(0, over_e.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
         const auto segment_at = rt::load(segment, point.at[1]);
+        const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
         rt::each_in_order(columns.size, [&](int64_t i) {
           if (!rt::inside(host, segment_at, S, 2, 0)) return;
           rt::accumulate<rt::Max>(top, point.at[2] + i * columns.step[2] + segment_at * top.stride(0), input_at[i]);
@@ -147,9 +147,9 @@ int backward_dot_output(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_e.count, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_e.runs<1>(0, over_e.count, columns.at, [&](const auto& point) {
+        const auto segment_at = rt::load(segment, point.at[2]);
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         const rt::Source<opmath_t> output_at(output, point.at[1], columns.step[1], columns.size);
-        const auto segment_at = rt::load(segment, point.at[2]);
         rt::each_in_order(columns.size, [&](int64_t i) {
           if (!rt::inside(host, segment_at, S, 4, 0)) return;
           rt::accumulate<rt::Sum>(dot_output, point.at[3] + i * columns.step[3] + segment_at * dot_output.stride(0),

@@ -33,8 +33,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, over_n.count, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
         const auto segment_at = rt::load(segment, point.at[1]);
+        const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
         rt::each_in_order(columns.size, [&](int64_t i) {
           if (!rt::inside(host, segment_at, S, 2, 0)) return;
           rt::accumulate<rt::Sum>(output, point.at[2] + i * columns.step[2] + segment_at * output.stride(0),

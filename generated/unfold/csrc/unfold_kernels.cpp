@@ -87,18 +87,19 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       over_d_l.runs<1>(0, over_d_l.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::within(rt::floordiv(over_d_l.index(point, 0, 0), kernel_size * kernel_size),
-              C) || !rt::within(rt::floordiv(over_d_l.index(point, 1, 0),
+          if (rt::within(rt::floordiv(over_d_l.index(point, 0, 0), kernel_size * kernel_size),
+              C) && rt::within(rt::floordiv(over_d_l.index(point, 1, 0),
               Q) * stride + rt::mod(rt::floordiv(over_d_l.index(point, 0, 0), kernel_size),
-              kernel_size) * dilation - padding, H) || !rt::within(rt::mod(over_d_l.index(point, 1, 0),
-              Q) * stride + rt::mod(over_d_l.index(point, 0, 0), kernel_size) * dilation - padding, W)) return;
-          rt::accumulate<rt::Sum>(
-              grad_input, point.at[1] + i * columns.step[1] + rt::floordiv(over_d_l.index(point, 0, 0),
-              kernel_size * kernel_size) * grad_input.stride(1) + (rt::floordiv(over_d_l.index(point, 1, 0),
-              Q) * stride + rt::mod(rt::floordiv(over_d_l.index(point, 0, 0), kernel_size),
-              kernel_size) * dilation - padding) * grad_input.stride(2) + (rt::mod(over_d_l.index(point, 1, 0),
-              Q) * stride + rt::mod(over_d_l.index(point, 0, 0),
-              kernel_size) * dilation - padding) * grad_input.stride(3), grad_output_at[i]);
+              kernel_size) * dilation - padding, H) && rt::within(rt::mod(over_d_l.index(point, 1, 0),
+              Q) * stride + rt::mod(over_d_l.index(point, 0, 0), kernel_size) * dilation - padding, W)) {
+            rt::accumulate<rt::Sum>(
+                grad_input, point.at[1] + i * columns.step[1] + rt::floordiv(over_d_l.index(point, 0, 0),
+                kernel_size * kernel_size) * grad_input.stride(1) + (rt::floordiv(over_d_l.index(point, 1, 0),
+                Q) * stride + rt::mod(rt::floordiv(over_d_l.index(point, 0, 0), kernel_size),
+                kernel_size) * dilation - padding) * grad_input.stride(2) + (rt::mod(over_d_l.index(point, 1, 0),
+                Q) * stride + rt::mod(over_d_l.index(point, 0, 0),
+                kernel_size) * dilation - padding) * grad_input.stride(3), grad_output_at[i]);
+          }
         });
       });
     });

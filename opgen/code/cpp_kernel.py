@@ -1,0 +1,318 @@
+"""One kernel as a C++ function for the CPU, in the words of `opgen_cpu.h`.
+
+In goes a kernel whose loops have the roles of a processor with vectors (`opgen.kernel.lanes`), out come the statements
+of the function. The outer loops of each part of the kernel become `Loops` that threads share. Where they are the lanes,
+runs of points go through the part together (`columns`), and what these keep for later stands in arrays. Otherwise
+points go one by one (`row`), and the lanes are runs along the loops inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from opgen.code.cpp_layout import block
+from opgen.code.cpp_scope import Access
+from opgen.code.cpp_statements import Statements, fold_name, sums
+from opgen.code.cuda_scope import value_type
+from opgen.code.long_values import hoisted
+from opgen.ir.program import Axis, Loop
+from opgen.ir.scalar import Batch, Index, Read, Scalar, walk
+from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Kernel, Node, Role, Store, Tile
+from opgen.kernel.walk import chain, inside, values, waits
+from opgen.plan.model import KernelPlan, Let
+
+_OUTER = (Role.PARALLEL, Role.LANES)
+_INNER = (Role.SERIAL, Role.LANES, Role.CHUNKS)
+
+
+def kernel_lines(plan: KernelPlan, k: Kernel) -> list[str]:
+    """The statements of the function."""
+    *first, last = _parts(k.body)
+    lines = [line for part in first for line in block("{", _PartCode(plan, part).lines())]
+    return [*lines, *_PartCode(plan, last).lines(), "return rt::status(host);"]
+
+
+def _parts(body: Body) -> list[Body]:
+    """What runs one after the other at all points: outer loops with what is in them, or what stands between these."""
+    parts: list[list[Node]] = []
+    alone = True
+    for node in body:
+        shared = isinstance(node, For) and node.role in _OUTER
+        if alone or shared:
+            parts.append([])
+        parts[-1].append(node)
+        alone = shared
+    return [tuple(p) for p in parts]
+
+
+class _PartCode(Statements):
+    """Lays out one part of a kernel."""
+
+    def __init__(self, plan: KernelPlan, part: Body) -> None:
+        outer, within = chain(part, _OUTER)
+        go_on = any(isinstance(n, For) and waits(n) for n in within)
+        super().__init__(plan, part, outer if go_on else None)
+        self.outer: tuple[Loop, ...] = outer
+        self.loops: dict[tuple[Loop, ...], str] = {}  # inner loops, by name
+        self.counts: list[str] = []  # of the inner loops, as they are run through
+        self.outer_locals: set[str] = set()
+        self.looped = False  # whether runs of points go through loops, for which their locals are kept
+
+    def lines(self) -> list[str]:
+        """The statements of the part."""
+        match self.part:
+            case (If(condition, body, otherwise),) if otherwise:
+                head = f"if ({self.scope.print(condition)}) {{"
+                forms = [*block(head, self._form(body), "} else {"), *block("", self._form(otherwise))[1:]]
+            case _:
+                forms = self._form(self.part)
+        return [*self._declarations(), *forms]
+
+    def _declarations(self) -> list[str]:
+        scope = self.scope
+        loops = scope.loops("outer", self.outer, self.fixed)
+        for inner, name in self.loops.items():
+            loops += scope.loops(name, inner, self.fixed)
+        tensors = list(scope.tensors())
+        return [*scope.numbers.values(), *tensors, *loops]
+
+    # --- outer loops -------------------------------------------------------------------------------------------------
+
+    def _form(self, body: Body) -> list[str]:
+        """A part with its outer loops."""
+        self.scope.locals.clear()
+        self.counts.clear()
+        self.outer, within = chain(body, _OUTER)
+        lanes = isinstance(body[0], For) and body[0].role is Role.LANES and bool(self.outer)
+        inner = [n.role for n in inside(within) if isinstance(n, For)]
+        if Role.CHUNKS in inner:
+            return self._points(within, "rt::origin")
+        if lanes or Role.LANES not in inner:
+            self.looped = bool(inner)
+            where = "columns" if inner and self.scope.runs is None else "run"
+            runs = block(
+                f"outer.runs<rt::block>(begin, end, nullptr, [&](const auto& {where}) {{",
+                self._columns(within, where),
+                "});",
+            )
+        else:
+            runs = block(
+                "outer.runs<1>(begin, end, nullptr, [&](const auto& row) {", self._points(within, "row"), "});"
+            )
+        head = f"rt::parallel(host, outer.count, {self._work()}, [&](int64_t begin, int64_t end) {{"
+        return block(head, runs, "});")
+
+    def _work(self) -> str:
+        counts = {text: self.counts.count(text) for text in self.counts}
+        return " + ".join(f"{n} * {text}" if n > 1 else text for text, n in counts.items()) or "1"
+
+    def _through(self, loops: tuple[Loop, ...]) -> str:
+        """The name of the `Loops` that go through some inner loops."""
+        if loops not in self.loops:
+            label = "_".join("batch" if isinstance(a, Batch) else a.name for a in loops)
+            self.loops[loops] = self.scope.fresh(f"over_{label}")
+        self.counts.append(f"{self.loops[loops]}.count")
+        return self.loops[loops]
+
+    # --- one point after the other -----------------------------------------------------------------------------------
+
+    def _points(self, body: Body, where: str) -> list[str]:
+        """Numbers between runs along inner loops."""
+        lines: list[str] = []
+        accs: list[Acc] = []
+        for node in body:
+            if isinstance(node, For):
+                lines += self._chunks(node, accs) if node.role is Role.CHUNKS else self._row(node, accs, where)
+                accs = []
+            elif isinstance(node, Acc):
+                accs.append(node)
+            else:
+                self.scope.stand((), where)
+                self.number(self.outer, "outer", where, lane=False)
+                lines += self._put_alone(node, where) if isinstance(node, Store) else self.statement(node, "")
+        return lines
+
+    def _put_alone(self, s: Store, where: str) -> list[str]:
+        head = f"rt::store({self.scope.tensor(s.slot)}, {where}.at[{self.written(s).number}], "
+        parts, value = hoisted(self.scope, s.value, len(f"{head});"))
+        return [*parts, f"{head}{value.text});"]
+
+    def _row(self, loop: For, accs: list[Acc], base: str) -> list[str]:
+        loops, body = chain((loop,), _INNER)
+        folds = [f"{self.fold_type(a, body)} {fold_name(a.name)};" for a in accs]
+        inner = self._through(loops)
+        run = [*self._run(loops, body, inner), *sums(accs, "ran(run.size)")]
+        runs = block(f"{inner}.runs<rt::block>(0, {inner}.count, {base}.at, [&](const auto& run) {{", run, "});")
+        return [*folds, *runs, *self.fold_values(accs)]
+
+    def _chunks(self, loop: For, accs: list[Acc]) -> list[str]:
+        """Chunks of the loop fold apart, then together in order."""
+        loops, body = chain((loop,), _INNER)
+        inner = self._through(loops)
+        members = [f"{self.fold_type(a, body)} {fold_name(a.name)};" for a in accs]
+        merges = [f"{fold_name(a.name)}.merge(other.{fold_name(a.name)});" for a in accs]
+        part = block("struct Part {", [*members, *block("void merge(const Part& other) {", merges)], "};")
+        folds = [f"auto& {fold_name(a.name)} = part.{fold_name(a.name)};" for a in accs]
+        run = [*self._run(loops, body, inner), *sums(accs, "ran(run.size)")]
+        runs = block(f"{inner}.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {{", run, "});")
+        call = f"rt::chunked(host, {inner}.count, total, [&](int64_t begin, int64_t end, Part& part) {{"
+        return [*part, "Part total;", *block(call, [*folds, *runs], "});"), *self.fold_values(accs, "total.")]
+
+    def _run(self, loops: tuple[Loop, ...], body: Body, inner: str) -> list[str]:
+        """What a run along inner loops does: gather, then fold and store lane by lane."""
+        saved = set(self.outer_locals)
+        self.scope.stand(loops, "run")
+        self.number(self.outer, "outer", "row", lane=False)
+        self.number(loops, inner, "run", lane=True)
+        sources = self._sources(body, "run", "run")
+        lines = [line for n in body for line in self.statement(n, "lane")]
+        self.outer_locals = saved
+        i = " i" if self._by_lane(body) else ""
+        if any(isinstance(n, Join) for n in body):
+            head = f"rt::lanes<rt::lane_count>(run.size, [&](int64_t{i}, int lane) {{"
+        else:
+            head = f"rt::each(run.size, [&](int64_t{i}) {{"
+        return [*sources, *block(head, lines, "});")]
+
+    # --- runs of points side by side ---------------------------------------------------------------------------------
+
+    def _columns(self, body: Body, where: str) -> list[str]:
+        """Lane by lane, with inner loops one place after the other."""
+        lines: list[str] = []
+        group: list[Node] = []
+        accs: list[Acc] = []
+        for node in body:
+            if isinstance(node, For):
+                lines += self._side_by_side(tuple(group), where)
+                lines += self._places(node, where) if waits(node) else self._column(node, accs)
+                group, accs = [], []
+            elif isinstance(node, Tile):
+                name = self.scope.fresh(node.name)
+                lines.append(f"{'double' if node.wide else value_type(node.kind)} {name}[rt::block];")
+                self.keep(node, f"{name}[i]")
+            elif isinstance(node, Acc):
+                accs.append(node)
+            else:
+                group.append(node)
+        return lines + self._side_by_side(tuple(group), where)
+
+    def _side_by_side(self, group: Body, where: str) -> list[str]:
+        """What has no loop of its own, over a run of outer points; among loops a local is an array."""
+        if not group:
+            return []
+        scope = self.scope
+        scope.stand(self.outer, where)
+        self.number(self.outer, "outer", where, lane=True)
+        sources = self._sources(group, where, where)
+        kept: list[str] = []
+        lines: list[str] = []
+        for node in group:
+            if isinstance(node, Let) and self.looped:
+                name = scope.fresh(node.name)
+                kept.append(f"{value_type(node.kind)} {name}[rt::block];")
+                parts, value = hoisted(scope, node.value, len(f"{name}[i] = ;"))
+                lines += [*parts, f"{name}[i] = {value.text};"]
+                self.keep(node, f"{name}[i]")
+            else:
+                lines += self.statement(node, "i")
+        return [*sources, *kept, *block(f"rt::each({where}.size, [&](int64_t i) {{", lines, "});")]
+
+    def _column(self, loop: For, accs: list[Acc]) -> list[str]:
+        scope = self.scope
+        loops, body = chain((loop,), _INNER)
+        inner = self._through(loops)
+        scope.stand(self.outer, "point", "columns")
+        saved = set(self.outer_locals)
+        folds = [f"{self.fold_type(a, body, 'rt::block')} {fold_name(a.name)};" for a in accs]
+        self.number(self.outer, "outer", "columns", lane=True)
+        self.number(loops, inner, "point", lane=False)
+        sources = self._sources(body, "point", "columns")
+        lines = [line for n in body for line in self.statement(n, "i")]
+        self.outer_locals = saved
+        in_order = "_in_order" if any(isinstance(n, Atomic) for n in inside(body)) else ""
+        i = " i" if self._by_lane(body) or accs else ""
+        each = block(f"rt::each{in_order}(columns.size, [&](int64_t{i}) {{", lines, "});")
+        point = " point" if self._by_point(body, loops) else ""
+        head = f"{inner}.runs<1>(0, {inner}.count, columns.at, [&](const auto&{point}) {{"
+        runs = block(head, [*sources, *each, *sums(accs, "ran(columns.size)")], "});")
+        for a in accs:
+            self.keep(a, f"{fold_name(a.name)}[i]")
+        return [*folds, *runs, *sums(accs, "finish()")]
+
+    def _places(self, loop: For, where: str) -> list[str]:
+        """A loop that goes on from what it stored: at each of its places, everything lane by lane."""
+        assert isinstance(loop.loop, Axis)
+        scope = self.scope
+        scope.stand(self.outer, where)
+        scope.around = (*self.outer, loop.loop)
+        self.number(self.outer, "outer", where, lane=True)
+        self.counts.append(scope.print(loop.loop.extent))
+        head = self.head(loop.loop, reverse=loop.reverse)
+        lines = self.nested(loop.body)
+        i = " i" if self.outer or self.arrays else ""
+        return block(head, block(f"rt::each({where}.size, [&](int64_t{i}) {{", lines, "});"))
+
+    def _by_lane(self, body: Body) -> bool:
+        """Whether what runs lane by lane asks which lane it is."""
+        if any(isinstance(n, Store) for n in body):
+            return True
+        moving = {a.name for a in self.scope.lanes if isinstance(a, Axis)} & self.fixed
+        targets = (self.written(n) for n in inside(body) if isinstance(n, Atomic))
+        return any(a.moves_with(self.scope.lanes) for a in targets) or any(
+            (isinstance(e, Index) and e.name in moving)
+            or (isinstance(e, Read) and (e.tensor in self.arrays or self._moves(e)))
+            for value in values(body)
+            for e in walk(value)
+        )
+
+    def _moves(self, r: Read) -> bool:
+        access = self.scope.find(r.tensor, r.at)
+        return access is not None and access.moves_with(self.scope.lanes)
+
+    def _by_point(self, body: Body, loops: Iterable[Loop]) -> bool:
+        """Whether what runs at a place asks where that is."""
+        if any(isinstance(n, Store | Atomic) for n in inside(body)):
+            return True
+        own = {a.name for a in loops if isinstance(a, Axis)} & self.fixed
+        return any(
+            (isinstance(e, Index) and e.name in own) or (isinstance(e, Read) and e.tensor not in self.bound)
+            for value in values(body)
+            for e in walk(value)
+        )
+
+    # --- what a run reads and writes ---------------------------------------------------------------------------------
+
+    def _sources(self, body: Body, at: str, step: str) -> list[str]:
+        """Runs of everything a body reads and writes; what does not move along the run is one number."""
+        scope, accesses = self.scope, self._accesses(values(body))
+        lines = self._values_at(accesses, at)
+        for a in accesses:
+            if a.plain and a.moves_with(scope.lanes) and a.name:
+                lines.append(self._run_of("Source", a, at, step))
+        return lines + [self._run_of("Sink", self.written(s), at, step) for s in body if isinstance(s, Store)]
+
+    def _values_at(self, accesses: Iterable[Access], where: str) -> list[str]:
+        """Plain accesses that have one value at this place, as constants; each once. One point reads directly."""
+        lines: list[str] = []
+        for access in accesses if self.scope.lanes else ():
+            if access.plain and not access.moves_with(self.scope.lanes) and access.name not in self.outer_locals:
+                self.outer_locals.add(access.name)
+                tensor = self.scope.tensor(access.buffer)
+                lines.append(f"const auto {access.name} = rt::load({tensor}, {where}.at[{access.number}]);")
+        return lines
+
+    def _run_of(self, kind: str, a: Access, at: str, step: str) -> str:
+        type_ = value_type(self.scope.plan.buffer(a.buffer).kind)
+        tensor, n = self.scope.tensor(a.buffer), a.number
+        const = "const " if kind == "Source" else ""
+        return f"{const}rt::{kind}<{type_}> {a.name}({tensor}, {at}.at[{n}], {step}.step[{n}], {step}.size);"
+
+    def _accesses(self, expressions: Iterable[Scalar]) -> list[Access]:
+        found: dict[int, Access] = {}
+        for e in expressions:
+            for r in walk(e):
+                if isinstance(r, Read) and r.tensor not in self.bound and r.fill is None:
+                    access = self.scope.find(r.tensor, r.at)
+                    assert access is not None
+                    found[access.number] = access
+        return [found[k] for k in sorted(found)]

@@ -1,0 +1,211 @@
+"""Statements of a CPU kernel: what one point, or one lane of a run, computes and keeps.
+
+In go nodes of a kernel and the scope of the part that they stand in, out come lines of C++.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from opgen.code.cpp_layout import block
+from opgen.code.cpp_scope import Access, CpuScope, numeric_indices
+from opgen.code.cuda_scope import value_type
+from opgen.code.long_values import hoisted
+from opgen.ir.program import Axis, Kind, Loop
+from opgen.ir.scalar import Apply, Batch, Scalar
+from opgen.kernel.model import PLACES, Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile, ranged
+from opgen.kernel.walk import bound, chain
+from opgen.plan.model import KernelPlan, Let
+
+_FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min", "any": "Any", "all": "All"}
+_BEST = {"argmax": "rt::Best<true>", "argmin": "rt::Best<false>"}
+
+
+class Statements:
+    """Prints the statements of one part of a kernel."""
+
+    def __init__(self, plan: KernelPlan, part: Body, runs: tuple[Loop, ...] | None) -> None:
+        """`runs` are the loops that `Loops` go through, where these are not all."""
+        self.part = part
+        self.scope = CpuScope(plan, runs=runs)
+        self.scope.collect(part)
+        self.fixed = numeric_indices(self.scope, part)
+        if runs is not None:
+            self.fixed |= {a.name for a in runs if isinstance(a, Axis)}
+        self.bound = bound(part)
+        self.arrays: set[str] = set()  # locals that have a value for every lane
+
+    def keep(self, x: Let | Acc | Tile, text: str) -> None:
+        """A local that has a value for every lane."""
+        self.scope.locals[x.name] = (text, x.kind)
+        self.arrays.add(x.name)
+
+    def written(self, s: Store | Atomic) -> Access:
+        access = self.scope.find(s.slot, s.at, write=True)
+        assert access is not None
+        return access
+
+    def number(self, loops: tuple[Loop, ...], name: str, where: str, *, lane: bool) -> None:
+        """How the indices that are used as numbers are spelled."""
+        number = 0
+        for a in loops:
+            if isinstance(a, Axis) and a.name in self.fixed:
+                self.scope.indices[a.name] = f"{name}.index({where}, {number}, {'i' if lane else '0'})"
+                number += 1
+
+    def statement(self, node: Node, lane: str) -> list[str]:
+        """A node at one lane; `lane` is where an accumulator takes its values."""
+        match node:
+            case Let():
+                return self.let(node)
+            case Join():
+                return self.join(node, lane)
+            case Store() if node.slot in self.bound or self.scope.runs is not None:
+                return self._put(node)
+            case Store():
+                head = f"{self.written(node).name}.set(i, "
+                parts, value = hoisted(self.scope, node.value, len(f"{head});"))
+                return [*parts, f"{head}{value.text});"]
+            case Atomic():
+                return self._combine(node)
+            case If(condition, body):
+                return self._guarded(condition, body, lane)
+            case _:
+                raise AssertionError(f"{node} stands where only values are computed")
+
+    def let(self, let: Let) -> list[str]:
+        head = f"const {value_type(let.kind)} {let.name} = "
+        parts, value = hoisted(self.scope, let.value, len(head) + 4)
+        name = self.scope.fresh(let.name)
+        self.scope.locals[let.name] = (name, let.kind)
+        return [*parts, f"const {value_type(let.kind)} {name} = {value.text};"]
+
+    def join(self, j: Join, lane: str) -> list[str]:
+        head, tail = f"{fold_name(j.acc)}.add({lane}, ", ");"
+        if j.place is not None:
+            tail = f", {self.scope.print(j.place)});"
+        parts, value = hoisted(self.scope, j.value, len(head) + len(tail))
+        return [*parts, f"{head}{value.text}{tail}"]
+
+    def _put(self, s: Store) -> list[str]:
+        """A store whose place is not that of a run."""
+        scope, held = self.scope, self.bound.get(s.slot)
+        if held is None:
+            moved = (scope.moved(s.slot, k, p) for k, p in scope.computed(s.at).items())
+            at = scope.offset(self.written(s)) + "".join(moved)
+            head, tail = f"rt::store({scope.tensor(s.slot)}, {at}, ", ");"
+        else:
+            head, tail = f"{scope.locals[s.slot][0]} = ", ";"
+        parts, value = hoisted(scope, s.value, len(f"{head}{tail}"))
+        return [*parts, f"{head}{value.text}{tail}"]
+
+    def nested(self, body: Body) -> list[str]:
+        """A body with loops of its own at one lane."""
+        lines: list[str] = []
+        accs: list[Acc] = []
+        for node in body:
+            if isinstance(node, For):
+                lines += self._loop(node, accs)
+                accs = []
+            elif isinstance(node, Acc):
+                accs.append(node)
+            else:
+                lines += self.statement(node, "0")
+        return lines
+
+    def _loop(self, loop: For, accs: list[Acc]) -> list[str]:
+        """A plain loop, and what it joins; `accs` have one lane."""
+        scope, around = self.scope, self.scope.around
+        loops, body = chain((loop,), (Role.SERIAL,))
+        scope.around = (*around, *loops)
+        heads = [self.head(a, reverse=False) for a in loops if isinstance(a, Axis)]
+        folds = [f"{self.fold_type(a, body, '1')} {fold_name(a.name)};" for a in accs]
+        lines = [*self.nested(body), *sums(accs, "ran(1)")]
+        scope.around = around
+        for head in reversed(heads):
+            lines = block(head, lines)
+        return [*folds, *lines, *self.fold_values(accs)]
+
+    def head(self, a: Axis, *, reverse: bool) -> str:
+        """The head of a plain loop, whose index is known from here on."""
+        name = self.scope.indices[a.name] = self.scope.fresh(a.name)
+        size = self.scope.print(a.extent)
+        if reverse:
+            return f"for (int64_t {name} = {size} - 1; {name} >= 0; --{name}) {{"
+        return f"for (int64_t {name} = 0; {name} < {size}; ++{name}) {{"
+
+    def _guarded(self, condition: Scalar, body: Body, lane: str) -> list[str]:
+        """What happens under a condition; positions that it keeps in range are not checked again."""
+        parts = list(_conjuncts(condition))
+        sure = {pair for pair in map(ranged, parts) if pair is not None}
+        texts = []
+        for e in parts:
+            pair = ranged(e)
+            texts.append(
+                self.scope.print(e) if pair is None else f"rt::within({', '.join(map(self.scope.print, pair))})"
+            )
+        self.scope.sure |= sure
+        lines = [line for n in body for line in self.statement(n, lane)]
+        self.scope.sure -= sure
+        return block(f"if ({' && '.join(texts)}) {{", lines)
+
+    def _condition(self, e: Scalar) -> str:
+        pair = ranged(e)
+        return self.scope.print(e) if pair is None else f"rt::within({', '.join(map(self.scope.print, pair))})"
+
+    def _combine(self, a: Atomic) -> list[str]:
+        """A value on its way into a place that others share: they come one after the other."""
+        scope = self.scope
+        computed = scope.computed(a.at)
+        offset = scope.offset(self.written(a)) + "".join(scope.moved(a.slot, k, q) for k, q in computed.items())
+        unsure = [(k, q) for k, q in enumerate(a.at) if not isinstance(q, Batch) and scope.doubtful(a.slot, k, q)]
+        guards = [scope.guard(a.slot, k, q, reports=True) for k, q in unsure]
+        lines = [f"if (!{' || !'.join(guards)}) return;"] if guards else []
+        head = f"rt::accumulate<rt::{_FOLDS[a.op]}>({scope.tensor(a.slot)}, {offset}, "
+        parts, value = hoisted(scope, a.value, len(f"{head});"))
+        return [*lines, *parts, f"{head}{value.text});"]
+
+    # --- folds -------------------------------------------------------------------------------------------------------
+
+    def fold_type(self, a: Acc, body: Body, lanes: str = "") -> str:
+        more = f", {lanes}" if lanes else ""
+        if a.op in PLACES:
+            (value,) = (n.value for n in body if isinstance(n, Join) and n.acc == a.name)
+            return f"rt::Arg<{_BEST[a.op]}, {value_type(self._kind(value))}{more}>"
+        return f"rt::Fold<rt::{_FOLDS[a.op]}, {value_type(a.kind)}{more}>"
+
+    def _kind(self, e: Scalar) -> Kind:
+        """The kind of a value that is compared; its text is thrown away."""
+        kept = dict(self.scope.locals)
+        unknown = {n: (n, x.kind) for n, x in self.bound.items() if n not in self.scope.locals}
+        self.scope.locals.update(unknown)
+        indices = dict(self.scope.indices)
+        self.scope.indices.update({a: a for a in self.fixed})
+        kind = self.scope.printer.text(e).kind
+        self.scope.locals, self.scope.indices = kept, indices
+        return Kind.INT if kind is Kind.BOOL else kind
+
+    def fold_values(self, accs: Iterable[Acc], owner: str = "") -> list[str]:
+        lines = []
+        for a in accs:
+            name = self.scope.fresh(a.name)
+            lines.append(f"const {value_type(a.kind)} {name} = {owner}{fold_name(a.name)}.value();")
+            self.scope.locals[a.name] = (name, a.kind)
+        return lines
+
+
+def fold_name(name: str) -> str:
+    return f"{name}_fold"
+
+
+def sums(accs: Iterable[Acc], call: str) -> list[str]:
+    """A call for every accumulator that is a sum of floats: these are kept in blocks."""
+    return [f"{fold_name(a.name)}.{call};" for a in accs if a.op == "sum" and a.kind is Kind.FLOAT]
+
+
+def _conjuncts(e: Scalar) -> Iterable[Scalar]:
+    if isinstance(e, Apply) and e.fn == "and" and ranged(e) is None:
+        for part in e.args:
+            yield from _conjuncts(part)
+    else:
+        yield e

@@ -1,0 +1,120 @@
+"""Walks over kernels: what their bodies bind, loop over and compute, in the order in which it stands there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import assert_never
+
+from opgen.ir.program import Axis, Loop
+from opgen.ir.scalar import Batch, Index, Position, Scalar, reads
+from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Kernel, Node, Role, Store, Tile
+from opgen.plan.model import Let
+
+
+def inside(body: Body) -> Iterator[Node]:
+    """Every node of a body, outer ones first."""
+    for node in body:
+        yield node
+        match node:
+            case For(body=inner):
+                yield from inside(inner)
+            case If(body=then, otherwise=otherwise):
+                yield from inside(then)
+                yield from inside(otherwise)
+            case _:
+                pass
+
+
+def bound(body: Body) -> dict[str, Let | Acc | Tile]:
+    """The locals and tiles of a body, by name."""
+    return {n.name: n for n in inside(body) if isinstance(n, Let | Acc | Tile)}
+
+
+def waits(loop: For) -> bool:
+    """Whether what a loop stores at one point is read at another: its points come one after the other."""
+    stored = {n.slot for n in inside(loop.body) if isinstance(n, Store)}
+    return any(r.tensor in stored for group in straight(loop.body) for e in values(group) for r in reads(e))
+
+
+def steady(body: Body) -> frozenset[tuple[str, int]]:
+    """Positions of slots along loops that go on from what they stored: whoever wrote the loop keeps them in range."""
+    return frozenset(
+        (n.slot, k)
+        for loop in inside(body)
+        if isinstance(loop, For) and isinstance(loop.loop, Axis) and waits(loop)
+        for n in inside(loop.body)
+        if isinstance(n, Store)
+        for k, p in enumerate(n.at)
+        if p == Index(loop.loop.name)
+    )
+
+
+def loops_of(body: Body) -> tuple[Loop, ...]:
+    """The distinct loops of a body."""
+    return tuple(dict.fromkeys(n.loop for n in inside(body) if isinstance(n, For)))
+
+
+def chain(body: Body, roles: Iterable[Role]) -> tuple[tuple[Loop, ...], Body]:
+    """The loops of one of some roles that a body consists of, one directly inside of the other, and what is in them."""
+    loops: list[Loop] = []
+    role: Role | None = None
+    while len(body) == 1 and isinstance(body[0], For) and body[0].role in ({role} if role else set(roles)):
+        role = body[0].role
+        loops.append(body[0].loop)
+        body = body[0].body
+    return tuple(loops), body
+
+
+def straight(body: Body) -> Iterator[Body]:
+    """The runs of nodes of a body, and of the loops in it, that no loop interrupts."""
+    group: list[Node] = []
+    for node in body:
+        if isinstance(node, For):
+            yield tuple(group)
+            yield from straight(node.body)
+            group = []
+        else:
+            group.append(node)
+    yield tuple(group)
+
+
+def values(group: Body) -> tuple[Scalar, ...]:
+    """What nodes without loops compute: values first, then conditions, and positions that are more than an index."""
+    nodes = tuple(inside(group))
+    places = (p for n in nodes if isinstance(n, Store | Atomic) for p in n.at if not isinstance(p, Batch | Index))
+    conditions = (n.condition for n in nodes if isinstance(n, If))
+    return (*(e for n in nodes for e in _value(n)), *conditions, *places)
+
+
+def scalars(k: Kernel) -> Iterator[Scalar]:
+    """Every expression of a kernel: sizes of its slots and loops, conditions, positions and values."""
+    yield from _sized(p for s in k.slots for p in s.shape)
+    for n in inside(k.body):
+        match n:
+            case For(loop=Axis(extent=extent)):
+                yield extent
+            case If(condition=condition):
+                yield condition
+            case Store(at=at) | Atomic(at=at):
+                yield from _sized(at)
+            case Join(place=place) if place is not None:
+                yield place
+            case _:
+                pass
+        yield from _value(n)
+
+
+def _sized(at: Iterable[Position]) -> Iterator[Scalar]:
+    return (p for p in at if not isinstance(p, Batch))
+
+
+def _value(node: Node) -> Iterator[Scalar]:
+    match node:
+        case Let(value=value) | Join(value=value) | Store(value=value) | Atomic(value=value):
+            yield value
+        case Tile(shape=shape):
+            yield from shape
+        case For() | If() | Acc():
+            pass
+        case _:
+            assert_never(node)

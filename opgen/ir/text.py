@@ -13,6 +13,7 @@ from opgen.ir.program import (
     Axis,
     Compute,
     Function,
+    Kind,
     Loop,
     Output,
     Program,
@@ -135,35 +136,41 @@ def shape(s: Shape) -> str:
     return f"[{', '.join(position(p) for p in s)}]"
 
 
-def _loop(a: Loop, *, extent: bool) -> str:
+def _loop(a: Loop, *, extent: bool, exact: bool) -> str:
     if isinstance(a, Batch):
         return "..."
-    return f"{a.name} < {scalar(a.extent)}" if extent else a.name
+    return f"{a.name} < {_text(a.extent, exact)}" if extent else a.name
 
 
-def _loops(loops: tuple[Loop, ...], *, extent: bool) -> str:
-    return f"[{', '.join(_loop(a, extent=extent) for a in loops)}]"
+def _loops(loops: tuple[Loop, ...], *, extent: bool, exact: bool) -> str:
+    return f"[{', '.join(_loop(a, extent=extent, exact=exact) for a in loops)}]"
 
 
-def statement(s: Statement) -> str:
-    """One statement on one line."""
+def statement(s: Statement, *, exact: bool = False) -> str:
+    """One statement on one line; `exact`: as a dump, which `opgen.ir.parse_statement` reads back."""
     match s:
         case Compute():
-            body = scalar(s.body)
+            body = _text(s.body, exact)
             if s.op is not None:
                 fresh = any(isinstance(a, Axis) and a not in s.axes for a in s.over)
-                body = f"{s.op}{_loops(s.over, extent=fresh)}({body})"
-            return f"{s.target}{_loops(s.axes, extent=True)} = {body}"
+                body = f"{s.op}{_loops(s.over, extent=fresh, exact=exact)}({body})"
+            return f"{_target(s, exact)} = {body}"
         case Scatter():
-            at = f"{s.target}[{', '.join(position(p) for p in s.at)}]"
+            at = f"{s.target}[{', '.join('...' if isinstance(p, Batch) else _text(p, exact) for p in s.at)}]"
             at = f"pad({at})" if s.padded else at
-            base = f"{s.target}{_loops(s.axes, extent=True)} = {scalar(s.base)}"
-            return f"{base}; {at} {s.op}= over {_loops(s.loops, extent=True)} of {scalar(s.body)}"
+            loops = _loops(s.loops, extent=True, exact=exact)
+            return f"{_target(s, exact)} = {_text(s.base, exact)}; {at} {s.op}= over {loops} of {_text(s.body, exact)}"
         case Recurrence():
             down = " down" if s.reverse else ""
-            return f"along {_loop(s.along, extent=True)}{down}: {'; '.join(statement(step) for step in s.steps)}"
+            steps = "; ".join(statement(step, exact=exact) for step in s.steps)
+            return f"along {_loop(s.along, extent=True, exact=exact)}{down}: {steps}"
         case _:
             assert_never(s)
+
+
+def _target(s: Compute | Scatter, exact: bool) -> str:
+    kind = f": {s.kind}" if exact and s.kind is not Kind.FLOAT else ""
+    return f"{s.target}{_loops(s.axes, extent=True, exact=exact)}{kind}"
 
 
 def _tensor(t: Tensor) -> str:

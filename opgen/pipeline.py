@@ -19,10 +19,12 @@ from opgen.write.manifest import sha256
 from opgen.write.paths import spec_label
 
 if TYPE_CHECKING:
-    from opgen.ir.operator import Operator
-    from opgen.opt.derive import Derived
+    from opgen.ir.operator import Operator, Variant
+    from opgen.opt.derive import Applied, Derived, Flags
     from opgen.package.files import RenderedFile
     from opgen.schema.model import OpSpec
+
+    Passes = tuple[tuple[Variant, tuple[Applied, ...]], ...]  # of each variant, in order
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +45,13 @@ class Target:
 
 
 class Stage(IntEnum):
-    """How far to go."""
+    """How far to go; `PASSES` is a way of its own, to what each pass makes of the program and of its gradient."""
 
     SPEC = 1
     PROGRAM = 2
-    DERIVED = 3
-    FILES = 4
+    PASSES = 3
+    DERIVED = 4
+    FILES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,7 @@ class Artefacts:
     diagnostics: tuple[Diagnostic, ...] = ()
     spec: OpSpec | None = None
     operator: Operator | None = None
+    passes: Passes | None = None
     derived: tuple[Derived, ...] | None = None
     files: tuple[RenderedFile, ...] | None = None
 
@@ -138,13 +142,11 @@ def _stages(file: SpecFile, until: Stage, target: Target, bag: Bag, enter: Calla
         return made
 
     enter("differentiated")
-    from opgen.code.names import named_inside
-    from opgen.opt.derive import Flags, derive
+    from opgen.opt.derive import applied, derive
 
-    operator = named_inside(operator)
-    inside = {shown: name for name, shown in operator.spelled}
-    kept = None if spec.save == "auto" else tuple(inside.get(n, str(n)) for n in spec.save)
-    flags = Flags(spec.exact, spec.once_differentiable, kept)
+    operator, inside, flags = _to_derive(spec, operator)
+    if until is Stage.PASSES:
+        return replace(made, passes=applied(operator, flags))
     made = replace(made, derived=derive(operator, flags))
     if until is Stage.DERIVED or bag.has_errors:
         return made
@@ -156,6 +158,17 @@ def _stages(file: SpecFile, until: Stage, target: Target, bag: Bag, enter: Calla
     info = SpecInfo(file.label, file.sha256, target.command or f"opgen build {file.label}")
     files = render(renamed_spec(spec, inside), operator, made.derived or (), info, target.namespace)
     return replace(made, files=files)
+
+
+def _to_derive(spec: OpSpec, operator: Operator) -> tuple[Operator, dict[str, str], Flags]:
+    """The operator with names that can stand in code, what these are of those in the spec, and how it is derived."""
+    from opgen.code.names import named_inside
+    from opgen.opt.derive import Flags
+
+    operator = named_inside(operator)
+    inside = {shown: name for name, shown in operator.spelled}
+    kept = None if spec.save == "auto" else tuple(inside.get(n, str(n)) for n in spec.save)
+    return operator, inside, Flags(spec.exact, spec.once_differentiable, kept)
 
 
 def shared_files(namespace: str) -> tuple[RenderedFile, ...]:

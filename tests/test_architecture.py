@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pytest
 
@@ -58,6 +62,8 @@ FORBIDDEN_CALLS = {"eval", "exec", "sympify", "parse_expr", "compile", "__import
 ORDER_FREE = {"all", "any", "frozenset", "len", "max", "min", "set", "sorted"}
 DIRECTIVES = "include|define|if|el|end|pragma|error|undef"
 COMMENT = re.compile(rf"(?s:/\*.*?\*/|\{{#.*?#\}})|//.*|#(?!{DIRECTIVES}).*|(?s:\"\"\".*?\"\"\")")
+PASSES = ROOT / "tests" / "passes"
+WITH_PASSES = ("opt", "plan", "kernel")
 PUBLIC_NAMES = {"opgen/__init__.py"}  # resolves the public functions by name, from every layer
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -235,3 +241,40 @@ def _table_names() -> set[str]:
     from opgen.ir.reductions import REDUCTIONS
 
     return {*FUNCTIONS, *REDUCTIONS}
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if layer(p) in WITH_PASSES], ids=lambda p: p.stem)
+def test_every_pass_has_a_page_of_examples(path: Path) -> None:
+    """A module with a function from programs, statements, plans or kernels to such is a pass; see tests/passes."""
+    module = import_module(f"opgen.{layer(path)}.{path.stem}")
+    functions = [f for n, f in vars(module).items() if inspect.isfunction(f) and not n.startswith("_")]
+    found = [f.__name__ for f in functions if f.__module__ == module.__name__ and _is_pass(f)]
+    page = PASSES / f"{layer(path)}_{path.stem}.md"
+    assert page.exists() or not found, f"{', '.join(found)}: no tests/passes/{page.name}"
+
+
+def _is_pass(function: Callable[..., object]) -> bool:
+    given = get_type_hints(function)
+    made = given.pop("return")
+    return _holds_programs(made) and any(map(_holds_programs, given.values()))
+
+
+@cache
+def _representations() -> tuple[object, ...]:
+    from opgen.ir.program import Program, Statement
+    from opgen.kernel.model import Kernel
+    from opgen.plan.model import KernelPlan, Step
+
+    return (Program, KernelPlan, Kernel, *get_args(Statement), *get_args(Step))
+
+
+def _holds_programs(hint: object, inside: tuple[object, ...] = ()) -> bool:
+    """Whether a value of a type is, or has parts that are, what passes work on."""
+    if hint in inside:
+        return False
+    if hint in _representations():
+        return True
+    if isinstance(hint, list):  # the parameters of a callable
+        return any(_holds_programs(part, inside) for part in hint)
+    named = get_type_hints(hint) if isinstance(hint, type) and is_dataclass(hint) else {}
+    return any(_holds_programs(part, (*inside, hint)) for part in (*get_args(hint), *named.values()))

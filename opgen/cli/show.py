@@ -12,11 +12,13 @@ import click
 from opgen import pipeline
 from opgen.cli.console import Patience, put, show_diagnostics, verdict
 from opgen.diagnostics.model import Bag
+from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.ir.program import Condition, Given, Program
 from opgen.pipeline import Artefacts, Stage
 
 if TYPE_CHECKING:
-    from opgen.opt.derive import Derived
+    from opgen.opt.derive import Applied, Derived
+    from opgen.pipeline import Passes
 
 _UNTIL = {
     "spec": Stage.SPEC,
@@ -38,25 +40,57 @@ _FILES = {"torch": "function.py", "cpp": ".cpp", "cuda": ".cu"}
 @click.option(
     "--stage",
     type=click.Choice(list(_UNTIL)),
-    default="program",
-    show_default=True,
+    show_default="program",
     help="What to print; adjoint, tangent and second are derived programs.",
 )
-def command(spec: Path, stage: str) -> None:
-    """Print a stage of the way from SPEC to code."""
+@click.option(
+    "--pass",
+    "pass_",
+    metavar="NAME",
+    help="Print the program and its gradient before and after a pass, such as tidy or stabilise.",
+)
+def command(spec: Path, stage: str | None, pass_: str | None) -> None:
+    """Print a stage of the way from SPEC to code, or what a pass does on it."""
+    if stage and pass_:
+        raise click.UsageError("--stage and --pass exclude each other")
+    until = _UNTIL[stage or "program"] if pass_ is None else Stage.PASSES
     bag = Bag()
     file = pipeline.read(spec, bag)
     patience = Patience()
     try:
-        made = pipeline.run(file, _UNTIL[stage], doing=partial(patience, file.label)) if file else Artefacts()
+        made = pipeline.run(file, until, doing=partial(patience, file.label)) if file else Artefacts()
     finally:
         patience.close()
+    if pass_ is not None and made.passes is not None:
+        _known(pass_, made.passes, bag)
     found = (*bag.items, *made.diagnostics)
     show_diagnostics(found)
-    for block in _blocks(made, stage):
+    for block in _blocks(made, stage or "program") if pass_ is None else _applied(made, pass_):
         put(block, newline=not block.endswith("\n"))
     if code := verdict(found):
         raise click.exceptions.Exit(code)
+
+
+def _known(name: str, passes: Passes, bag: Bag) -> None:
+    """A pass that does not run here is a diagnostic."""
+    known = tuple(dict.fromkeys(step.name for _, steps in passes for step in steps))
+    if name not in known:
+        there = f"the passes here are {listed(known, 'and')}" if known else "none: it is computed elsewhere"
+        bag.error("OPG510", f"no pass `{name}` runs here", None, notes=(there,), hints=did_you_mean(name, known))
+
+
+def _applied(made: Artefacts, name: str) -> Iterator[str]:
+    """The programs that a pass changes, before and after, and the names of those that it leaves as they are."""
+    for variant, steps in made.passes or ():
+        shown = "\n".join(_step(step) for step in steps if step.name == name)
+        if shown:
+            yield from _titled(variant.conditions, shown)
+
+
+def _step(step: Applied) -> str:
+    if step.before == step.after:
+        return f"# {step.name} leaves {step.before.name} as it is\n"
+    return f"# {step.name} is given\n{_program(step.before)}# and makes of it\n{_program(step.after)}"
 
 
 def _blocks(made: Artefacts, stage: str) -> Iterator[str]:

@@ -13,6 +13,7 @@ from opgen.ir.program import (
     Axis,
     Compute,
     Function,
+    Kind,
     Loop,
     Output,
     Program,
@@ -24,7 +25,7 @@ from opgen.ir.program import (
 )
 from opgen.ir.scalar import Apply, Batch, Cast, Const, Dim, Index, Lit, Param, Position, Read, Scalar
 
-_INFIX = {
+INFIX = {
     "or": (" or ", 1),
     "and": (" and ", 2),
     "lt": (" < ", 4),
@@ -41,7 +42,8 @@ _INFIX = {
     "mod": ("%", 6),
     "pow": ("**", 8),
 }
-_NOT, _UNARY, _ATOM = 3, 7, 9
+NOT, UNARY, _ATOM = 3, 7, 9
+CHAINS = frozenset(("or", "and", "add", "mul"))  # of any number of operands
 
 
 def number(value: int | Fraction | bool) -> str:
@@ -56,60 +58,73 @@ def number(value: int | Fraction | bool) -> str:
 
 def scalar(e: Scalar) -> str:
     """A scalar expression with no more parentheses than it needs."""
-    return _print(e)[0]
+    return _print(e, exact=False)[0]
+
+
+def exact(e: Scalar) -> str:
+    """The same for dumps, where scalars that differ differ in text (`opgen.ir.parse`): `a + -b` is not `a - b`."""
+    return _print(e, exact=True)[0]
 
 
 @lru_cache(maxsize=1 << 16)
-def _print(e: Scalar) -> tuple[str, int]:
+def _print(e: Scalar, *, exact: bool) -> tuple[str, int]:
     """The text and how tightly its outermost operator binds; passes print what they measure again and again."""
     match e:
+        case Lit(Fraction() as value) if exact and "/" in number(value):
+            return f"fraction({value.numerator}, {value.denominator})", _ATOM
         case Lit(value):
             text = number(value)
-            return text, 6 if "/" in text else _UNARY if text.startswith("-") else _ATOM
+            return text, 6 if "/" in text else UNARY if text.startswith("-") else _ATOM
         case Const(name) | Dim(name) | Index(name):
             return (f"size({name})" if name == "..." else name), _ATOM
         case Param(name, item):
             return (name if item is None else f"{name}[{item}]"), _ATOM
         case Read(tensor, at, fill):
-            access = f"{tensor}[{', '.join(position(p) for p in at)}]"
-            return (access if fill is None else f"pad({access}, {scalar(fill)})"), _ATOM
+            access = f"{tensor}[{', '.join('...' if isinstance(p, Batch) else _text(p, exact) for p in at)}]"
+            return (access if fill is None else f"pad({access}, {_text(fill, exact)})"), _ATOM
         case Cast(arg, like):
-            return f"cast({scalar(arg)}, {like})", _ATOM
+            return f"cast({_text(arg, exact)}, {like})", _ATOM
         case Apply(fn, args):
-            return _apply(fn, args)
+            return _apply(fn, args, exact)
         case _:
             assert_never(e)
 
 
-def _apply(fn: str, args: tuple[Scalar, ...]) -> tuple[str, int]:
+def _text(e: Scalar, exact: bool) -> str:
+    return _print(e, exact=exact)[0]
+
+
+def _apply(fn: str, args: tuple[Scalar, ...], exact: bool) -> tuple[str, int]:
     if fn == "neg":
-        return "-" + _wrap(args[0], _UNARY), _UNARY
+        apart = exact and isinstance(args[0], Lit)  # the negative of a literal is no negative literal
+        return "-" + _wrap(args[0], _ATOM + 1 if apart else UNARY, exact), UNARY
     if fn == "not":
-        return "not " + _wrap(args[0], _NOT), _NOT
-    if fn not in _INFIX:
-        return f"{fn}({', '.join(scalar(a) for a in args)})", _ATOM
-    sign, level = _INFIX[fn]
+        return "not " + _wrap(args[0], NOT, exact), NOT
+    if fn not in INFIX:
+        return f"{fn}({', '.join(_text(a, exact) for a in args)})", _ATOM
+    sign, level = INFIX[fn]
     if fn == "pow":
-        return _wrap(args[0], level + 1) + sign + _wrap(args[1], _UNARY), level
-    first = _wrap(args[0], level if level > 4 or level < 3 else level + 1)
-    if fn == "add":
+        return _wrap(args[0], level + 1, exact) + sign + _wrap(args[1], UNARY, exact), level
+    nested = exact and fn in CHAINS and isinstance(args[0], Apply) and args[0].fn == fn
+    first = _wrap(args[0], level + 1 if nested or 3 <= level <= 4 else level, exact)
+    if fn == "add" and not exact:
         return first + "".join(_added(a, level) for a in args[1:]), level
-    return first + "".join(sign + _wrap(a, level + 1) for a in args[1:]), level
+    return first + "".join(sign + _wrap(a, level + 1, exact) for a in args[1:]), level
 
 
 def _added(term: Scalar, level: int) -> str:
     """A further term of a sum; a minus sign is part of the sum."""
     match term:
         case Apply("neg", (inner,)):
-            return " - " + _wrap(inner, level + 1)
+            return " - " + _wrap(inner, level + 1, exact=False)
         case Lit(value) if not isinstance(value, bool) and value < 0:
             return " - " + number(-value)
         case _:
-            return " + " + _wrap(term, level + 1)
+            return " + " + _wrap(term, level + 1, exact=False)
 
 
-def _wrap(e: Scalar, level: int) -> str:
-    text, own = _print(e)
+def _wrap(e: Scalar, level: int, exact: bool) -> str:
+    text, own = _print(e, exact=exact)
     return text if own >= level else f"({text})"
 
 
@@ -121,35 +136,41 @@ def shape(s: Shape) -> str:
     return f"[{', '.join(position(p) for p in s)}]"
 
 
-def _loop(a: Loop, *, extent: bool) -> str:
+def _loop(a: Loop, *, extent: bool, exact: bool) -> str:
     if isinstance(a, Batch):
         return "..."
-    return f"{a.name} < {scalar(a.extent)}" if extent else a.name
+    return f"{a.name} < {_text(a.extent, exact)}" if extent else a.name
 
 
-def _loops(loops: tuple[Loop, ...], *, extent: bool) -> str:
-    return f"[{', '.join(_loop(a, extent=extent) for a in loops)}]"
+def _loops(loops: tuple[Loop, ...], *, extent: bool, exact: bool) -> str:
+    return f"[{', '.join(_loop(a, extent=extent, exact=exact) for a in loops)}]"
 
 
-def statement(s: Statement) -> str:
-    """One statement on one line."""
+def statement(s: Statement, *, exact: bool = False) -> str:
+    """One statement on one line; `exact`: as a dump, which `opgen.ir.parse_statement` reads back."""
     match s:
         case Compute():
-            body = scalar(s.body)
+            body = _text(s.body, exact)
             if s.op is not None:
                 fresh = any(isinstance(a, Axis) and a not in s.axes for a in s.over)
-                body = f"{s.op}{_loops(s.over, extent=fresh)}({body})"
-            return f"{s.target}{_loops(s.axes, extent=True)} = {body}"
+                body = f"{s.op}{_loops(s.over, extent=fresh, exact=exact)}({body})"
+            return f"{_target(s, exact)} = {body}"
         case Scatter():
-            at = f"{s.target}[{', '.join(position(p) for p in s.at)}]"
+            at = f"{s.target}[{', '.join('...' if isinstance(p, Batch) else _text(p, exact) for p in s.at)}]"
             at = f"pad({at})" if s.padded else at
-            base = f"{s.target}{_loops(s.axes, extent=True)} = {scalar(s.base)}"
-            return f"{base}; {at} {s.op}= over {_loops(s.loops, extent=True)} of {scalar(s.body)}"
+            loops = _loops(s.loops, extent=True, exact=exact)
+            return f"{_target(s, exact)} = {_text(s.base, exact)}; {at} {s.op}= over {loops} of {_text(s.body, exact)}"
         case Recurrence():
             down = " down" if s.reverse else ""
-            return f"along {_loop(s.along, extent=True)}{down}: {'; '.join(statement(step) for step in s.steps)}"
+            steps = "; ".join(statement(step, exact=exact) for step in s.steps)
+            return f"along {_loop(s.along, extent=True, exact=exact)}{down}: {steps}"
         case _:
             assert_never(s)
+
+
+def _target(s: Compute | Scatter, exact: bool) -> str:
+    kind = f": {s.kind}" if exact and s.kind is not Kind.FLOAT else ""
+    return f"{s.target}{_loops(s.axes, extent=True, exact=exact)}{kind}"
 
 
 def _tensor(t: Tensor) -> str:

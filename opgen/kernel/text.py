@@ -1,6 +1,7 @@
 """Kernels as text, for `opgen show --stage kernel` and for tests that show a rewrite before and after.
 
-One node is one line, what stands in its body is indented. Slots come first, those that are written behind an arrow.
+One node is one line, what stands in its body is indented. Params and slots come first, those that are written behind an
+arrow. A text is of one kernel only: `opgen.kernel.parse` reads it back.
 
     kernel forward_y(x[..., N]: scalar) -> total[...]: scalar
       for ... parallel
@@ -17,21 +18,23 @@ from typing import assert_never
 
 from opgen.ir import text
 from opgen.ir.program import Loop
-from opgen.ir.scalar import Batch, Position, Scalar
+from opgen.ir.scalar import Batch, Param, Position, Scalar, walk
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Kernel, Node, Role, Slot, Store, Tile
+from opgen.kernel.walk import scalars
 from opgen.plan.model import Let
 
 
 def kernel(k: Kernel) -> str:
     """The whole kernel."""
-    read = ", ".join(_slot(s) for s in k.slots if not s.written)
+    params = dict.fromkeys(n.name for e in scalars(k) for n in walk(e) if isinstance(n, Param))
+    read = ", ".join((*(f"param {name}" for name in params), *(_slot(s) for s in k.slots if not s.written)))
     written = ", ".join(_slot(s) for s in k.slots if s.written)
     lines = [*([f"# {k.reason}"] if k.reason else []), f"kernel {k.name}({read}) -> {written}"]
     return "\n".join([*lines, *(f"  {line}" for line in _body(k.body))]) + "\n"
 
 
 def _slot(s: Slot) -> str:
-    return f"{s.name}{text.shape(s.shape)}: {s.storage}"
+    return f"{s.name}{_at(s.shape)}: {s.storage}"
 
 
 def _body(body: Body) -> Iterator[str]:
@@ -62,13 +65,13 @@ def _node(node: Node) -> Iterator[str]:
         case Atomic(slot, at, op, value):
             yield f"{slot}{_at(at)} {op}= {_scalar(value)}"
         case Tile(name, shape, kind, wide):
-            yield f"tile {name}{text.shape(shape)}: {'wide ' if wide else ''}{kind}"
+            yield f"tile {name}{_at(shape)}: {'wide ' if wide else ''}{kind}"
         case _:
             assert_never(node)
 
 
 def _loop(a: Loop) -> str:
-    return "..." if isinstance(a, Batch) else f"{a.name} < {text.scalar(a.extent)}"
+    return "..." if isinstance(a, Batch) else f"{a.name} < {_scalar(a.extent)}"
 
 
 def _at(at: tuple[Position, ...]) -> str:
@@ -76,4 +79,4 @@ def _at(at: tuple[Position, ...]) -> str:
 
 
 def _scalar(e: Scalar) -> str:
-    return text.scalar(e).replace("[]", "")  # locals are reads without positions
+    return text.exact(e).replace("[]", "")  # locals are reads without positions

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from opgen.ir.program import Axis, Loop
-from opgen.ir.scalar import Batch, Index, Scalar, reads
-from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile
+from opgen.ir.scalar import Batch, Index, Position, Scalar, reads
+from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Kernel, Node, Role, Store, Tile
 from opgen.plan.model import Let
 
 
@@ -100,6 +100,28 @@ def values(group: Body) -> tuple[Scalar, ...]:
     places = (p for n in nodes if isinstance(n, Store | Atomic) for p in n.at if not isinstance(p, Batch | Index))
     conditions = (n.condition for n in nodes if isinstance(n, If))
     return (*(e for n in nodes for e in _value(n)), *conditions, *places)
+
+
+def scalars(k: Kernel) -> Iterator[Scalar]:
+    """Every expression of a kernel: sizes of its slots and loops, conditions, positions and values."""
+    yield from _sized(p for s in k.slots for p in s.shape)
+    for n in inside(k.body):
+        match n:
+            case For(loop=Axis(extent=extent)):
+                yield extent
+            case If(condition=condition):
+                yield condition
+            case Store(at=at) | Atomic(at=at):
+                yield from _sized(at)
+            case Join(place=place) if place is not None:
+                yield place
+            case _:
+                pass
+        yield from _value(n)
+
+
+def _sized(at: Iterable[Position]) -> Iterator[Scalar]:
+    return (p for p in at if not isinstance(p, Batch))
 
 
 def _value(node: Node) -> Iterator[Scalar]:

@@ -6,7 +6,7 @@ was done.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 
 from opgen.diff.adjoint import adjoint, differentiable_inputs
@@ -36,6 +36,7 @@ from opgen.opt.spelling import spell_alike
 from opgen.opt.stabilize import Rewrite, stabilize, stabilize_bodies
 
 Pass = Callable[[Program], Program]
+Passes = tuple[tuple[str, Pass], ...]
 
 # The longest formula, in operations and statements, that second order is written out for.
 _LONGEST = 300
@@ -101,17 +102,14 @@ def _computed_elsewhere(v: Variant, *, differentiable: bool) -> Derived:
 
 def derive_variant(v: Variant, flags: Flags, taken: tuple[str, ...] = (), *, second_order: bool = True) -> Derived:
     """The programs of one variant; names that are `taken` mean something in another."""
-    primal = with_partials(v.program)
-    applied: tuple[Rewrite, ...] = ()
-    if not flags.exact:
-        primal, applied = stabilize(primal)
-    primal = in_parts(primal)
+    stable: list[Rewrite] = []
     orders: dict[Rewrite, None] = {}
     note = orders.setdefault
+    primal = run_passes(with_partials(v.program), first_passes(exact=flags.exact, note=stable.append))
     primal = run_passes(primal, passes(primal, exact=flags.exact, note=note))
     optimise = passes(primal, exact=flags.exact)
-    if not differentiable_inputs(primal) or not any(o.differentiable and o.kind is Kind.FLOAT for o in primal.outputs):
-        shown = (*applied, *orders)
+    if not _has_gradient(primal):
+        shown = (*stable, *orders)
         plain = inline_functions(primal)
         return Derived(v, plain, plain, (), None, None, None, None, None, None, rewrites=shown)
     noting = passes(primal, exact=flags.exact, note=note)
@@ -141,9 +139,13 @@ def derive_variant(v: Variant, flags: Flags, taken: tuple[str, ...] = (), *, sec
         second,
         backward_tangent,
         None if sums is None else finished(run_passes(sums, optimise)),
-        (*applied, *orders),
+        (*stable, *orders),
         stated_in(gradient, v.program),
     )
+
+
+def _has_gradient(p: Program) -> bool:
+    return bool(differentiable_inputs(p)) and any(o.differentiable and o.kind is Kind.FLOAT for o in p.outputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +191,7 @@ def stated_in(gradient: Program, primal: Program) -> tuple[str, ...]:
     return tuple(f.name for f in primal.functions if f.value is not None and f.partials and f.name in called)
 
 
-def _tangent(primal: Program, optimise: tuple[tuple[str, Pass], ...]) -> Program | None:
+def _tangent(primal: Program, optimise: Passes) -> Program | None:
     try:
         return finished(run_passes(tangent(primal), optimise))
     except NoForwardModeError:
@@ -201,30 +203,73 @@ def finished(p: Program) -> Program:
     return dce(cse(inline_functions(p)))
 
 
-def passes(primal: Program, *, exact: bool = False, note: Note = lambda _: None) -> tuple[tuple[str, Pass], ...]:
+def first_passes(*, exact: bool = False, note: Note = lambda _: None) -> Passes:
+    """The passes over the program of a spec that go before all others, in order, each with its name."""
+
+    def stabilised(p: Program) -> Program:
+        made, rewrites = stabilize(p)
+        for rewrite in rewrites:
+            note(rewrite)
+        return made
+
+    divide = ("divide", in_parts)
+    return (divide,) if exact else (("stabilise", stabilised), divide)
+
+
+def passes(primal: Program, *, exact: bool = False, note: Note = lambda _: None) -> Passes:
     """The passes over a program that is, or is derived from, `primal`, in order, each with its name.
 
     Statements of the primal program keep their names and, contractions apart, their form.
     """
     sizes = typical_sizes(primal)
     keep = tuple(s.target for s in definitions(primal))
-    rewriting: tuple[tuple[str, Pass], ...] = () if exact else (("stabilise", lambda p: stabilize_bodies(p)[0]),)
+    rewriting: Passes = () if exact else (("stabilise", lambda p: stabilize_bodies(p)[0]),)
     return (
         ("tidy", lambda p: tidy(p, keep)),
         *rewriting,
-        ("spell alike", lambda p: spell_alike(p, primal.statements)),
+        ("spell", lambda p: spell_alike(p, primal.statements)),
         ("share", cse),
         ("reuse", lambda p: reuse(p, primal)),
         ("convolve", convolve),
         ("contract", lambda p: contract(p, sizes, keep, note)),
         ("fold", lambda p: fold(p, keep)),
         ("group", lambda p: group_factors(p, keep)),
-        ("share again", cse),
+        ("share", cse),
         ("drop", dce),
     )
 
 
-def run_passes(p: Program, listed: tuple[tuple[str, Pass], ...]) -> Program:
+def run_passes(p: Program, listed: Passes) -> Program:
     for _, step in listed:
         p = step(p)
+    return p
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A pass by its name, with the program that went in and the one that came out."""
+
+    name: str
+    before: Program
+    after: Program
+
+
+def applied(operator: Operator, flags: Flags = Flags()) -> tuple[tuple[Variant, tuple[Applied, ...]], ...]:
+    """For every variant the passes over its program, then those over its gradient, as `derive` runs them."""
+    if operator.elsewhere is not None:
+        return ()
+    return tuple((v, tuple(_applied(with_partials(v.program), flags))) for v in operator.variants)
+
+
+def _applied(p: Program, flags: Flags) -> Iterator[Applied]:
+    p = yield from _one_by_one(p, first_passes(exact=flags.exact))
+    p = yield from _one_by_one(p, passes(p, exact=flags.exact))
+    if _has_gradient(p):
+        yield from _one_by_one(adjoint(p, asks_given=True), passes(p, exact=flags.exact))
+
+
+def _one_by_one(p: Program, listed: Passes) -> Generator[Applied, None, Program]:
+    for name, step in listed:
+        before, p = p, step(p)
+        yield Applied(name, before, p)
     return p

@@ -1,13 +1,14 @@
 """One spelling for calls of the same value, so that they are seen to be the same and computed once.
 
 A formula says `exp(-s/(2*g**2))`, its derivative came out as `exp(-0.5*s/g**2)`: products with the same coefficient and
-the same factors are written the way that stands first, and so are sums of such products.
+the same factors are written the way that stands first, and so are sums of such products. Where a value jumps, by a
+comparison or `//`, that is more than a saving: rounded otherwise, a derivative would be taken on the other side.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -19,7 +20,11 @@ from opgen.ir.scalar import Apply, Lit, Scalar, reads, transform, transform_roun
 
 _Powers = frozenset[tuple[Scalar, int]]
 _Term = tuple[int | Fraction, _Powers, _Powers]
-_Key = tuple[str, frozenset[tuple[_Term, int]]]
+_Key = tuple[str, Hashable]
+
+# Signs that jump: a place where the last bit of an operand decides has to be the same in a formula and its derivative.
+_PRODUCTS = ("mul", "div", "neg")
+_JUMPS = frozenset(("floordiv", "mod", "lt", "le", "gt", "ge"))
 
 
 def spell_alike(p: Program, first: Sequence[Statement] = ()) -> Program:
@@ -38,16 +43,20 @@ def spell_alike(p: Program, first: Sequence[Statement] = ()) -> Program:
 
 
 def _key(e: Scalar) -> _Key | None:
-    """What a sum, or a call of a function with one argument that is a product or quotient, comes down to."""
+    """What a sum, or a call of products and quotients, comes down to; None where something could be cancelled."""
     match e:
         case Apply("add" | "sub") if reads(e):
-            fn, terms = "add", [_term(t, negative=negative) for t, negative in signed_terms(e)]
-        case Apply(fn, (Apply("mul" | "div" | "neg") as product,)) if fn in FUNCTIONS and not FUNCTIONS[fn].infix:
-            terms = [_term(product, negative=False)]
+            terms = [_term(t, negative=negative) for t, negative in signed_terms(e)]
+            return None if None in terms else ("add", frozenset(Counter(terms).items()))
+        case Apply(fn, args) if _is_call(e) and any(isinstance(a, Apply) and a.fn in _PRODUCTS for a in args):
+            terms = [_term(a, negative=False) for a in args]
+            return None if None in terms else (fn, tuple(terms))
         case _:
             return None
-    found = Counter(t for t in terms if t is not None)
-    return (fn, frozenset(found.items())) if found.total() == len(terms) else None
+
+
+def _is_call(e: Apply) -> bool:
+    return e.fn in FUNCTIONS and (not FUNCTIONS[e.fn].infix or (e.fn in _JUMPS and bool(reads(e))))
 
 
 def _term(e: Scalar, *, negative: bool) -> _Term | None:

@@ -35,9 +35,9 @@ from opgen.opt.functions import inline_functions
 from opgen.plan.bias import fuse
 from opgen.plan.contract import contract, operand, split
 from opgen.plan.flow import Flow
-from opgen.plan.group import Group, Grouping, Item, Single, biased, lone, reads_of_item, targets
+from opgen.plan.group import Group, Item, Single, biased, grouped, lone, reads_of_item, targets
 from opgen.plan.guards import guarded
-from opgen.plan.keep import kept_maps, scalars
+from opgen.plan.keep import kept_maps
 from opgen.plan.model import (
     Buffer,
     Chain,
@@ -58,7 +58,6 @@ from opgen.plan.sequence import sequence, task_scalars
 from opgen.plan.stream import point_scalars, stores_of, stream, sums_of, sweep_scalars
 from opgen.plan.streams import Streamed, streamed
 from opgen.plan.tails import calm
-from opgen.plan.values import resolve
 
 
 def build(p: Program, results: Sequence[str] = ()) -> KernelPlan:
@@ -108,7 +107,8 @@ class _Planner:
         kept = kept_maps(ordinary, results, operands, ranges)
         maps = {s.target: s for s in statements if isinstance(s, Compute) and s.op is None and s.target not in kept}
         residuals = {o.value for o in outputs if o.kept and o.value in maps}
-        items = self._grouped(statements, kept | results, products | set(convolved), maps, found, residuals)
+        alone = products | set(convolved)
+        items = grouped(statements, kept | results, alone, maps, found, residuals, self.names)
         return self._assemble(items, statements, outputs, maps, _Given(biases, convolved), found)
 
     # --- rewriting -----------------------------------------------------------------------------------------------
@@ -151,34 +151,6 @@ class _Planner:
                 products.update(found.products)
                 operands.update(found.operands)
         return tuple(out), products, operands
-
-    def _grouped(
-        self,
-        statements: tuple[Statement, ...],
-        kept: set[str],
-        products: set[str],
-        maps: dict[str, Compute],
-        streams: Streamed,
-        residuals: Collection[str],
-    ) -> list[Item]:
-        grouping = Grouping()
-        for s in statements:
-            if isinstance(s, Compute) and s.op is None and s.target not in kept:
-                continue
-            if s.target in streams.uses:
-                use = streams.uses[s.target]
-                grouping.flow(use, streams.memory(use), self.names)
-                continue
-            found: dict[Read, None] = {}
-            seen: set[Read] = set()
-            for e in scalars(s):
-                resolve(e, maps, found, seen)
-            if isinstance(s, Scatter | Recurrence) or s.target in products:
-                grouping.alone(s, tuple(found))
-            else:
-                grouping.place(s, tuple(found))
-        grouping.settle(residuals)
-        return grouping.items
 
     # --- the plan ------------------------------------------------------------------------------------------------
 

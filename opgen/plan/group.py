@@ -7,17 +7,19 @@ Statements join a nest when they run over the same outer points and read what ot
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from opgen.ir.names import Names
 from opgen.ir.point import positions
-from opgen.ir.program import Axis, Compute, Loop, Statement
+from opgen.ir.program import Axis, Compute, Loop, Recurrence, Scatter, Statement
 from opgen.ir.program import targets as defined
 from opgen.ir.scalar import Batch, Index, Position, Read, Scalar, add
 from opgen.plan.flow import Flow, fits, join
+from opgen.plan.keep import scalars
 from opgen.plan.model import extent
-from opgen.plan.streams import Use
+from opgen.plan.streams import Streamed, Use
+from opgen.plan.values import resolve
 
 Bindings = dict[str, str]  # index of a statement -> index of the nest
 
@@ -119,6 +121,36 @@ class Grouping:
 
     def alone(self, s: Statement, reads: tuple[Read, ...]) -> None:
         self.items.append(Single(s, reads))
+
+
+def grouped(
+    statements: tuple[Statement, ...],
+    kept: Collection[str],
+    alone: Collection[str],
+    maps: Mapping[str, Compute],
+    streams: Streamed,
+    residuals: Collection[str],
+    names: Names,
+) -> list[Item]:
+    """The statements that are kept, in groups; what stands `alone` is left to torch, and `maps` to their readers."""
+    grouping = Grouping()
+    for s in statements:
+        if isinstance(s, Compute) and s.op is None and s.target not in kept:
+            continue
+        if s.target in streams.uses:
+            use = streams.uses[s.target]
+            grouping.flow(use, streams.memory(use), names)
+            continue
+        found: dict[Read, None] = {}
+        seen: set[Read] = set()
+        for e in scalars(s):
+            resolve(e, maps, found, seen)
+        if isinstance(s, Scatter | Recurrence) or s.target in alone:
+            grouping.alone(s, tuple(found))
+        else:
+            grouping.place(s, tuple(found))
+    grouping.settle(residuals)
+    return grouping.items
 
 
 def lone(s: Compute, reads: tuple[Read, ...]) -> Group:

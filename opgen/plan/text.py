@@ -48,7 +48,7 @@ def plan(p: KernelPlan) -> str:
     lines = [f"plan {p.name}"]
     lines += [f"  {_buffer(b)}" for b in p.buffers]
     for step in p.steps:
-        lines += [f"  {line}" if line else "" for line in _step(p, step)]
+        lines += [f"  {line}" if line else "" for line in _step(step, f"{step.reason}; {_traffic(p, step)}")]
     for r in p.results:
         like = f", summed to the shape of {r.like}" if r.like else ""
         lines.append(f"  return {r.name} = {r.buffer} as {r.storage}{like}")
@@ -59,8 +59,13 @@ def _buffer(b: Buffer) -> str:
     return f"{b.role or 'memory'} {b.name}{text.shape(b.shape)}: {b.storage}"
 
 
-def _step(p: KernelPlan, step: Step) -> list[str]:
-    head = f"-> {', '.join(written(step))}  # {step.reason}; {_traffic(p, step)}"
+def step(s: Step) -> str:
+    """One step by itself."""
+    return "\n".join(_step(s, s.reason)) + "\n"
+
+
+def _step(step: Step, reason: str) -> list[str]:
+    head = f"-> {', '.join(written(step))}  # {reason}"
     match step:
         case Nest():
             return [f"{step.schedule} over {_loops(step.outer)} {head}", *_passes(step.passes)]

@@ -34,3 +34,55 @@ def test_every_stage_is_shown(stage: str, opgen: Run, tmp_path: Path, monkeypatc
     code, out, err = opgen("show", "halved.yaml", "--stage", stage)
     assert (code, err) == (0, "")
     assert SHOWN[stage] in out
+
+
+NAIVE = """
+op: smooth
+inputs: [x]
+forward: y = log(1 + exp(x))
+"""
+
+
+@pytest.fixture
+def naive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    spec = Path("smooth.yaml")
+    spec.write_text(NAIVE)
+    return spec
+
+
+def test_a_pass_is_shown_before_and_after(opgen: Run, naive: Path) -> None:
+    code, out, err = opgen("show", str(naive), "--pass", "stabilise")
+    assert (code, err) == (0, "")
+    before, after = out.split("# and makes of it")
+    assert before.startswith("# stabilise is given\nprogram smooth\n")
+    assert "y[...] = log(exp(x[...]) + 1)" in before
+    assert "y[...] = softplus(x[...])" in after
+    assert "# stabilise leaves smooth_backward as it is" in after
+
+
+def test_every_pass_that_is_listed_can_be_shown(opgen: Run, naive: Path) -> None:
+    _, _, err = opgen("show", str(naive), "--pass", "none")
+    listed = err.split("the passes here are ")[1].split("\n")[0].split("`")[1::2]
+    assert {"stabilise", "divide", "tidy", "drop"} < set(listed)
+    for name in listed:
+        code, out, err = opgen("show", str(naive), "--pass", name)
+        assert (code, err) == (0, "")
+        assert f"# {name} " in out
+
+
+def test_a_pass_that_is_not_there_is_a_diagnostic(opgen: Run, naive: Path) -> None:
+    code, out, err = opgen("show", str(naive), "--pass", "stabilize")
+    assert (code, out) == (1, "")
+    assert "error[OPG510]: no pass `stabilize` runs here" in err
+    assert "did you mean `stabilise`?" in err
+    naive.write_text(f"{NAIVE}exact: true\n")
+    code, _, err = opgen("show", str(naive), "--pass", "stabilise")
+    assert code == 1
+    assert "`stabilise`" not in err.split("the passes here are")[1]
+
+
+def test_a_stage_and_a_pass_at_once_are_refused(opgen: Run, naive: Path) -> None:
+    code, _, err = opgen("show", str(naive), "--pass", "tidy", "--stage", "plan")
+    assert code == 2
+    assert "exclude each other" in err

@@ -87,6 +87,11 @@ def two_namespaces() -> str:
     return "opgen build scale.yaml --namespace mylib"
 
 
+def no_pass() -> str:
+    Path("scale.yaml").write_text(SCALE)
+    return "opgen show scale.yaml --pass tidi"
+
+
 def no_compiler() -> str:
     Path("scale.yaml").write_text(SCALE)
     quiet("build", "scale.yaml")
@@ -116,6 +121,7 @@ SCENES: dict[str, Callable[[], str]] = {
     "OPG507": no_specs,
     "OPG508": wrong_setting,
     "OPG509": two_namespaces,
+    "OPG510": no_pass,
     "OPG601": no_compiler,
     "OPG602": refused,
     "OPG701": internal,

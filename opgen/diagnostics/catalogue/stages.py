@@ -81,6 +81,14 @@ ROWS = (
         "opgen build specs --namespace mylib",
     ),
     Code(
+        "OPG510",
+        "No such pass",
+        "`opgen show --pass` prints the program and its gradient before and after a pass. The message lists the passes"
+        " that run over the programs of the spec.",
+        "opgen show specs/scale.yaml --pass simplify",
+        "opgen show specs/scale.yaml --pass tidy",
+    ),
+    Code(
         "OPG601",
         "No compiler",
         "A compiled library is asked for and no suitable compiler was found.",

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from opgen.ir.program import Argument, Axis, DimSource, Function, Kind, Loop, Role, Shape
-from opgen.ir.scalar import Batch, Index, Position, Scalar
+from opgen.ir.scalar import Batch, Position, Scalar
 from opgen.opt.convolution import Convolution
 
 

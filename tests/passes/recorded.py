@@ -15,6 +15,7 @@ from opgen.diagnostics.model import Bag, Source
 from opgen.ir.program import Program
 from opgen.kernel.lanes import lanes, schedule_of
 from opgen.kernel.lower import lower as lower_step
+from opgen.kernel.teams import teams
 from opgen.lower.operator import lower
 from opgen.opt.autocast import autocast
 from opgen.opt.derive import Flags, derive
@@ -111,6 +112,7 @@ def _whole_way(text: str) -> None:
         for plan in plans.values():
             for step in plan.steps:
                 lanes(lower_step(plan, step), schedule_of(step))
+                teams(lower_step(plan, step), schedule_of(step))
         autocast((derived.forward,))
         work(derived.forward, apart=False)
         shardings(derived.forward)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache, reduce
+from functools import lru_cache
 from operator import is_
 
 from opgen.ir.unique import Unique, unique
@@ -365,7 +365,10 @@ def both(a: Scalar, b: Scalar) -> Scalar:
     first, second = _all_of(a), _all_of(b)
     if len(first) + len(second) <= _SPOKEN or set(first).isdisjoint(second):
         return Apply("and", (a, b))
-    return reduce(both, dict.fromkeys(c for c in second if c not in first), a)
+    whole: Scalar = a
+    for c in dict.fromkeys(second):
+        whole = whole if c in first else both(whole, c)
+    return whole
 
 
 @lru_cache(maxsize=_REMEMBERED)

@@ -113,6 +113,17 @@ def test_imports_point_one_way(path: Path) -> None:
         assert allowed, f"{path.name}:{line}: {own} must not import {other}"
 
 
+BACK_ENDS = {"cpp": "cuda", "cuda": "cpp"}
+
+
+@pytest.mark.parametrize("one", BACK_ENDS)
+def test_back_ends_do_not_know_one_another(one: str) -> None:
+    found = [p for p in MODULES if p.parent.name == "code" and p.name.startswith(f"{one}_")]
+    known = [(p.name, name) for p in found for name, _ in imported(ast.parse(p.read_text()))]
+    assert found
+    assert not [pair for pair in known if pair[1].startswith(f"opgen.code.{BACK_ENDS[one]}_")]
+
+
 @pytest.mark.parametrize("path", MODULES, ids=PLACES)
 def test_third_party_packages_stay_in_their_layer(path: Path) -> None:
     for module, line in imported(parse(path)):

@@ -118,12 +118,6 @@ int rows(const OpgenCall& call, const Step& step, int64_t count, int64_t length)
   return launch_rows<Block<256>, 256>(call, step, count);
 }
 
-// The same with one kind of team: for steps that have a faster way (contractions, which a BLAS does).
-template <typename Step>
-int rows_by_warp(const OpgenCall& call, const Step& step, int64_t count) {
-  return count <= 0 ? OPGEN_OK : launch_rows<Lanes<32>, 128>(call, step, count);
-}
-
 // --- Columns
 // ----------------------------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from opgen.pipeline import Artefacts, Stage
 if TYPE_CHECKING:
     from opgen.opt.derive import Applied, Derived
     from opgen.pipeline import Passes
+    from opgen.plan.model import KernelPlan, Step
 
 Printed = Callable[[Program], str]
 
@@ -142,10 +143,8 @@ def _program(program: Program, *, exact: bool) -> str:
 
 
 def _planned(derived: Derived, results: tuple[str, ...], stage: str) -> str:
-    """The plans of both directions and which of them `auto` will run on a CPU, or the kernels as they are lowered."""
+    """The plans of both directions and which of them `auto` will run on a CPU, or their kernels."""
     from opgen.ir.errors import UnplannableError
-    from opgen.kernel.lower import lower
-    from opgen.kernel.text import kernel
     from opgen.plan import speed
     from opgen.plan.build import build
     from opgen.plan.text import choice, plan
@@ -156,10 +155,25 @@ def _planned(derived: Derived, results: tuple[str, ...], stage: str) -> str:
     except UnplannableError as e:
         return f"# no kernels: {e}\n"
     if stage == "kernel":
-        return "\n".join(kernel(lower(p, step)) for p in plans.values() for step in p.steps)
+        return "\n".join(text for p in plans.values() for step in p.steps for text in _kernels(p, step))
     chosen = speed.choice({which: (p,) for which, p in plans.items()})
     shown = "\n".join(map(plan, plans.values()))
     return f"# auto runs {choice([*plans], chosen.in_torch, chosen.excess)}\n{shown}"
+
+
+def _kernels(plan: KernelPlan, step: Step) -> Iterator[str]:
+    """The kernel of a step as it is lowered, and as each back end prints it."""
+    from opgen.kernel.lanes import lanes, schedule_of
+    from opgen.kernel.lower import lower
+    from opgen.kernel.teams import teams
+    from opgen.kernel.text import kernel
+    from opgen.plan.model import Library, Stream
+
+    k = lower(plan, step)
+    yield kernel(k)
+    if not isinstance(step, Library | Stream):
+        yield f"# in lanes, for a CPU\n{kernel(lanes(k, schedule_of(step)))}"
+        yield f"# in teams, for a device\n{kernel(teams(k, schedule_of(step)))}"
 
 
 def _titled(conditions: tuple[Condition, ...], text: str) -> Iterator[str]:

@@ -13,12 +13,12 @@ from collections.abc import Iterable
 from opgen.code.cpp_layout import block
 from opgen.code.cpp_scope import Access
 from opgen.code.cpp_statements import Statements, fold_name, sums
-from opgen.code.cuda_scope import value_type
 from opgen.code.long_values import hoisted
+from opgen.code.native_scope import value_type
 from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import Batch, Index, Read, Scalar, walk
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Kernel, Node, Role, Store, Tile
-from opgen.kernel.walk import chain, inside, values, waits
+from opgen.kernel.walk import chain, inside, parts, values, waits
 from opgen.plan.model import KernelPlan, Let
 
 _OUTER = (Role.PARALLEL, Role.LANES)
@@ -27,22 +27,9 @@ _INNER = (Role.SERIAL, Role.LANES, Role.CHUNKS)
 
 def kernel_lines(plan: KernelPlan, k: Kernel) -> list[str]:
     """The statements of the function."""
-    *first, last = _parts(k.body)
+    *first, last = parts(k.body)
     lines = [line for part in first for line in block("{", _PartCode(plan, part).lines())]
     return [*lines, *_PartCode(plan, last).lines(), "return rt::status(host);"]
-
-
-def _parts(body: Body) -> list[Body]:
-    """What runs one after the other at all points: outer loops with what is in them, or what stands between these."""
-    parts: list[list[Node]] = []
-    alone = True
-    for node in body:
-        shared = isinstance(node, For) and node.role in _OUTER
-        if alone or shared:
-            parts.append([])
-        parts[-1].append(node)
-        alone = shared
-    return [tuple(p) for p in parts]
 
 
 class _PartCode(Statements):

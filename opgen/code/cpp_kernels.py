@@ -6,15 +6,11 @@ Contractions and convolutions have no kernel: the host gives them to torch.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 from opgen.code.cpp_kernel import kernel_lines
 from opgen.code.cpp_layout import block, commented, laid_out
 from opgen.code.cpp_stream import stream_lines
-from opgen.code.cuda_code import CudaPlan, CudaStep, cuda_plan, numbered
-from opgen.ir.program import Function
 from opgen.kernel.lanes import lanes, schedule_of
 from opgen.kernel.lower import lower
 from opgen.plan.model import Kernel as KernelStep
@@ -27,56 +23,6 @@ class Kernel:
 
     name: str
     lines: tuple[str, ...]
-
-
-@dataclass(slots=True)
-class StepTable:
-    """All kernels of an operator, in the order of its table of steps; equal ones are there once.
-
-    The CUDA kernels of the same steps stand beside those for the CPU: one binding runs either by one number.
-    """
-
-    op: str
-    kernels: list[Kernel] = field(default_factory=list)
-    cuda: list[CudaStep] = field(default_factory=list)
-    cuda_plans: list[CudaPlan] = field(default_factory=list)
-    functions: dict[str, Function] = field(default_factory=dict)  # of the plans: those that stay calls
-    _numbers: dict[str, int] = field(default_factory=dict)
-    _unused: set[str] = field(default_factory=set)  # the CUDA kernels of what torch computes
-
-    def add(self, plan: KernelPlan, prefix: str) -> tuple[int, ...]:
-        """Put the kernels of a plan in; the numbers of its steps."""
-        view = cuda_plan(self.op, prefix, plan)
-        self.functions.update((f.name, f) for f in plan.functions)
-        own = iter(kernels(plan, prefix))
-        numbers: list[int] = []
-        fresh: list[CudaStep] = []
-        for code, placed in zip(view.steps, numbered(view, plan), strict=True):
-            if placed is None:
-                text = _nameless(code.name, code.lines)
-                new = text not in self._unused
-                self._unused.add(text)
-            else:
-                count = len(self.kernels)
-                numbers.append(self._number(next(own), placed))
-                new = len(self.kernels) > count
-            fresh += [code] if new else []
-        if fresh:
-            self.cuda_plans.append(replace(view, steps=tuple(fresh)))
-        return tuple(numbers)
-
-    def _number(self, k: Kernel, cuda: CudaStep) -> int:
-        text = _nameless(k.name, k.lines) + _nameless(cuda.name, cuda.lines)
-        if text not in self._numbers:
-            self._numbers[text] = len(self.kernels)
-            self.kernels.append(k)
-            self.cuda.append(cuda)
-        return self._numbers[text]
-
-
-def _nameless(name: str, lines: Sequence[str]) -> str:
-    """The code of a function without its name and its layout, to see whether it is there already."""
-    return re.sub(r"\s+", "", re.sub(rf"\b(run_)?{name}(?=\b|_)", "", "\n".join(lines)))
 
 
 def kernels(plan: KernelPlan, prefix: str) -> tuple[Kernel, ...]:

@@ -1,6 +1,6 @@
 """Lines of C++ as clang-format leaves them (Google style, 120 columns): blocks, schemas, aligned tables.
 
-What all native dialects share is in `opgen.code.cuda_layout`.
+What all native dialects share is in `opgen.code.native_layout`.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from opgen.code import cuda_layout
-from opgen.code.cuda_layout import LIMIT, commented
+from opgen.code import native_layout
+from opgen.code.native_layout import LIMIT, block, commented
 
 __all__ = ["block", "commented", "laid_out", "schema_lines", "table_lines"]
 
@@ -24,7 +24,7 @@ def laid_out(lines: Sequence[str]) -> list[str]:
         out.append(line)
         if len(out) > 2 and _LAMBDA.search(out[-3]) and out[-1].strip() == "});":
             out[-3:] = [out[-3], *_halved(*out[-3:]), out[-1]]
-    return cuda_layout.laid_out(out)
+    return native_layout.laid_out(out)
 
 
 def _halved(head: str, body: str, tail: str) -> list[str]:
@@ -48,11 +48,6 @@ def _first_argument(arguments: str) -> str:
         if c == "," and depth == 0:
             return arguments[:k]
     return arguments
-
-
-def block(head: str, body: Sequence[str], tail: str = "}") -> list[str]:
-    """Lines inside braces."""
-    return [head, *(f"  {line}" if line else line for line in body), tail]
 
 
 def schema_lines(schema: str) -> list[str]:

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from opgen.code.cuda_scope import host_number, layout, value_type
 from opgen.code.names import CPU_KERNELS, member
+from opgen.code.native_scope import host_number, layout, value_type
 from opgen.code.printer import NATIVE, Leaf, Printer, Text
 from opgen.ir.names import Names
 from opgen.ir.program import Kind, Loop

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 
 from opgen.code.cpp_layout import block
 from opgen.code.cpp_scope import Access, CpuScope, numeric_indices
-from opgen.code.cuda_scope import value_type
 from opgen.code.long_values import hoisted
+from opgen.code.native_scope import value_type
 from opgen.ir.program import Axis, Kind, Loop
-from opgen.ir.scalar import Apply, Batch, Scalar
-from opgen.kernel.model import PLACES, Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile, ranged
+from opgen.ir.scalar import Batch, Scalar
+from opgen.kernel.model import PLACES, Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile, conjuncts, ranged
 from opgen.kernel.walk import bound, chain
 from opgen.plan.model import KernelPlan, Let
 
@@ -136,7 +136,7 @@ class Statements:
 
     def _guarded(self, condition: Scalar, body: Body, lane: str) -> list[str]:
         """What happens under a condition; positions that it keeps in range are not checked again."""
-        parts = list(_conjuncts(condition))
+        parts = list(conjuncts(condition))
         sure = {pair for pair in map(ranged, parts) if pair is not None}
         texts = []
         for e in parts:
@@ -201,11 +201,3 @@ def fold_name(name: str) -> str:
 def sums(accs: Iterable[Acc], call: str) -> list[str]:
     """A call for every accumulator that is a sum of floats: these are kept in blocks."""
     return [f"{fold_name(a.name)}.{call};" for a in accs if a.op == "sum" and a.kind is Kind.FLOAT]
-
-
-def _conjuncts(e: Scalar) -> Iterable[Scalar]:
-    if isinstance(e, Apply) and e.fn == "and" and ranged(e) is None:
-        for part in e.args:
-            yield from _conjuncts(part)
-    else:
-        yield e

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 
 from opgen.code.cpp_layout import block
 from opgen.code.cpp_scope import CpuScope
-from opgen.code.cuda_body import needed
-from opgen.code.cuda_scope import mentions, value_type
 from opgen.code.long_values import hoisted
+from opgen.code.native_scope import mentions, needed, value_type
 from opgen.code.printer import NATIVE, Text
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import ONE, Index, Position, Read, Scalar, reads, walk

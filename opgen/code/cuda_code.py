@@ -2,8 +2,8 @@
 
 Every function takes an `OpgenCall` (templates/csrc/opgen_abi.h) filled once per plan: all buffers of the plan in order,
 its dims in order, float params in `reals`, int and bool ones in `ints` (list params element by element), the broadcast
-batch shape, and a workspace. The caller allocates buffers, calls the steps in order, and converts and sums the results;
-a `Contract` or `Convolve` step may be given to a library instead of calling the function written for it here.
+batch shape, and a workspace. The caller allocates buffers, calls the steps in order, gives contractions and
+convolutions to torch, and converts and sums the results.
 """
 
 from __future__ import annotations
@@ -11,51 +11,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from opgen.code.cuda_body import (
-    Form,
-    column_lines,
-    decoded,
-    form_of,
-    is_flat,
-    is_rounded,
-    let_lines,
-    map_lines,
-    point_function,
-    row_lines,
-)
-from opgen.code.cuda_layout import LIMIT, commented, function, indented, laid_out
-from opgen.code.cuda_scope import REPORT, Scope, element_type, host_scalar, value_type
-from opgen.code.cuda_sequence import sequence_lines
+from opgen.code.cuda_kernel import Form, device_lines, form_of, inner_loops
+from opgen.code.cuda_scope import REPORT, Scope, element_type
+from opgen.code.cuda_statements import is_rounded
 from opgen.code.cuda_stream import lost_width, stream_lines
-from opgen.code.long_values import hoisted
-from opgen.code.native_elsewhere import Preamble, preamble
+from opgen.code.native_elsewhere import Preamble
+from opgen.code.native_layout import LIMIT, commented, function, indented, laid_out
+from opgen.code.native_scope import host_scalar
 from opgen.code.templates import fill
-from opgen.ir.errors import UnplannableError
-from opgen.ir.point import positions
-from opgen.ir.program import Axis, Kind, Loop
-from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, add, mul
+from opgen.ir.program import Axis, Loop
+from opgen.ir.scalar import mul
+from opgen.kernel.lanes import schedule_of
+from opgen.kernel.lower import lower
+from opgen.kernel.model import PLACES, Acc, Atomic, Body, Role, Store
+from opgen.kernel.teams import teams
+from opgen.kernel.walk import chain, inside, parts, steady
 from opgen.plan.build import written
-from opgen.plan.model import (
-    Buffer,
-    Chain,
-    Contract,
-    Convolve,
-    Fold,
-    KernelPlan,
-    Library,
-    Nest,
-    Operand,
-    Pass,
-    ScatterStep,
-    Schedule,
-    Step,
-    Storage,
-    Store,
-    Stream,
-)
+from opgen.plan.model import Kernel as KernelStep
+from opgen.plan.model import KernelPlan, Library, ScatterStep, Stream
 from opgen.plan.stream import sums_of
 
-_LONG_CELL = 40  # a place with a longer text gets a line of its own
+_BASE = "base"  # what runs before the last part of a kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +66,6 @@ class CudaFile:
     before: Preamble = field(default_factory=Preamble)
 
 
-def cuda_file(op: str, plans: Sequence[tuple[str, KernelPlan]]) -> CudaFile:
-    """The view of `csrc/<op>.cu`: plans with the names that their functions begin with (behind the operator's).
-
-    `table` lists the steps that are left to no library, in order: the numbering of the binding.
-    """
-    views = tuple(cuda_plan(op, name, p) for name, p in plans)
-    kept = [s for view, (_, p) in zip(views, plans, strict=True) for s in numbered(view, p) if s is not None]
-    functions = {f.name: f for _, p in plans for f in p.functions}
-    lines = [line for view in views for s in view.steps for line in s.lines]
-    return CudaFile(op, views, table_rows(kept), preamble(functions, lines, "cuda", "OPGEN_DEVICE"))
-
-
 def table_rows(steps: Sequence[CudaStep]) -> tuple[str, ...]:
     """The entries of a table of steps; an operator that torch computes as a whole has one that is never run."""
     rows = tuple(line for i, s in enumerate(steps) for line in _row(i, s))
@@ -115,19 +79,9 @@ def _row(number: int, step: CudaStep) -> list[str]:
 
 
 def cuda_plan(op: str, name: str, plan: KernelPlan) -> CudaPlan:
-    """The functions of one plan."""
-    steps = tuple(_step(plan, s, f"{op}_{name}_{s.name}") for s in plan.steps)
+    """The functions of one plan; what torch computes has none."""
+    steps = tuple(_step(plan, s, f"{op}_{name}_{s.name}") for s in plan.steps if not isinstance(s, Library))
     return CudaPlan(name, tuple(_comment(plan)), steps)
-
-
-def numbered(view: CudaPlan, plan: KernelPlan) -> list[CudaStep | None]:
-    """The steps of a plan that have a place in the table; None for those that torch computes."""
-    return [None if isinstance(s, Library) else code for code, s in zip(view.steps, plan.steps, strict=True)]
-
-
-def cuda_text(op: str, plans: Sequence[tuple[str, KernelPlan]]) -> str:
-    """The text of a file with some plans, every one as a whole."""
-    return file_text(cuda_file(op, plans))
 
 
 def file_text(view: CudaFile) -> str:
@@ -156,23 +110,19 @@ def _comment(plan: KernelPlan) -> list[str]:
 # --- steps -----------------------------------------------------------------------------------------------------------
 
 
-def _step(plan: KernelPlan, step: Step, name: str) -> CudaStep:
-    match step:
-        case Nest():
-            return _nest(plan, step, name)
-        case Contract():
-            return _nest(plan, contraction(plan, step), name, by_warp=True)
-        case Convolve():
-            return _nest(plan, step.nest, name)
-        case ScatterStep():
-            return _scatter(plan, step, name)
-        case Chain():
-            scope = Scope(plan, frozenset(step.own))
-            return _by_thread(plan, step, name, sequence_lines(scope, step), scope)
-        case Stream():
-            scope = Scope(plan, frozenset(written(step)))
-            made = _by_thread(plan, step, name, stream_lines(scope, step), scope)
-            return _with_workspace(plan, step, made) if sums_of(step) else made
+def _step(plan: KernelPlan, step: KernelStep, name: str) -> CudaStep:
+    if isinstance(step, Stream):
+        scope = Scope(plan, frozenset(written(step)))
+        methods = stream_lines(scope, step)
+        launch = [f"return rt::map(call, step, {_count(plan, step.outer)});"]
+        lines = [*_reason(step.reason), *_struct(scope, name, methods), *_run(scope, name, launch)]
+        stream = CudaStep(name, tuple(laid_out(lines)), None, REPORT in scope.members)
+        return _with_workspace(plan, step, stream) if sums_of(step) else stream
+    k = teams(lower(plan, step), schedule_of(step))
+    *first, last = parts(k.body)
+    before = [_part(plan, part, f"{name}_{_BASE}") for part in first]
+    order = ", repeats in any order" if isinstance(step, ScatterStep) else ""
+    return _part(plan, last, name, f"{step.reason}{order}", before)
 
 
 def _with_workspace(plan: KernelPlan, step: Stream, made: CudaStep) -> CudaStep:
@@ -185,47 +135,53 @@ def _with_workspace(plan: KernelPlan, step: Stream, made: CudaStep) -> CudaStep:
     return replace(made, lines=(*made.lines, *laid_out(lines)), workspace=workspace)
 
 
-def _nest(plan: KernelPlan, nest: Nest, name: str, by_warp: bool = False) -> CudaStep:
-    form = form_of(nest)
-    written = frozenset(s.buffer for p in nest.passes for s in p.stores)
-    scope = Scope(plan, written)
-    methods = {Form.MAP: map_lines, Form.ROWS: row_lines, Form.COLUMNS: column_lines}[form](scope, nest)
-    points = _count(plan, nest.outer)
-    lengths = list(dict.fromkeys(_count(plan, p.loops) for p in nest.passes if p.loops))
-    lines = [*_reason(nest.reason), *_struct(scope, name, methods)]
+def _part(plan: KernelPlan, part: Body, name: str, reason: str = "", before: Sequence[CudaStep] = ()) -> CudaStep:
+    """One part of a kernel, to be launched behind those `before` it."""
+    stored = frozenset(n.slot for n in inside(part) if isinstance(n, Store | Atomic))
+    scope = Scope(plan, stored, steady=steady(part))
+    outer, body = chain(part, (Role.PARALLEL,))
+    form = form_of(plan, outer, body)
+    methods = device_lines(scope, form, outer, body)
+    points = _count(plan, outer)
+    lengths = list(dict.fromkeys(_count(plan, loops) for loops in inner_loops(body) if loops))
+    across = "true" if outer else "false"
+    launch = [line for s in before for line in _first(s.name)]
     match form:
-        case Form.MAP if is_flat(plan, nest):
-            launch = [
+        case Form.FLAT:
+            launch += [
                 f"const int64_t points = {points};",
                 "if (args.flat()) return rt::map_vectors<16 / sizeof(scalar_t)>(call, step, points);",
                 "return rt::map(call, step, points);",
             ]
         case Form.MAP:
-            launch = [f"return rt::map(call, step, {points});"]
-        case Form.ROWS if by_warp:
-            launch = [f"return rt::rows_by_warp(call, step, {points});"]
+            launch.append(f"return rt::map(call, step, {points});")
         case Form.ROWS:
             longest = lengths[0]
             for other in lengths[1:]:
                 longest = f"std::max<int64_t>({longest}, {other})"
-            launch = [f"return rt::rows(call, step, {points}, {longest});"]
+            launch.append(f"return rt::rows(call, step, {points}, {longest});")
         case Form.COLUMNS:
-            across = "true" if nest.schedule is Schedule.COLUMN else "false"
-            launch = [f"return rt::columns<{across}>(call, step, {points}, {lengths[0]});"]
-    lines += _run(scope, name, launch)
+            launch.append(f"return rt::columns<{across}>(call, step, {points}, {lengths[0]});")
+    lines = [line for s in before for line in (*s.lines, "")]
+    lines += [*_reason(reason), *_struct(scope, name, methods), *_run(scope, name, launch)]
     workspace = None
     if form is Form.COLUMNS:
         workspace = f"{name}_workspace"
-        size = sum(_bytes(f) for p in nest.passes for f in p.folds)
+        size = sum(_bytes(n) for n in body if isinstance(n, Acc))
         counts = f"{_of_pointer(points)}, {_of_pointer(lengths[0])}"
         ask = f"return rt::columns_workspace<{across}>(*call, {counts}, {size});"
         lines += ["", *function(f'extern "C" int64_t {workspace}(const OpgenCall* call)', [ask])]
-    return CudaStep(name, tuple(laid_out(lines)), workspace, REPORT in scope.members)
+    return CudaStep(name, tuple(laid_out(lines)), workspace, REPORT in scope.members or any(s.reports for s in before))
 
 
-def _bytes(f: Fold) -> int:
+def _first(name: str) -> list[str]:
+    """Runs another part."""
+    return [f"const int status = run_{name}<scalar_t>(call);", "if (status != OPGEN_OK) return status;"]
+
+
+def _bytes(a: Acc) -> int:
     """The size of an accumulator, at most."""
-    return 16 if f.op.startswith("arg") else 24 if is_rounded(f) else 8
+    return 16 if a.op in PLACES else 24 if is_rounded(a) else 8
 
 
 def _of_pointer(text: str) -> str:
@@ -299,89 +255,3 @@ def _exported(scope: Scope, name: str) -> list[str]:
 
 def _uses_opmath(scope: Scope) -> bool:
     return any("opmath_t" in f.value for f in _members(scope))
-
-
-# --- scatter ---------------------------------------------------------------------------------------------------------
-
-
-def _scatter(plan: KernelPlan, step: ScatterStep, name: str) -> CudaStep:
-    """Two kernels: the base everywhere, then the points with atomics."""
-    fill = Nest(
-        "fill",
-        step.axes,
-        (Pass((), step.base_lets, (), (Store(step.out, positions(step.axes), step.base),)),),
-        Schedule.MAP,
-    )
-    base = _nest(plan, fill, f"{name}_base")
-    buffer = plan.buffer(step.out)
-    if buffer.storage not in (Storage.COMPUTE, Storage.INT64):
-        raise UnplannableError(f"{step.out}: a scatter of conditions")
-    scope = Scope(plan, frozenset({step.out}))
-    before = scope.enter(step.loops)
-    lets = let_lines(scope, step.lets)
-    cell = f"{scope.tensor(step.out)}.at({scope.positions(step.at, step.out, checked=not step.padded)})"
-    inside = scope.inside(step.at, step.out) if step.padded else ""
-    dropped = [f"if (!({inside})) return;"] if inside else []
-    type_ = value_type(buffer.kind)
-    placed: list[str] = []
-    if len(cell) > _LONG_CELL:
-        name_of_cell = scope.fresh("cell")
-        placed, cell = [f"{type_}* const {name_of_cell} = {cell};"], name_of_cell
-    parts, value = hoisted(scope, step.value, len(f"rt::atomic_{step.op}({cell}, );"))
-    text = value.text if value_type(value.kind) == type_ else f"static_cast<{type_}>({value.text})"
-    body = decoded(
-        scope, step.loops, "point", [*lets, *dropped, *placed, *parts, f"rt::atomic_{step.op}({cell}, {text});"]
-    )
-    scope.leave(before, step.loops)
-    methods = point_function(body)
-    reason = f"{step.reason}, repeats in any order"
-    lines = [*base.lines, "", *_reason(reason), *_struct(scope, name, methods)]
-    launch = [
-        f"const int status = run_{name}_base<scalar_t>(call);",
-        "if (status != OPGEN_OK) return status;",
-        f"return rt::map(call, step, {_count(plan, step.loops)});",
-    ]
-    reports = base.reports or REPORT in scope.members
-    return CudaStep(name, tuple(laid_out([*lines, *_run(scope, name, launch)])), None, reports)
-
-
-def _by_thread(plan: KernelPlan, step: Chain | Stream, name: str, methods: Sequence[str], scope: Scope) -> CudaStep:
-    """A thread for every outer point."""
-    lines = [*_reason(step.reason), *_struct(scope, name, methods)]
-    launch = [f"return rt::map(call, step, {_count(plan, step.outer)});"]
-    return CudaStep(name, tuple(laid_out([*lines, *_run(scope, name, launch)])), None, REPORT in scope.members)
-
-
-# --- contraction -----------------------------------------------------------------------------------------------------
-
-
-def contraction(plan: KernelPlan, step: Contract) -> Nest:
-    """The plain nest of a contraction: a fallback where there is no BLAS, and what the emulation runs."""
-    operands = [o for o in (step.out, step.a, step.b, step.bias) if o is not None]
-    loops: dict[str, Loop] = {}
-    for o in operands:
-        loops.update({k: v for k, v in _loops(plan.buffer(o.buffer), o).items() if k not in loops})
-
-    def read(o: Operand) -> Read:
-        return Read(o.buffer, _at(o))
-
-    summed = tuple(loop for k, loop in loops.items() if k not in step.out.labels)
-    folded = Pass(summed, folds=(Fold("total", "sum", mul(read(step.a), read(step.b))),))
-    total: Read = Read("total", ())
-    kind = plan.buffer(step.out.buffer).kind
-    value = total if step.bias is None else add(total, read(step.bias))
-    stored = Pass((), stores=(Store(step.out.buffer, _at(step.out), value),))
-    if kind is Kind.INT:
-        folded = Pass(folded.loops, folds=tuple(Fold(f.name, f.op, f.value, Kind.INT) for f in folded.folds))
-    outer = tuple(loops[k] for k in step.out.labels)
-    return Nest(step.name, outer, (folded, stored), Schedule.ROW, step.results, step.reason)
-
-
-def _at(o: Operand) -> tuple[Position, ...]:
-    return tuple(BATCH if k == "..." else Index(k) for k in o.labels)
-
-
-def _loops(buffer: Buffer, o: Operand) -> dict[str, Loop]:
-    """The loop of each label of an operand."""
-    pairs = zip(o.labels, buffer.shape, strict=True)
-    return {k: BATCH if isinstance(size, Batch) else Axis(k, size) for k, size in pairs}

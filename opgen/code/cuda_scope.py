@@ -6,21 +6,20 @@ the kernel's struct needs, and prints scalars through the shared printer. Everyt
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
 from opgen.code.names import KERNELS, member
+from opgen.code.native_scope import host_number, host_scalar, layout, value_type
 from opgen.code.printer import NATIVE, Leaf, Printer, Text
 from opgen.ir.names import Names
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import Batch, Dim, Index, Lit, Param, Position, Read, Scalar
-from opgen.plan.model import Buffer, Chain, KernelPlan, Storage
+from opgen.plan.model import KernelPlan, Storage
 from opgen.plan.ranges import Ranges
 
 _ELEMENT = {Storage.SCALAR: "scalar_t", Storage.COMPUTE: "opmath_t", Storage.INT64: "int64_t", Storage.BOOL: "bool"}
-_VALUE = {Kind.FLOAT: "opmath_t", Kind.INT: "int64_t", Kind.BOOL: "bool"}
 _ATOM = NATIVE.atom
 REPORT = "report"  # the key of the member that takes reports of positions out of range
 
@@ -28,11 +27,6 @@ REPORT = "report"  # the key of the member that takes reports of positions out o
 def element_type(storage: Storage) -> str:
     """The C++ type of a buffer's elements."""
     return _ELEMENT[storage]
-
-
-def value_type(kind: Kind) -> str:
-    """The C++ type a value of a kind is computed in."""
-    return _VALUE[kind]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +51,9 @@ class Scope:
     packed: dict[str, str] | None = None
     around: dict[str, Axis] = field(default_factory=dict)  # the loops that the code stands in
     trusted: frozenset[str] = frozenset()  # buffers whose accesses need no check
-    chain: Chain | None = None  # what it stores is read in range along it
+    steady: frozenset[tuple[str, int]] = frozenset()  # positions of slots along loops that go on from what they stored
+    sure: set[tuple[Scalar, Scalar]] = field(default_factory=set)  # positions and sizes that a condition compares
+    tiles: dict[str, str] = field(default_factory=dict)
     names: Names = field(default_factory=lambda: Names(KERNELS))
     _ranges: Ranges = field(init=False)
 
@@ -97,7 +93,7 @@ class Scope:
         size = self.plan.buffer(buffer).shape[k]
         if isinstance(p, Batch) or isinstance(size, Batch) or buffer in self.trusted:
             return False
-        if (buffer, k, p) in self.plan.guarded or (self.chain is not None and self.chain.trusts(buffer, k)):
+        if (buffer, k, p) in self.plan.guarded or (buffer, k) in self.steady or (p, size) in self.sure:
             return False
         return not self._ranges.inside(p, size, tuple(self.around.values()))
 
@@ -223,45 +219,3 @@ class Scope:
                 self.names.release(self.loops[axis.name])
                 self.around.pop(axis.name, None)
         self.loops = before
-
-
-def layout(buffer: Buffer) -> tuple[int, int]:
-    """Rank (the batch counted as one) and the position of the batch, -1 for none."""
-    at = next((i for i, s in enumerate(buffer.shape) if isinstance(s, Batch)), -1)
-    return len(buffer.shape), at
-
-
-def host_number(plan: KernelPlan, leaf: Dim | Param) -> Text:
-    """A dim or parameter as the host finds it in the call."""
-    if isinstance(leaf, Dim):
-        if leaf.name == "...":
-            return Text("rt::batch_count(call)", _ATOM, Kind.INT)
-        position = [d.name for d in plan.dims].index(leaf.name)
-        return Text(f"call.dims[{position}]", _ATOM, Kind.INT)
-    reals = ints = 0
-    for p in plan.params:
-        if p.type == "str":
-            continue
-        real = p.type == "float"
-        if p.name == leaf.name:
-            number = (reals if real else ints) + (leaf.item or 0)
-            kind = Kind.FLOAT if real else Kind.BOOL if p.type == "bool" else Kind.INT
-            text = f"call.reals[{number}]" if real else f"call.ints[{number}]"
-            return Text(f"{text} != 0" if kind is Kind.BOOL else text, _ATOM, kind)
-        reals, ints = reals + (p.length or 1) * real, ints + (p.length or 1) * (not real)
-    raise AssertionError(f"{plan.name}: no parameter {leaf.name!r}")
-
-
-def host_scalar(plan: KernelPlan, e: Scalar) -> str:
-    """An integer of dims and int params, in host code."""
-
-    def leaf(x: Leaf) -> Text:
-        assert isinstance(x, Dim | Param)
-        return host_number(plan, x)
-
-    return Printer(NATIVE, leaf)(e)
-
-
-def mentions(name: str, lines: Sequence[str]) -> bool:
-    """Whether a name stands in printed code."""
-    return any(re.search(rf"\b{name}\b", line) for line in lines)

@@ -9,24 +9,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from opgen.code.cuda_body import (
+from opgen.code.cuda_kernel import point_function
+from opgen.code.cuda_scope import Scope
+from opgen.code.cuda_statements import (
     accumulator,
     added,
     decoded,
     is_rounded,
     let_lines,
-    needed,
-    point_function,
     result,
     store_lines,
+    summed,
 )
-from opgen.code.cuda_layout import function
-from opgen.code.cuda_scope import Scope, host_scalar, value_type
-from opgen.code.cuda_sequence import summed
 from opgen.code.long_values import hoisted
+from opgen.code.native_layout import function
+from opgen.code.native_scope import host_scalar, needed, value_type
 from opgen.ir.program import Axis, Kind
 from opgen.ir.scalar import ZERO, Index, Read, Scalar, mul, reads, substitute
-from opgen.plan.model import Dot, Fold, KernelPlan, Let, Pass, Store, Stream, Sweep, Weigh
+from opgen.kernel.model import Store
+from opgen.plan.model import Dot, Fold, KernelPlan, Let, Pass, Stream, Sweep, Weigh
 from opgen.plan.stream import sums_of
 
 
@@ -96,7 +97,10 @@ def _local(s: Sweep, along: Axis) -> Sweep:
 
 
 def _point(scope: Scope, p: Pass) -> list[str]:
-    return [*let_lines(scope, p.lets), *(line for s in p.stores for line in store_lines(scope, s))]
+    return [
+        *let_lines(scope, p.lets),
+        *(line for s in p.stores for line in store_lines(scope, Store(s.buffer, s.at, s.value))),
+    ]
 
 
 def _sum(w: Weigh) -> Read:
@@ -146,7 +150,7 @@ def _sweep(scope: Scope, s: Sweep, along: Axis, lost: _Lost) -> list[str]:
     body += let_lines(scope, rest)
     for f in s.folds:
         if f is not top:
-            body += added(scope, f, folds[f.name], (along,))
+            body += added(scope, f.value, folds[f.name])
     for w in s.sums:
         body += _over(scope, w, lost, partial(_added, scope, w))
     sums = [folds[f.name] for f in s.folds if f is not top and is_rounded(f)]
@@ -157,7 +161,7 @@ def _sweep(scope: Scope, s: Sweep, along: Axis, lost: _Lost) -> list[str]:
 
 
 def _type(scope: Scope, f: Fold, s: Sweep) -> str:
-    return f"rt::Running<{value_type(f.kind)}>" if f.name == s.online else accumulator(scope, f)
+    return f"rt::Running<{value_type(f.kind)}>" if f.name == s.online else accumulator(scope, f, f.value)
 
 
 def _needed(lets: Sequence[Let], value: Scalar) -> tuple[Let, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from opgen.code.cuda_scope import value_type
+from opgen.code.native_scope import value_type
 from opgen.code.printer import Printer, Text
 from opgen.code.wide import is_wide, pieces
 from opgen.ir.program import Kind

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from opgen.code.cuda_layout import LIMIT, commented, function
+from opgen.code.native_layout import LIMIT, commented, function
 from opgen.code.printer import NATIVE, Leaf, Printer, Text, native_function
 from opgen.ir.errors import UnplannableError
 from opgen.ir.program import Function

@@ -15,19 +15,19 @@ _INTEGER = ("add", "sub", "mul", "neg", "floordiv", "mod")
 
 def conjuncts(condition: Scalar) -> Iterator[Scalar]:
     """The conditions that all hold where `condition` does."""
-    match condition:
-        case Apply("and", args):
-            for a in args:
-                yield from conjuncts(a)
-        case Apply("not", (Apply("or", args),)):
-            for a in args:
-                yield from conjuncts(negation_of(a))
-        case Apply("not", (Apply("ne", args),)):
-            yield Apply("eq", args)
-        case Lit(True):
-            pass
-        case _:
-            yield condition
+    stack = [condition]
+    while stack:
+        match stack.pop():
+            case Apply("and", args):
+                stack += args[::-1]
+            case Apply("not", (Apply("or", args),)):
+                stack += [negation_of(a) for a in args[::-1]]
+            case Apply("not", (Apply("ne", args),)):
+                yield Apply("eq", args)
+            case Lit(True):
+                pass
+            case c:
+                yield c
 
 
 def is_integer(e: Scalar, integers: frozenset[str]) -> bool:

@@ -125,6 +125,8 @@ Position = Scalar | Batch
 _LEAVES = (Lit, Index, Const, Param, Dim)
 _REMEMBERED = 1 << 16  # answers about expressions, which passes ask for again and again
 
+_SPOKEN = 8  # so many conditions at once are left as they were written, repeated or not
+
 ZERO, ONE, TWO = Lit(0), Lit(1), Lit(2)
 _MINUS_ONE = Lit(-1)
 INF, NAN, PI = Const("inf"), Const("nan"), Const("pi")
@@ -187,15 +189,38 @@ def transform_rounded(e: Scalar, f: Callable[[Scalar], Scalar]) -> Scalar:
 
 
 def walk(e: Scalar) -> Iterator[Scalar]:
-    """Every node, parents before operands, left to right."""
+    """Every distinct node once, in order of first appearance: parents before operands, left to right."""
+    seen: set[Scalar] = set()
     stack = [e]
     while stack:
         node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
         yield node
         if isinstance(node, Apply):
             stack.extend(node.args[::-1])
         elif isinstance(node, Read | Cast):
             stack.extend(children(node)[::-1])
+
+
+def occurrences(e: Scalar) -> dict[Scalar, int]:
+    """At how many places of an expression each of its nodes stands, as it would be written out."""
+    order: dict[Scalar, None] = {}
+
+    def look(a: Scalar) -> None:
+        for c in children(a):
+            if c not in order:
+                look(c)
+        order[a] = None
+
+    look(e)
+    found = dict.fromkeys(order, 0)
+    found[e] = 1
+    for a in reversed(order):  # what an operand stands in comes before it
+        for c in children(a):
+            found[c] += found[a]
+    return found
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -211,7 +236,7 @@ def mentions(e: Scalar) -> tuple[frozenset[str], bool]:
 @lru_cache(maxsize=_REMEMBERED)
 def reads(e: Scalar) -> tuple[Read, ...]:
     """The distinct accesses in order of first appearance, those nested in positions included."""
-    return tuple(dict.fromkeys(n for n in walk(e) if isinstance(n, Read)))
+    return tuple(n for n in walk(e) if isinstance(n, Read))
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -332,12 +357,26 @@ def where(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
 
 
 def both(a: Scalar, b: Scalar) -> Scalar:
-    """Logical and, with literal conditions folded."""
+    """Logical and, with literal conditions folded; a long one says nothing twice, or it would double at every step."""
     if isinstance(a, Lit):
         return b if a.value else a
     if isinstance(b, Lit):
         return a if b.value else b
-    return Apply("and", (a, b))
+    first, second = _all_of(a), _all_of(b)
+    if len(first) + len(second) <= _SPOKEN or set(first).isdisjoint(second):
+        return Apply("and", (a, b))
+    whole: Scalar = a
+    for c in dict.fromkeys(second):
+        whole = whole if c in first else both(whole, c)
+    return whole
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _all_of(condition: Scalar) -> tuple[Scalar, ...]:
+    """The conditions that hold where one does, in turn."""
+    if isinstance(condition, Apply) and condition.fn == "and":
+        return tuple(c for a in condition.args for c in _all_of(a))
+    return (condition,)
 
 
 def call(fn: str, *args: Scalar) -> Scalar:

@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from opgen.ir.program import Loop
 from opgen.ir.scalar import ONE, Batch, Dim, call
-from opgen.kernel.model import Body, For, If, Kernel, Node, Role
+from opgen.kernel.model import Atomic, Body, For, If, Kernel, Node, Role
+from opgen.kernel.walk import inside
 from opgen.plan.model import Nest, Schedule, Step
 
 Roles = Callable[[Role], Role]  # the role of a loop, from what it was lowered as
@@ -22,8 +23,28 @@ def lanes(k: Kernel, schedule: Schedule) -> Kernel:
     if schedule is Schedule.COLUMN and _batch_last(k.body):
         one = call("eq", Dim("..."), ONE)
         return replace(k, body=(If(one, _body(k.body, _along_rows), _body(k.body, _across)),))
+    k = parallel_first(k)
     roles = {Schedule.ROW: _along_rows, Schedule.WHOLE: _in_chunks}.get(schedule, _across)
     return replace(k, body=_body(k.body, roles))
+
+
+def parallel_first(k: Kernel) -> Kernel:
+    """Loops around an atomic store with the parallel ones outside: the others keep their order at each point."""
+    return replace(k, body=tuple(_parallel_first(n) for n in k.body))
+
+
+def _parallel_first(node: Node) -> Node:
+    loops: list[For] = []
+    body: Body = (node,)
+    while len(body) == 1 and isinstance(body[0], For):
+        loops.append(body[0])
+        body = body[0].body
+    if not any(isinstance(n, Atomic) for n in inside(body)):
+        return node
+    shared = [a for a in loops if a.role is Role.PARALLEL]
+    for a in reversed([*shared, *(a for a in loops if a.role is not Role.PARALLEL)]):
+        body = (replace(a, body=body),)
+    return body[0]
 
 
 def schedule_of(step: Step) -> Schedule:

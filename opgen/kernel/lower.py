@@ -158,11 +158,17 @@ def _scatter(plan: KernelPlan, step: ScatterStep) -> Body:
     inside = _inside(plan, step) if step.padded else []
     if inside:
         put = If(reduce(lambda a, b: call("and", a, b), inside), (put,))
-    rest = [a for a in step.loops if a not in step.free]
     return (
         *loops_around(step.axes, base, Role.PARALLEL),
-        *loops_around(step.free, loops_around(rest, (*step.lets, put)), Role.PARALLEL),
+        *_points(step, (*step.lets, put)),
     )
+
+
+def _points(step: ScatterStep, body: Body) -> Body:
+    """The points of a scatter, in the order in which they are declared."""
+    for a in reversed(step.loops):
+        body = (For(a, body, Role.PARALLEL if a in step.free else Role.SERIAL),)
+    return body
 
 
 def _inside(plan: KernelPlan, step: ScatterStep) -> list[Scalar]:

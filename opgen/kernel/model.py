@@ -18,6 +18,7 @@ partial sums) is a rewrite from kernel to kernel, checked by `verify` and by `in
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -34,6 +35,7 @@ class Role(StrEnum):
     SERIAL = "serial"  # in order
     PARALLEL = "parallel"  # independent of each other: threads, blocks
     LANES = "lanes"  # side by side, as the lanes of a vector; they may meet in an accumulator that stands around them
+    TEAM = "team"  # lanes as well, shared out among the threads of a team
     CHUNKS = "chunks"  # lanes as well, in chunks that are run in parallel and joined in their order
 
 
@@ -146,3 +148,12 @@ def ranged(e: Scalar) -> tuple[Scalar, Scalar] | None:
             return p, size
         case _:
             return None
+
+
+def conjuncts(e: Scalar) -> Iterator[Scalar]:
+    """The conditions that a condition is made of; one that a position is in range is one."""
+    if isinstance(e, Apply) and e.fn == "and" and ranged(e) is None:
+        for part in e.args:
+            yield from conjuncts(part)
+    else:
+        yield e

@@ -37,16 +37,19 @@ def waits(loop: For) -> bool:
 
 
 def steady(body: Body) -> frozenset[tuple[str, int]]:
-    """Positions of slots along loops that go on from what they stored: whoever wrote the loop keeps them in range."""
-    return frozenset(
-        (n.slot, k)
-        for loop in inside(body)
-        if isinstance(loop, For) and isinstance(loop.loop, Axis) and waits(loop)
-        for n in inside(loop.body)
-        if isinstance(n, Store)
-        for k, p in enumerate(n.at)
-        if p == Index(loop.loop.name)
-    )
+    """Positions of slots along loops that go on from what they stored: whoever wrote the loop keeps them in range.
+
+    Loops inside of such a loop go through one place of it; they are none themselves.
+    """
+    found: set[tuple[str, int]] = set()
+    for node in body:
+        if isinstance(node, For) and isinstance(node.loop, Axis) and node.role is Role.SERIAL and waits(node):
+            here = Index(node.loop.name)
+            stores = (n for n in inside(node.body) if isinstance(n, Store))
+            found |= {(n.slot, k) for n in stores for k, p in enumerate(n.at) if p == here}
+        elif isinstance(node, For):
+            found |= steady(node.body)
+    return frozenset(found)
 
 
 def loops_of(body: Body) -> tuple[Loop, ...]:
@@ -63,6 +66,19 @@ def chain(body: Body, roles: Iterable[Role]) -> tuple[tuple[Loop, ...], Body]:
         loops.append(body[0].loop)
         body = body[0].body
     return tuple(loops), body
+
+
+def parts(body: Body) -> list[Body]:
+    """What runs one after the other at all points: outer loops with what is in them, or what stands between these."""
+    found: list[list[Node]] = []
+    alone = True
+    for node in body:
+        shared = isinstance(node, For) and node.role in (Role.PARALLEL, Role.LANES)
+        if alone or shared:
+            found.append([])
+        found[-1].append(node)
+        alone = shared
+    return [tuple(p) for p in found]
 
 
 def straight(body: Body) -> Iterator[Body]:

@@ -12,21 +12,18 @@ from dataclasses import dataclass, field
 from opgen.diagnostics.model import Bag, Span
 from opgen.ir.program import Axis, Compute, Kind, Loop, Shape
 from opgen.ir.scalar import (
-    BATCH,
     NAN,
     Apply,
     Batch,
     Dim,
-    Index,
     Lit,
-    Read,
     Scalar,
     add,
     children,
+    mentions,
     mul,
     neg,
     transform,
-    walk,
 )
 from opgen.lang.nodes import Expr
 from opgen.lower.declare import Declarations
@@ -221,13 +218,7 @@ def loops_of(infos: Iterable[IndexInfo | Batch]) -> tuple[Loop, ...]:
 
 def free(e: Scalar) -> tuple[frozenset[str], bool]:
     """The indices an expression uses, and whether it uses batch dims."""
-    names, batch = set(), False
-    for node in walk(e):
-        if isinstance(node, Index):
-            names.add(node.name)
-        elif isinstance(node, Read) and BATCH in node.at:
-            batch = True
-    return frozenset(names), batch
+    return mentions(e)
 
 
 def same_extent(a: Scalar, b: Scalar, dims: dict[str, Scalar | None]) -> bool:

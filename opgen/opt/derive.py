@@ -16,7 +16,7 @@ from opgen.diff.surface import gradient_surface
 from opgen.diff.tangent import NoForwardModeError, tangent
 from opgen.ir.operator import Operator, Variant
 from opgen.ir.program import Compute, Kind, Program, Role, definitions, names, statement_reads, statement_scalars
-from opgen.ir.scalar import Apply, walk
+from opgen.ir.scalar import Apply, occurrences, walk
 from opgen.opt.affine import through_sums, with_sums
 from opgen.opt.contract import contract
 from opgen.opt.convolve import convolve
@@ -92,7 +92,8 @@ def is_long(p: Program) -> bool:
     if any(f.value is not None and f.partials for f in p.functions):
         return False
     bodies = [e for s in p.statements for e in statement_scalars(s)]
-    return sum(isinstance(n, Apply) for e in bodies for n in walk(e)) + len(p.statements) > _LONGEST
+    operations = sum(k for e in bodies for n, k in occurrences(e).items() if isinstance(n, Apply))
+    return operations + len(p.statements) > _LONGEST
 
 
 def _computed_elsewhere(v: Variant, *, differentiable: bool) -> Derived:

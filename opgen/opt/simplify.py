@@ -35,6 +35,7 @@ from opgen.ir.scalar import (
     Scalar,
     both,
     neg,
+    occurrences,
     reads,
     sub,
     transform,
@@ -203,9 +204,9 @@ def _uses(p: Program) -> dict[str, int]:
     found: dict[str, int] = {}
     for s in p.statements:
         for e in statement_scalars(s):
-            for n in walk(e):
+            for n, k in occurrences(e).items():
                 if isinstance(n, Read):
-                    found[n.tensor] = found.get(n.tensor, 0) + 1
+                    found[n.tensor] = found.get(n.tensor, 0) + k
     return found
 
 
@@ -277,4 +278,4 @@ def _distinct(at: tuple[Position, ...]) -> bool:
 
 
 def _nodes(e: Scalar) -> int:
-    return sum(1 for _ in walk(e))
+    return sum(occurrences(e).values())

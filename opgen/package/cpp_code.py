@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from opgen.code.cpp_convolution import CLASS, HEADER
-from opgen.code.cpp_kernels import StepTable
 from opgen.code.cpp_layout import schema_lines, table_lines
 from opgen.code.cuda_code import CudaFile, file_text, table_rows
 from opgen.code.native_elsewhere import preamble
@@ -18,6 +17,7 @@ from opgen.code.templates import fill
 from opgen.ir.errors import UnplannableError
 from opgen.ir.operator import Operator
 from opgen.package.cpp_host import Direction, host_function
+from opgen.package.step_table import StepTable
 from opgen.plan.speed import Choice, choice
 
 MOST = 256 * 1024  # characters of kernels in one language: what is longer takes compilers minutes

@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from opgen.code.cpp_convolution import convolution_lines
-from opgen.code.cpp_kernels import StepTable
 from opgen.code.cpp_layout import block, laid_out
-from opgen.code.cuda_layout import LIMIT
 from opgen.code.layout import quoted
+from opgen.code.native_layout import LIMIT
 from opgen.code.printer import NATIVE, Leaf, Printer, Text
 from opgen.code.signature import is_computed, params_of
 from opgen.ir.names import Names
@@ -21,6 +20,7 @@ from opgen.ir.operator import Operator, Variant
 from opgen.ir.program import Argument, Axis, Chosen, Condition, Given, Kind, Program, Role
 from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Param, Scalar
 from opgen.package.shapes import carriers
+from opgen.package.step_table import StepTable
 from opgen.plan.build import build, written
 from opgen.plan.contract import linear_form
 from opgen.plan.model import Buffer, Contract, Convolve, Kernel, KernelPlan, Library, Nest, Operand, Result, Storage

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from opgen.ir.program import Compute, Loop, Recurrence, Scatter, Statement
-from opgen.ir.scalar import BATCH, Apply, Batch, Index, Read, Scalar, walk
+from opgen.ir.scalar import BATCH, Apply, Batch, Index, Read, Scalar, occurrences, walk
 from opgen.plan.model import label
 from opgen.plan.ranges import Ranges
 
@@ -67,8 +67,8 @@ def _used(r: Read) -> set[str]:
 
 def _cost(e: Scalar) -> int:
     """What a value costs, in additions."""
-    calls = [n.fn for n in walk(e) if isinstance(n, Apply)]
-    return sum(1 if fn in _CHEAP else 3 if fn in _ROOTS else 8 for fn in calls)
+    calls = [(n.fn, k) for n, k in occurrences(e).items() if isinstance(n, Apply)]
+    return sum(k * (1 if fn in _CHEAP else 3 if fn in _ROOTS else 8) for fn, k in calls)
 
 
 def scalars(s: Statement) -> tuple[Scalar, ...]:

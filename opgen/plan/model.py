@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from opgen.ir.program import Argument, Axis, DimSource, Function, Kind, Loop, Role, Shape
-from opgen.ir.scalar import Batch, Index, Position, Scalar
+from opgen.ir.scalar import Batch, Position, Scalar
 from opgen.opt.convolution import Convolution
 
 
@@ -225,10 +225,6 @@ class Chain:
     @property
     def own(self) -> tuple[str, ...]:
         return tuple(t.store.buffer for t in self.tasks)
-
-    def trusts(self, buffer: str, k: int) -> bool:
-        """Whether position `k` of a buffer runs along the chain: the program sees to it that it is in range there."""
-        return any(t.store.buffer == buffer and t.store.at[k] == Index(self.along.name) for t in self.tasks)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from opgen.ir.program import Loop, Role, Shape
-from opgen.ir.scalar import Apply, Batch, Cast, Index, Lit, Position, Read, Scalar, mentions, reads, walk
+from opgen.ir.scalar import Apply, Batch, Cast, Index, Lit, Position, Read, Scalar, mentions, occurrences, reads, walk
 from opgen.plan.model import (
     Chain,
     Contract,
@@ -221,7 +221,7 @@ def _costs(step: Step) -> Iterator[Cost]:
             for s in step.sweeps:
                 for d in s.dots:
                     product = isinstance(d.value, Apply) and d.value.fn == "mul"
-                    operations = sum(isinstance(n, Apply) for n in walk(d.value))
+                    operations = sum(k for n, k in occurrences(d.value).items() if isinstance(n, Apply))
                     torch = 0.1 if product else PASS * operations
                     loops = (*step.outer, step.along, d.over)
                     yield Cost(

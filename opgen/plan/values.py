@@ -30,6 +30,7 @@ from opgen.ir.scalar import (
     Read,
     Scalar,
     both,
+    occurrences,
     rebuild,
     walk,
     where,
@@ -224,10 +225,10 @@ class Values:
 
     def use(self, root: Scalar, level: int) -> None:
         """Note that a root of a pass at some level uses a value."""
-        for n in walk(root):
+        for n, times in occurrences(root).items():
             known = self.node(n)
             if known is not None:
-                known.uses += 1
+                known.uses += times
                 known.escapes = known.escapes or level > known.level
 
     def settle(self) -> None:

@@ -33,6 +33,7 @@ from opgen.ir.scalar import (
     Scalar,
     both,
     call,
+    children,
     rebuild,
     walk,
     where,
@@ -124,9 +125,18 @@ class _Lazy:
     fresh: Names
     before: list[Compute] = field(default_factory=list)
     known: dict[tuple[Scalar, bool], tuple[Polynomial, ...]] = field(default_factory=dict)
+    made: dict[tuple[Scalar, Scalar | None], Scalar] = field(default_factory=dict)
+    hazards: dict[Scalar, bool] = field(default_factory=dict)
     sized: dict[str, bool] = field(default_factory=dict)  # whether a size stands in a condition with a statement
 
     def safe(self, e: Scalar, guard: Scalar | None) -> Scalar:
+        """What needs no guard, or has one already, in place of an expression that is needed under a guard."""
+        found = self.made.get((e, guard))
+        if found is None:
+            found = self.made[e, guard] = self._safe(e, guard)
+        return found
+
+    def _safe(self, e: Scalar, guard: Scalar | None) -> Scalar:
         match e:
             case Apply("where"):
                 return self._where(e, guard)
@@ -241,13 +251,16 @@ class _Lazy:
 
     def _hazardous(self, e: Scalar) -> bool:
         """Would evaluating it where it is not wanted do harm?"""
-        for n in walk(e):
-            if isinstance(n, Read) and n.fill is None:
-                if any(self._may_leave(q, x) for q, x in zip(n.at, self.tensors[n.tensor][0], strict=True)):
-                    return True
-            elif isinstance(n, Apply) and _singular(n):
-                return True
-        return False
+        found = self.hazards.get(e)
+        if found is None:
+            found = self.hazards[e] = self._harms(e) or any(map(self._hazardous, children(e)))
+        return found
+
+    def _harms(self, e: Scalar) -> bool:
+        if isinstance(e, Read):
+            pairs = zip(e.at, self.tensors[e.tensor][0], strict=True)
+            return e.fill is None and any(self._may_leave(q, x) for q, x in pairs)
+        return isinstance(e, Apply) and _singular(e)
 
     def _named(self, e: Scalar) -> Scalar:
         """The condition as an access to a statement of its own, unless it is one already or a number."""

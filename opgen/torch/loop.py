@@ -7,6 +7,7 @@ loop its index is a number, so conditions on it are decided in Python.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -26,7 +27,7 @@ from opgen.ir.program import (
     definitions,
     statement_reads,
 )
-from opgen.ir.scalar import BATCH, ONE, ZERO, Apply, Batch, Index, Lit, Param, Read, Scalar, transform, walk
+from opgen.ir.scalar import BATCH, ONE, ZERO, Apply, Batch, Index, Lit, Param, Read, Scalar, occurrences, transform
 from opgen.torch.body import expanded, is_full
 from opgen.torch.dialect import ATOM
 from opgen.torch.lazy import lazy
@@ -144,11 +145,13 @@ class _Loop:
 
     def _starts_of(self, target: str) -> Scalar | None:
         """What every read of a step one place back reads instead at the first place, if that is one thing."""
-        nodes = [n for c in self.source.steps for n in walk(c.body)]
-        back = [n for n in nodes if isinstance(n, Read) and n.tensor == target and self._is_back(n)]
-        guarded = [n for n in nodes if isinstance(n, Apply) and n.fn == "where" and n.args[2] in back]
-        found = dict.fromkeys(self._start_in(n, target) for n in guarded)
-        return next(iter(found)) if len(found) == 1 and len(guarded) == len(back) else None
+        nodes: Counter[Scalar] = Counter()
+        for c in self.source.steps:
+            nodes.update(occurrences(c.body))
+        back = {n: k for n, k in nodes.items() if isinstance(n, Read) and n.tensor == target and self._is_back(n)}
+        guarded = {n: k for n, k in nodes.items() if isinstance(n, Apply) and n.fn == "where" and n.args[2] in back}
+        found = {self._start_in(n, target) for n in guarded}
+        return found.pop() if len(found) == 1 and sum(guarded.values()) == sum(back.values()) else None
 
     def _start_in(self, e: Apply, target: str) -> Scalar | None:
         """The start of a guarded read one place back, as a number or an access at the axes of the step."""

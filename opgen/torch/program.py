@@ -25,7 +25,7 @@ from opgen.ir.program import (
     statement_reads,
     targets,
 )
-from opgen.ir.scalar import BATCH, Apply, Batch, Lit, Read, Scalar, substitute, walk
+from opgen.ir.scalar import BATCH, Apply, Batch, Lit, Read, Scalar, occurrences, substitute
 from opgen.opt.convolution import convolution
 from opgen.torch.body import as_kind, body_value, expanded, placeholder
 from opgen.torch.dialect import ATOM
@@ -272,9 +272,9 @@ def _is_whole(p: Program, e: Scalar) -> bool:
 def _roundings(p: Program, e: Scalar) -> int:
     """How often torch would round: numbers known to Python are not, integers are where they meet floats."""
     total = 0
-    for n in walk(e):
+    for n, times in occurrences(e).items():
         if not isinstance(n, Apply) or not varies(n) or kind_of(p.kind_of, p, n) is not Kind.FLOAT:
             continue
         whole = [a for a in n.args if _is_whole(p, a)]
-        total += len(whole) + (0 if n.fn in _EXACT else max(1, len(n.args) - 1))
+        total += times * (len(whole) + (0 if n.fn in _EXACT else max(1, len(n.args) - 1)))
     return total

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from opgen.code.cpp_kernels import StepTable
 from opgen.code.templates import root
 from opgen.ir.interp import Array
 from opgen.ir.program import Program
+from opgen.package.step_table import StepTable
 from opgen.plan.build import build
 from opgen.plan.model import KernelPlan
 from opgen.toolchain.compiler import toolchain

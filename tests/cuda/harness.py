@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from opgen.code.cuda_code import cuda_text
 from opgen.code.templates import root
 from opgen.ir.interp import Array, run
 from opgen.ir.program import Kind, Program
-from opgen.plan.build import build
 from tests.cuda import emulate
+from tests.cuda.printed import cuda_text
+from tests.plain import planned
 
 CSRC = root() / "csrc"
 TOLERANCE = {"float64": 1e-11, "float32": 1e-5, "float16": 4e-3, "bfloat16": 3e-2}
@@ -44,7 +44,7 @@ class Emulation:
 
     def __init__(self, name: str, program: Program, folder: Path, dtypes: Sequence[str]) -> None:
         self.program = program
-        self.plan = build(program)
+        self.plan = planned(program)
         source = folder / f"{name}.cu"
         source.write_text(cuda_text(name, [("run", self.plan)]))
         library = emulate.compile_emulated(source, [CSRC], folder / f"{name}.so", dtypes)

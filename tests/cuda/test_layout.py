@@ -1,4 +1,4 @@
-"""Printed CUDA is as clang-format leaves it, short enough to read, and steps are numbered as the binding counts."""
+"""Printed CUDA is as clang-format leaves it, short enough to read, and there for every step of ours."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from opgen.code.cuda_code import cuda_file, cuda_text
 from opgen.ir.program import Compute, Output, Program, Tensor
 from opgen.ir.scalar import BATCH, Scalar, add, call, mul
+from opgen.package.step_table import StepTable
 from opgen.plan.build import build
 from opgen.plan.model import Contract
 from tests.cuda import programs
 from tests.cuda.harness import CSRC
+from tests.cuda.printed import cuda_text
+from tests.plain import planned
 
 
 def long_formula() -> Program:
@@ -41,7 +43,7 @@ def test_printed_files_are_formatted(tmp_path: Path) -> None:
     files = []
     for make in EVERY:
         files.append(tmp_path / f"{make.__name__}.cu")
-        files[-1].write_text(cuda_text(make.__name__, [("run", build(make()))]))
+        files[-1].write_text(cuda_text(make.__name__, [("run", planned(make()))]))
     files += sorted(CSRC.glob("opgen_*.cuh")) + sorted(CSRC.glob("opgen_simt*.h"))
     done = subprocess.run(
         ["clang-format", "--dry-run", "-Werror", *map(str, files)], capture_output=True, text=True, check=False
@@ -50,19 +52,21 @@ def test_printed_files_are_formatted(tmp_path: Path) -> None:
 
 
 def test_lines_are_short() -> None:
-    text = cuda_text("long", [("run", build(long_formula()))])
+    text = cuda_text("long", [("run", planned(long_formula()))])
     assert max(map(len, text.splitlines())) <= 120
 
 
-def test_contractions_have_no_number() -> None:
-    plans = [("one", build(programs.affine())), ("two", build(programs.pointwise()))]
-    kinds = [isinstance(s, Contract) for _, plan in plans for s in plan.steps]
-    names = [s.name for p in cuda_file("op", plans).plans for s in p.steps]
+def test_what_torch_computes_has_no_kernel() -> None:
+    table = StepTable("op")
+    plans = [build(programs.affine()), build(programs.pointwise())]
+    numbers = [table.add(plan, f"plan_{k}") for k, plan in enumerate(plans)]
+    kinds = [isinstance(s, Contract) for plan in plans for s in plan.steps]
     assert True in kinds
-    table = [line for line in cuda_file("op", plans).table if not line.startswith("//")]
-    assert [row[1:].split(",")[0] for row in table] == [n for n, k in zip(names, kinds, strict=True) if not k]
+    assert sum(map(len, numbers)) == kinds.count(False)
+    printed = [s.name for view in table.cuda_plans for s in view.steps]
+    assert printed == [s.name for s in table.cuda]
 
 
 def test_printing_twice_gives_the_same() -> None:
     for make in EVERY:
-        assert cuda_text("op", [("run", build(make()))]) == cuda_text("op", [("run", build(make()))])
+        assert cuda_text("op", [("run", planned(make()))]) == cuda_text("op", [("run", planned(make()))])

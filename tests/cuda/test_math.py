@@ -9,7 +9,7 @@ from math import inf, isnan, nan, nextafter
 
 import pytest
 
-from opgen.code.cuda_scope import value_type
+from opgen.code.native_scope import value_type
 from opgen.ir.functions import FUNCTIONS, ScalarFunction
 from opgen.ir.interp_functions import SCALARS
 from opgen.ir.program import Kind

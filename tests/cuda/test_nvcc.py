@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from opgen.code.cuda_code import cuda_text
 from opgen.plan.build import build
 from opgen.toolchain import cuda
 from tests.cuda import programs
 from tests.cuda.harness import CSRC
+from tests.cuda.printed import cuda_text
 
 pytestmark = [pytest.mark.thorough, pytest.mark.skipif(cuda.nvcc() is None, reason="nvcc is not installed")]
 

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from opgen.code.cuda_code import cuda_text
 from opgen.ir.interp import run
 from opgen.ir.program import Kind
 from opgen.package.samples import default_value
-from opgen.plan.build import build
 from tests.cuda import emulate
 from tests.cuda.harness import CSRC, near, needs_compiler, sample
+from tests.cuda.printed import cuda_text
+from tests.plain import planned
 from tests.spec_files import SPECS
 from tests.spec_programs import arguments, programs
 
@@ -31,7 +31,7 @@ BATCHES = ((2, 3), (3,), (0,))
 
 
 def compare(path: Path, kinds: Sequence[str], folder: Path) -> None:
-    plans = [(name, p, build(p), case) for name, p, case in programs(path, kinds)]
+    plans = [(name, p, planned(p), case) for name, p, case in programs(path, kinds)]
     if not plans:
         return
     source = folder / f"{path.stem}.cu"

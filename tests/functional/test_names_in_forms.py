@@ -166,8 +166,12 @@ def syntax(package: Path) -> None:
 _WORD = re.compile(r"(?<![\w\0.:>\\])([a-z]\w*)(?![\w\0]|::)")
 _NO_LOCALS = ("include", "tensor", "m")  # a directive, a member, what a macro of torch calls a library
 NATIVE = {
-    "C++": (CPU_KERNELS, ("cpp_*.py", "wide.py"), ("cpp_host.py", "cpp_layout.py", "cpp_convolution.py")),
-    "CUDA": (KERNELS, ("cuda_*.py", "wide.py"), ("cuda_layout.py",)),
+    "C++": (
+        CPU_KERNELS,
+        ("cpp_*.py", "native_scope.py", "wide.py"),
+        ("cpp_host.py", "cpp_layout.py", "cpp_convolution.py"),
+    ),
+    "CUDA": (KERNELS, ("cuda_*.py", "native_scope.py", "wide.py"), ()),
 }
 
 

@@ -17,6 +17,7 @@ from opgen.ir.interp import run
 from opgen.kernel import interp, parse, text
 from opgen.kernel.lanes import lanes, schedule_of
 from opgen.kernel.lower import lower
+from opgen.kernel.teams import teams
 from opgen.kernel.verify import verify
 from opgen.package.samples import default_value
 from opgen.plan.build import build
@@ -35,7 +36,7 @@ def test_kernels(path: Path) -> None:
         plan = build(program)
         for step in plan.steps:
             naive = lower(plan, step)
-            for kernel in (naive, lanes(naive, schedule_of(step))):
+            for kernel in (naive, lanes(naive, schedule_of(step)), teams(naive, schedule_of(step))):
                 assert not verify(kernel), name
                 assert parse.kernel(text.kernel(kernel)) == kernel, text.kernel(kernel)
         stated = dict(case.params)

@@ -5,18 +5,16 @@ from __future__ import annotations
 import ctypes
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from opgen.code.cpp_kernels import StepTable
 from opgen.code.cpp_layout import table_lines
-from opgen.code.cuda_code import contraction
 from opgen.code.templates import fill, root
 from opgen.ir.program import Program
 from opgen.kernel.interp import Machine
-from opgen.plan.build import build
-from opgen.plan.model import Contract, Convolve, KernelPlan, Step
+from opgen.package.step_table import StepTable
+from opgen.plan.model import KernelPlan
 from tests.cuda import emulate
+from tests.plain import planned
 
 _RANGE = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
 _PARALLEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, _RANGE, ctypes.c_void_p)
@@ -31,22 +29,6 @@ class _Host(ctypes.Structure):
 def _in_halves(count: int, grain: int, body: object, data: int) -> None:
     body(0, count // 2, data)  # type: ignore[operator]
     body(count // 2, count, data)  # type: ignore[operator]
-
-
-def planned(program: Program) -> KernelPlan:
-    """The plan of a program, with plain loops for what torch computes."""
-    made = build(program)
-    return replace(made, steps=tuple(_plain(made, s) for s in made.steps))
-
-
-def _plain(plan: KernelPlan, step: Step) -> Step:
-    match step:
-        case Contract():
-            return contraction(plan, step)
-        case Convolve():
-            return step.nest
-        case _:
-            return step
 
 
 def kernels_text(table: StepTable) -> str:

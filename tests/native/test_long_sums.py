@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from opgen.code.cuda_code import cuda_text
 from opgen.code.templates import root
-from opgen.plan.build import build
 from tests.cuda import emulate
 from tests.cuda.harness import needs_compiler
-from tests.native.cpu import Compiled, compile_plans, planned
+from tests.cuda.printed import cuda_text
+from tests.native.cpu import Compiled, compile_plans
+from tests.plain import planned
 from tests.plan.long_sums import BOUND, LONG
 
 pytestmark = [pytest.mark.thorough, needs_compiler]
@@ -29,7 +29,7 @@ def on_cpu(tmp_path_factory: pytest.TempPathFactory) -> dict[str, emulate.Emulat
 def on_cuda(tmp_path_factory: pytest.TempPathFactory) -> dict[str, emulate.Emulated]:
     """Every program as emulated kernels for CUDA."""
     folder: Path = tmp_path_factory.mktemp("cuda")
-    plans = [(name, build(case.program())) for name, case in LONG.items()]
+    plans = [(name, planned(case.program())) for name, case in LONG.items()]
     source = folder / "long.cu"
     source.write_text(cuda_text("long", plans))
     library = emulate.compile_emulated(source, [root() / "csrc"], folder / "long.so", ["float32"])

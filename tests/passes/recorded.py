@@ -20,6 +20,7 @@ from opgen.kernel import text as kernel_text
 from opgen.kernel.lanes import lanes, schedule_of
 from opgen.kernel.lower import lower as lower_step
 from opgen.kernel.model import Kernel
+from opgen.kernel.teams import teams
 from opgen.kernel.verify import verify as verify_kernel
 from opgen.lower.operator import lower
 from opgen.opt.autocast import autocast
@@ -134,6 +135,7 @@ def _whole_way(written: str) -> None:
         for plan in plans.values():
             for step in plan.steps:
                 lanes(lower_step(plan, step), schedule_of(step))
+                teams(lower_step(plan, step), schedule_of(step))
         autocast((derived.forward,))
         work(derived.forward, apart=False)
         shardings(derived.forward)

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from opgen.code.cuda_code import cuda_text
 from opgen.code.templates import root
 from opgen.ir.errors import UnplannableError
 from opgen.ir.interp import Array
-from opgen.plan.build import build
 from opgen.plan.model import KernelPlan
 from tests.cuda import emulate
-from tests.native.cpu import Compiled, compile_plans, planned
+from tests.cuda.printed import cuda_text
+from tests.native.cpu import Compiled, compile_plans
+from tests.plain import planned
 from tests.random_programs.calls import Call, Checked, same
 
 TOLERANCE = 1e-7
@@ -40,7 +40,7 @@ class Batch:
 
     def add(self, done: Checked, c: Call) -> None:
         try:
-            self.calls.append((done, c, build(c.program)))
+            self.calls.append((done, c, planned(c.program)))
         except UnplannableError as e:
             self.without.append(str(e))
 
@@ -57,7 +57,7 @@ class Batch:
                 raise DiffersError(done, f"{what}: {e}") from e
 
     def _compiled(self, folder: Path) -> list[emulate.Emulated]:
-        plans = [(f"p{k}", planned(c.program)) for k, (_, c, _) in enumerate(self.calls)]
+        plans = [(f"p{k}", plan) for k, (_, _, plan) in enumerate(self.calls)]
         own = folder / f"cpu{next(_numbers)}"
         own.mkdir()
         library, numbers = compile_plans(plans, own)

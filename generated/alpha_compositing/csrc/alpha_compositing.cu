@@ -12,8 +12,8 @@ template <typename scalar_t>
 struct Step_alpha_compositing_forward_through {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<opmath_t> through;
   rt::Tensor<const scalar_t> alpha;
+  rt::Tensor<opmath_t> through;
   rt::Divider t_size;
   rt::Batch batch;
 
@@ -21,13 +21,11 @@ struct Step_alpha_compositing_forward_through {
     const rt::Place place = batch.place(point);
     double through_running;
     for (int64_t t = 0; t < t_size.size; ++t) {
-      {
-        if (t == 0) {
-          through_running = 1;
-        }
-        through_running *= 1 - alpha.load(place, t);
-        through.store(static_cast<opmath_t>(through_running), place, t);
+      if (t == 0) {
+        through_running = 1;
       }
+      through_running = through_running * (1 - alpha.load(place, t));
+      through.store(static_cast<opmath_t>(through_running), place, t);
     }
   }
 };
@@ -36,14 +34,14 @@ template <typename scalar_t>
 int run_alpha_compositing_forward_through(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {2, 2, 0},  // through
       {0, 2, 0},  // alpha
+      {2, 2, 0},  // through
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   Step_alpha_compositing_forward_through<scalar_t> step;
-  step.through = args.template tensor<opmath_t>(0);
-  step.alpha = args.template tensor<const scalar_t>(1);
+  step.alpha = args.template tensor<const scalar_t>(0);
+  step.through = args.template tensor<opmath_t>(1);
   step.t_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call));
@@ -288,29 +286,27 @@ struct Step_alpha_compositing_backward_share_through {
   rt::Tensor<const opmath_t> grad_weight_1;
   rt::Tensor<const scalar_t> alpha;
   rt::Tensor<const opmath_t> factor_through;
-  rt::Divider t_size;
   int64_t T;
+  rt::Divider t_size;
   rt::Batch batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place place = batch.place(point);
     for (int64_t t = t_size.size - 1; t >= 0; --t) {
-      {
-        const bool t_2 = t + 1 < T;
-        opmath_t part;
-        if (t_2) {
-          part = grad_weight_1.load(place, t + 1) * alpha.load(place, t + 1);
-        } else {
-          part = 0;
-        }
-        opmath_t part_2;
-        if (t_2) {
-          part_2 = share_through.load(place, t + 1) * factor_through.load(place, t + 1);
-        } else {
-          part_2 = 0;
-        }
-        share_through.store(part + part_2, place, t);
+      const bool t_2 = t + 1 < T;
+      opmath_t part;
+      if (t_2) {
+        part = grad_weight_1.load(place, t + 1) * alpha.load(place, t + 1);
+      } else {
+        part = 0;
       }
+      opmath_t part_2;
+      if (t_2) {
+        part_2 = share_through.load(place, t + 1) * factor_through.load(place, t + 1);
+      } else {
+        part_2 = 0;
+      }
+      share_through.store(part + part_2, place, t);
     }
   }
 };
@@ -331,8 +327,8 @@ int run_alpha_compositing_backward_share_through(const OpgenCall& call) {
   step.grad_weight_1 = args.template tensor<const opmath_t>(1);
   step.alpha = args.template tensor<const scalar_t>(2);
   step.factor_through = args.template tensor<const opmath_t>(3);
-  step.t_size = rt::Divider(call.dims[0]);
   step.T = call.dims[0];
+  step.t_size = rt::Divider(call.dims[0]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call));
 }

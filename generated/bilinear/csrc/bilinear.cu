@@ -52,69 +52,6 @@ extern "C" int bilinear_forward_0_sum_i_j_part(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_forward_0_sum_i_j_part<scalar_t>(*call));
 }
 
-// a matrix product: left to the BLAS of torch
-template <typename scalar_t>
-struct Step_bilinear_forward_0_sum_i_j {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const scalar_t> weight;
-  rt::Tensor<const opmath_t> sum_i_j_part;
-  rt::Tensor<opmath_t> sum_i_j;
-  rt::Divider i_size;
-  rt::Divider j_size;
-  rt::Divider o_size;
-  rt::Batch batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t o = rt::split(&rest, o_size);
-    const rt::Place place = batch.place(rest);
-    rt::Sum<opmath_t> total_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < i_size.size * j_size.size;) {
-      stop = rt::next_stop<Team>(stop, i_size.size * j_size.size);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const int64_t j = rt::split(&inner_rest, j_size);
-        const int64_t i_2 = inner_rest;
-        total_fold.add(weight.load(o, i_2, j) * sum_i_j_part.load(place, i_2, j));
-      }
-      total_fold.settle();
-    }
-    total_fold.finish();
-    rt::join<Team>(&total_fold);
-    const opmath_t total = total_fold.value;
-    if (Team::rank() == 0) {
-      sum_i_j.store(total, place, o);
-    }
-  }
-};
-
-template <typename scalar_t>
-int run_bilinear_forward_0_sum_i_j(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Slot slots[] = {
-      {2, 3, -1},  // weight
-      {4, 3, 0},   // sum_i_j_part
-      {5, 2, 0},   // sum_i_j
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  Step_bilinear_forward_0_sum_i_j<scalar_t> step;
-  step.weight = args.template tensor<const scalar_t>(0);
-  step.sum_i_j_part = args.template tensor<const opmath_t>(1);
-  step.sum_i_j = args.template tensor<opmath_t>(2);
-  step.i_size = rt::Divider(call.dims[0]);
-  step.j_size = rt::Divider(call.dims[1]);
-  step.o_size = rt::Divider(call.dims[2]);
-  step.batch = args.batch();
-  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[2]);
-}
-
-extern "C" int bilinear_forward_0_sum_i_j(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_forward_0_sum_i_j<scalar_t>(*call));
-}
-
 // one value per point, nothing shared between points
 template <typename scalar_t>
 struct Step_bilinear_forward_0_output {
@@ -206,69 +143,6 @@ extern "C" int bilinear_forward_1_output_part(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_forward_1_output_part<scalar_t>(*call));
 }
 
-// a matrix product: left to the BLAS of torch
-template <typename scalar_t>
-struct Step_bilinear_forward_1_output {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const scalar_t> weight;
-  rt::Tensor<const opmath_t> output_part;
-  rt::Tensor<opmath_t> output;
-  rt::Divider i_size;
-  rt::Divider j_size;
-  rt::Divider o_size;
-  rt::Batch batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t o = rt::split(&rest, o_size);
-    const rt::Place place = batch.place(rest);
-    rt::Sum<opmath_t> total_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < i_size.size * j_size.size;) {
-      stop = rt::next_stop<Team>(stop, i_size.size * j_size.size);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const int64_t j = rt::split(&inner_rest, j_size);
-        const int64_t i_2 = inner_rest;
-        total_fold.add(weight.load(o, i_2, j) * output_part.load(place, i_2, j));
-      }
-      total_fold.settle();
-    }
-    total_fold.finish();
-    rt::join<Team>(&total_fold);
-    const opmath_t total = total_fold.value;
-    if (Team::rank() == 0) {
-      output.store(total, place, o);
-    }
-  }
-};
-
-template <typename scalar_t>
-int run_bilinear_forward_1_output(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Slot slots[] = {
-      {2, 3, -1},  // weight
-      {3, 3, 0},   // output_part
-      {4, 2, 0},   // output
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  Step_bilinear_forward_1_output<scalar_t> step;
-  step.weight = args.template tensor<const scalar_t>(0);
-  step.output_part = args.template tensor<const opmath_t>(1);
-  step.output = args.template tensor<opmath_t>(2);
-  step.i_size = rt::Divider(call.dims[0]);
-  step.j_size = rt::Divider(call.dims[1]);
-  step.o_size = rt::Divider(call.dims[2]);
-  step.batch = args.batch();
-  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[2]);
-}
-
-extern "C" int bilinear_forward_1_output(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_forward_1_output<scalar_t>(*call));
-}
-
 // --- backward
 // tensors: grad_output, input1, input2, weight, sum_i_j_part, grad_sum_i_j_part, grad_input1, grad_input2, grad_weight,
 // grad_bias
@@ -317,66 +191,6 @@ int run_bilinear_backward_sum_i_j_part(const OpgenCall& call) {
 
 extern "C" int bilinear_backward_sum_i_j_part(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_sum_i_j_part<scalar_t>(*call));
-}
-
-// a matrix product: left to the BLAS of torch
-template <typename scalar_t>
-struct Step_bilinear_backward_grad_sum_i_j_part {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const scalar_t> weight;
-  rt::Tensor<scalar_t> grad_sum_i_j_part;
-  rt::Divider o_size;
-  rt::Divider j_size;
-  rt::Divider i_size;
-  rt::Batch batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t j = rt::split(&rest, j_size);
-    const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
-    rt::Sum<opmath_t> total_fold;
-    for (int64_t o = Team::rank(), stop = 0; stop < o_size.size;) {
-      stop = rt::next_stop<Team>(stop, o_size.size);
-      for (; o < stop; o += Team::size) {
-        total_fold.add(grad_output.load_or_zero(place, o) * weight.load(o, i_2, j));
-      }
-      total_fold.settle();
-    }
-    total_fold.finish();
-    rt::join<Team>(&total_fold);
-    const opmath_t total = total_fold.value;
-    if (Team::rank() == 0) {
-      grad_sum_i_j_part.store(total, place, i_2, j);
-    }
-  }
-};
-
-template <typename scalar_t>
-int run_bilinear_backward_grad_sum_i_j_part(const OpgenCall& call) {
-  static constexpr rt::Slot slots[] = {
-      {0, 2, 0},   // grad_output
-      {3, 3, -1},  // weight
-      {5, 3, 0},   // grad_sum_i_j_part
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  Step_bilinear_backward_grad_sum_i_j_part<scalar_t> step;
-  step.grad_output = args.template tensor<const scalar_t>(0);
-  step.weight = args.template tensor<const scalar_t>(1);
-  step.grad_sum_i_j_part = args.template tensor<scalar_t>(2);
-  step.o_size = rt::Divider(call.dims[2]);
-  step.j_size = rt::Divider(call.dims[1]);
-  step.i_size = rt::Divider(call.dims[0]);
-  step.batch = args.batch();
-  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[0] * call.dims[1]);
-}
-
-extern "C" int bilinear_backward_grad_sum_i_j_part(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_grad_sum_i_j_part<scalar_t>(*call));
 }
 
 // reduces along memory: a row is read and kept in cache by all passes
@@ -491,66 +305,6 @@ int run_bilinear_backward_grad_input2(const OpgenCall& call) {
 
 extern "C" int bilinear_backward_grad_input2(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_grad_input2<scalar_t>(*call));
-}
-
-// a matrix product: left to the BLAS of torch
-template <typename scalar_t>
-struct Step_bilinear_backward_grad_weight {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const opmath_t> sum_i_j_part;
-  rt::Tensor<opmath_t> grad_weight;
-  rt::Batch batch;
-  rt::Divider j_size;
-  rt::Divider i_size;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t j = rt::split(&rest, j_size);
-    const int64_t i_2 = rt::split(&rest, i_size);
-    const int64_t o = rest;
-    rt::Sum<opmath_t> total_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
-      stop = rt::next_stop<Team>(stop, batch.count);
-      for (; inner < stop; inner += Team::size) {
-        const rt::Place place = batch.place(inner);
-        total_fold.add(grad_output.load_or_zero(place, o) * sum_i_j_part.load(place, i_2, j));
-      }
-      total_fold.settle();
-    }
-    total_fold.finish();
-    rt::join<Team>(&total_fold);
-    const opmath_t total = total_fold.value;
-    if (Team::rank() == 0) {
-      grad_weight.store(total, o, i_2, j);
-    }
-  }
-};
-
-template <typename scalar_t>
-int run_bilinear_backward_grad_weight(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Slot slots[] = {
-      {0, 2, 0},   // grad_output
-      {4, 3, 0},   // sum_i_j_part
-      {8, 3, -1},  // grad_weight
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  Step_bilinear_backward_grad_weight<scalar_t> step;
-  step.grad_output = args.template tensor<const scalar_t>(0);
-  step.sum_i_j_part = args.template tensor<const opmath_t>(1);
-  step.grad_weight = args.template tensor<opmath_t>(2);
-  step.batch = args.batch();
-  step.j_size = rt::Divider(call.dims[1]);
-  step.i_size = rt::Divider(call.dims[0]);
-  return rt::rows_by_warp(call, step, call.dims[2] * call.dims[0] * call.dims[1]);
-}
-
-extern "C" int bilinear_backward_grad_weight(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bilinear_backward_grad_weight<scalar_t>(*call));
 }
 
 // reduces across memory: neighbouring columns together, rows in fixed order

@@ -186,11 +186,12 @@ struct Step_bilinear_sample_backward_grad_image {
     const int64_t n = rest;
     const int64_t row_value = row_2.load(n);
     const int64_t col_value = col.load(n);
-    if (!(row_value + a >= 0 && row_value + a < H && col_value + b >= 0 && col_value + b < W)) return;
-    opmath_t* const cell = grad_image.at(row_value + a, col_value + b);
-    const opmath_t part = 1 - rt::abs(points_2.load(n, 0) - row_value - a);
-    const opmath_t part_2 = part * (1 - rt::abs(points_2.load(n, 1) - col_value - b));
-    rt::atomic_sum(cell, grad_output.load_or_zero(n) * part_2);
+    if (row_value + a >= 0 && row_value + a < H && (col_value + b >= 0 && col_value + b < W)) {
+      opmath_t* const cell = grad_image.at(row_value + a, col_value + b);
+      const opmath_t part = 1 - rt::abs(points_2.load(n, 0) - row_value - a);
+      const opmath_t part_2 = part * (1 - rt::abs(points_2.load(n, 1) - col_value - b));
+      rt::atomic_sum(cell, grad_output.load_or_zero(n) * part_2);
+    }
   }
 };
 

@@ -115,10 +115,11 @@ struct Step_bilinear_splat_forward_grid {
     const int64_t n = rest;
     const int64_t row_value = row_2.load(n);
     const int64_t col_value = col.load(n);
-    if (!(row_value + a >= 0 && row_value + a < H && col_value + b >= 0 && col_value + b < W)) return;
-    const opmath_t part = 1 - rt::abs(places.load(n, 0) - row_value - a);
-    const opmath_t part_2 = 1 - rt::abs(places.load(n, 1) - col_value - b);
-    rt::atomic_sum(grid.at(row_value + a, col_value + b), part * part_2 * values.load(n));
+    if (row_value + a >= 0 && row_value + a < H && (col_value + b >= 0 && col_value + b < W)) {
+      const opmath_t part = 1 - rt::abs(places.load(n, 0) - row_value - a);
+      const opmath_t part_2 = 1 - rt::abs(places.load(n, 1) - col_value - b);
+      rt::atomic_sum(grid.at(row_value + a, col_value + b), part * part_2 * values.load(n));
+    }
   }
 };
 

@@ -53,69 +53,6 @@ extern "C" int bspline_kan_forward_basis(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_bspline_kan_forward_basis<scalar_t>(*call));
 }
 
-// a matrix product: left to the BLAS of torch
-template <typename scalar_t>
-struct Step_bspline_kan_forward_output {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const opmath_t> basis;
-  rt::Tensor<const scalar_t> weight;
-  rt::Tensor<opmath_t> output;
-  rt::Divider i_size;
-  rt::Divider k_size;
-  rt::Divider o_size;
-  rt::Batch batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t o = rt::split(&rest, o_size);
-    const rt::Place place = batch.place(rest);
-    rt::Sum<opmath_t> total_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < i_size.size * k_size.size;) {
-      stop = rt::next_stop<Team>(stop, i_size.size * k_size.size);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const int64_t k = rt::split(&inner_rest, k_size);
-        const int64_t i_2 = inner_rest;
-        total_fold.add(basis.load(place, i_2, k) * weight.load(o, i_2, k));
-      }
-      total_fold.settle();
-    }
-    total_fold.finish();
-    rt::join<Team>(&total_fold);
-    const opmath_t total = total_fold.value;
-    if (Team::rank() == 0) {
-      output.store(total, place, o);
-    }
-  }
-};
-
-template <typename scalar_t>
-int run_bspline_kan_forward_output(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Slot slots[] = {
-      {2, 3, 0},   // basis
-      {1, 3, -1},  // weight
-      {3, 2, 0},   // output
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  Step_bspline_kan_forward_output<scalar_t> step;
-  step.basis = args.template tensor<const opmath_t>(0);
-  step.weight = args.template tensor<const scalar_t>(1);
-  step.output = args.template tensor<opmath_t>(2);
-  step.i_size = rt::Divider(call.dims[0]);
-  step.k_size = rt::Divider(call.dims[2]);
-  step.o_size = rt::Divider(call.dims[1]);
-  step.batch = args.batch();
-  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[1]);
-}
-
-extern "C" int bspline_kan_forward_output(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bspline_kan_forward_output<scalar_t>(*call));
-}
-
 // --- backward
 // tensors: grad_output, input, weight, basis, grad_basis, grad_input, grad_weight
 // dims: I, O, K
@@ -164,66 +101,6 @@ int run_bspline_kan_backward_basis(const OpgenCall& call) {
 
 extern "C" int bspline_kan_backward_basis(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_bspline_kan_backward_basis<scalar_t>(*call));
-}
-
-// a matrix product: left to the BLAS of torch
-template <typename scalar_t>
-struct Step_bspline_kan_backward_grad_basis {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const scalar_t> weight;
-  rt::Tensor<scalar_t> grad_basis;
-  rt::Divider o_size;
-  rt::Divider k_size;
-  rt::Divider i_size;
-  rt::Batch batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t k = rt::split(&rest, k_size);
-    const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
-    rt::Sum<opmath_t> total_fold;
-    for (int64_t o = Team::rank(), stop = 0; stop < o_size.size;) {
-      stop = rt::next_stop<Team>(stop, o_size.size);
-      for (; o < stop; o += Team::size) {
-        total_fold.add(grad_output.load_or_zero(place, o) * weight.load(o, i_2, k));
-      }
-      total_fold.settle();
-    }
-    total_fold.finish();
-    rt::join<Team>(&total_fold);
-    const opmath_t total = total_fold.value;
-    if (Team::rank() == 0) {
-      grad_basis.store(total, place, i_2, k);
-    }
-  }
-};
-
-template <typename scalar_t>
-int run_bspline_kan_backward_grad_basis(const OpgenCall& call) {
-  static constexpr rt::Slot slots[] = {
-      {0, 2, 0},   // grad_output
-      {2, 3, -1},  // weight
-      {4, 3, 0},   // grad_basis
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  Step_bspline_kan_backward_grad_basis<scalar_t> step;
-  step.grad_output = args.template tensor<const scalar_t>(0);
-  step.weight = args.template tensor<const scalar_t>(1);
-  step.grad_basis = args.template tensor<scalar_t>(2);
-  step.o_size = rt::Divider(call.dims[1]);
-  step.k_size = rt::Divider(call.dims[2]);
-  step.i_size = rt::Divider(call.dims[0]);
-  step.batch = args.batch();
-  return rt::rows_by_warp(call, step, rt::batch_count(call) * call.dims[0] * call.dims[2]);
-}
-
-extern "C" int bspline_kan_backward_grad_basis(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bspline_kan_backward_grad_basis<scalar_t>(*call));
 }
 
 // reduces along memory: a row is read and kept in cache by all passes
@@ -291,66 +168,6 @@ int run_bspline_kan_backward_grad_input(const OpgenCall& call) {
 
 extern "C" int bspline_kan_backward_grad_input(const OpgenCall* call) {
   return OPGEN_DISPATCH(call->dtype, scalar_t, run_bspline_kan_backward_grad_input<scalar_t>(*call));
-}
-
-// a matrix product: left to the BLAS of torch
-template <typename scalar_t>
-struct Step_bspline_kan_backward_grad_weight {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const opmath_t> basis;
-  rt::Tensor<opmath_t> grad_weight;
-  rt::Batch batch;
-  rt::Divider k_size;
-  rt::Divider i_size;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t k = rt::split(&rest, k_size);
-    const int64_t i_2 = rt::split(&rest, i_size);
-    const int64_t o = rest;
-    rt::Sum<opmath_t> total_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
-      stop = rt::next_stop<Team>(stop, batch.count);
-      for (; inner < stop; inner += Team::size) {
-        const rt::Place place = batch.place(inner);
-        total_fold.add(grad_output.load_or_zero(place, o) * basis.load(place, i_2, k));
-      }
-      total_fold.settle();
-    }
-    total_fold.finish();
-    rt::join<Team>(&total_fold);
-    const opmath_t total = total_fold.value;
-    if (Team::rank() == 0) {
-      grad_weight.store(total, o, i_2, k);
-    }
-  }
-};
-
-template <typename scalar_t>
-int run_bspline_kan_backward_grad_weight(const OpgenCall& call) {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Slot slots[] = {
-      {0, 2, 0},   // grad_output
-      {3, 3, 0},   // basis
-      {6, 3, -1},  // grad_weight
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  Step_bspline_kan_backward_grad_weight<scalar_t> step;
-  step.grad_output = args.template tensor<const scalar_t>(0);
-  step.basis = args.template tensor<const opmath_t>(1);
-  step.grad_weight = args.template tensor<opmath_t>(2);
-  step.batch = args.batch();
-  step.k_size = rt::Divider(call.dims[2]);
-  step.i_size = rt::Divider(call.dims[0]);
-  return rt::rows_by_warp(call, step, call.dims[1] * call.dims[0] * call.dims[2]);
-}
-
-extern "C" int bspline_kan_backward_grad_weight(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_bspline_kan_backward_grad_weight<scalar_t>(*call));
 }
 
 extern "C" const OpgenCudaStep bspline_kan_cuda_steps[] = {

@@ -72,10 +72,10 @@ struct Step_col2im_forward_output {
   rt::Tensor<const scalar_t> input;
   int64_t padding;
   int64_t kernel_size;
+  int64_t C;
   int64_t Q;
   int64_t stride;
   int64_t dilation;
-  int64_t C;
   int64_t H;
   int64_t W;
   rt::Divider l_size;
@@ -87,16 +87,20 @@ struct Step_col2im_forward_output {
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
     const int64_t t = -padding;
-    if (!(rt::floordiv(d, kernel_size * kernel_size) >= 0 && rt::floordiv(d,
-        kernel_size * kernel_size) < C && rt::floordiv(l, Q) * stride + rt::mod(rt::floordiv(d, kernel_size),
-        kernel_size) * dilation + t >= 0 && rt::floordiv(l, Q) * stride + rt::mod(rt::floordiv(d, kernel_size),
-        kernel_size) * dilation + t < H && rt::mod(l, Q) * stride + rt::mod(d,
-        kernel_size) * dilation + t >= 0 && rt::mod(l, Q) * stride + rt::mod(d,
-        kernel_size) * dilation + t < W)) return;
-    opmath_t* const cell = output.at(n, rt::floordiv(d, kernel_size * kernel_size), rt::floordiv(l,
-                                     Q) * stride + rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation + t,
-                                     rt::mod(l, Q) * stride + rt::mod(d, kernel_size) * dilation + t);
-    rt::atomic_sum(cell, input.load(n, d, l));
+    const int64_t part_2 = rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation;
+    const bool part = rt::floordiv(l, Q) * stride + part_2 + t < H;
+    const bool part_4 = rt::floordiv(d, kernel_size * kernel_size) >= 0;
+    const bool part_3 = part_4 && rt::floordiv(d, kernel_size * kernel_size) < C;
+    const int64_t part_6 = rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation;
+    const int64_t part_5 = rt::floordiv(l, Q) * stride + part_6 + t;
+    const bool part_7 = rt::mod(l, Q) * stride + rt::mod(d, kernel_size) * dilation + t >= 0;
+    const bool part_8 = part_7 && rt::mod(l, Q) * stride + rt::mod(d, kernel_size) * dilation + t < W;
+    if (part_3 && (part_5 >= 0 && part) && part_8) {
+      opmath_t* const cell = output.at(n, rt::floordiv(d, kernel_size * kernel_size), rt::floordiv(l,
+                                       Q) * stride + rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation + t,
+                                       rt::mod(l, Q) * stride + rt::mod(d, kernel_size) * dilation + t);
+      rt::atomic_sum(cell, input.load(n, d, l));
+    }
   }
 };
 
@@ -114,10 +118,10 @@ int run_col2im_forward_output(const OpgenCall& call) {
   step.input = args.template tensor<const scalar_t>(1);
   step.padding = call.ints[4];
   step.kernel_size = call.ints[2];
+  step.C = call.dims[4];
   step.Q = call.dims[3];
   step.stride = call.ints[5];
   step.dilation = call.ints[3];
-  step.C = call.dims[4];
   step.H = call.dims[5];
   step.W = call.dims[6];
   step.l_size = rt::Divider(call.dims[2]);

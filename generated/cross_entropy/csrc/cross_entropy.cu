@@ -1647,16 +1647,17 @@ struct Step_cross_entropy_backward_0_grad_weight_hit {
     const int64_t n = rest;
     const int64_t target_value_3 = target.load(n, place);
     const bool keep_4 = target_value_3 != ignore_index;
-    if (!((keep_4 ? target_value_3 : 0) >= 0 && (keep_4 ? target_value_3 : 0) < C)) return;
-    opmath_t* const cell = grad_weight_hit.at(keep_4 ? target_value_3 : 0);
-    opmath_t part;
-    if (keep_4) {
-      const opmath_t part_2 = grad_output.load_or_zero() / sum_n_all_2.load() * (1 - label_smoothing);
-      part = -(part_2 * logp.load(n, rt::checked(target_value_3, C, report, 4, 1), place));
-    } else {
-      part = 0;
+    if ((keep_4 ? target_value_3 : 0) >= 0 && (keep_4 ? target_value_3 : 0) < C) {
+      opmath_t* const cell = grad_weight_hit.at(keep_4 ? target_value_3 : 0);
+      opmath_t part;
+      if (keep_4) {
+        const opmath_t part_2 = grad_output.load_or_zero() / sum_n_all_2.load() * (1 - label_smoothing);
+        part = -(part_2 * logp.load(n, rt::checked(target_value_3, C, report, 4, 1), place));
+      } else {
+        part = 0;
+      }
+      rt::atomic_sum(cell, part);
     }
-    rt::atomic_sum(cell, part);
   }
 };
 
@@ -1759,9 +1760,10 @@ struct Step_cross_entropy_backward_0_grad_weight_share {
     const int64_t n = rest;
     const int64_t target_value_4 = target.load(n, place);
     const bool keep_5 = target_value_4 != ignore_index;
-    if (!((keep_5 ? target_value_4 : 0) >= 0 && (keep_5 ? target_value_4 : 0) < C)) return;
-    opmath_t* const cell = grad_weight_share.at(keep_5 ? target_value_4 : 0);
-    rt::atomic_sum(cell, keep_5 ? grad_sum_n_all_2.load() : opmath_t(0));
+    if ((keep_5 ? target_value_4 : 0) >= 0 && (keep_5 ? target_value_4 : 0) < C) {
+      opmath_t* const cell = grad_weight_share.at(keep_5 ? target_value_4 : 0);
+      rt::atomic_sum(cell, keep_5 ? grad_sum_n_all_2.load() : opmath_t(0));
+    }
   }
 };
 
@@ -2159,16 +2161,17 @@ struct Step_cross_entropy_backward_1_grad_weight_hit {
     const int64_t n = rest;
     const int64_t target_value_2 = target.load(n, place);
     const bool keep_3 = target_value_2 != ignore_index;
-    if (!((keep_3 ? target_value_2 : 0) >= 0 && (keep_3 ? target_value_2 : 0) < C)) return;
-    opmath_t* const cell = grad_weight_hit.at(keep_3 ? target_value_2 : 0);
-    opmath_t part;
-    if (keep_3) {
-      const opmath_t part_2 = logp.load(n, rt::checked(target_value_2, C, report, 4, 1), place);
-      part = -(grad_output.load_or_zero() * (1 - label_smoothing) * part_2);
-    } else {
-      part = 0;
+    if ((keep_3 ? target_value_2 : 0) >= 0 && (keep_3 ? target_value_2 : 0) < C) {
+      opmath_t* const cell = grad_weight_hit.at(keep_3 ? target_value_2 : 0);
+      opmath_t part;
+      if (keep_3) {
+        const opmath_t part_2 = logp.load(n, rt::checked(target_value_2, C, report, 4, 1), place);
+        part = -(grad_output.load_or_zero() * (1 - label_smoothing) * part_2);
+      } else {
+        part = 0;
+      }
+      rt::atomic_sum(cell, part);
     }
-    rt::atomic_sum(cell, part);
   }
 };
 
@@ -2566,16 +2569,17 @@ struct Step_cross_entropy_backward_2_grad_weight_hit {
     const int64_t n = rest;
     const int64_t target_value_2 = target.load(n, place);
     const bool keep_3 = target_value_2 != ignore_index;
-    if (!((keep_3 ? target_value_2 : 0) >= 0 && (keep_3 ? target_value_2 : 0) < C)) return;
-    opmath_t* const cell = grad_weight_hit.at(keep_3 ? target_value_2 : 0);
-    opmath_t part;
-    if (keep_3) {
-      const opmath_t part_2 = logp.load(n, rt::checked(target_value_2, C, report, 4, 1), place);
-      part = -(grad_output.load_or_zero(n, place) * (1 - label_smoothing) * part_2);
-    } else {
-      part = 0;
+    if ((keep_3 ? target_value_2 : 0) >= 0 && (keep_3 ? target_value_2 : 0) < C) {
+      opmath_t* const cell = grad_weight_hit.at(keep_3 ? target_value_2 : 0);
+      opmath_t part;
+      if (keep_3) {
+        const opmath_t part_2 = logp.load(n, rt::checked(target_value_2, C, report, 4, 1), place);
+        part = -(grad_output.load_or_zero(n, place) * (1 - label_smoothing) * part_2);
+      } else {
+        part = 0;
+      }
+      rt::atomic_sum(cell, part);
     }
-    rt::atomic_sum(cell, part);
   }
 };
 

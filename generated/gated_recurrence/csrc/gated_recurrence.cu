@@ -25,10 +25,8 @@ struct Step_gated_recurrence_forward_0_state {
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place place = batch.place(rest);
     for (int64_t t = 0; t < t_size.size; ++t) {
-      {
-        const opmath_t part = t == 0 ? initial.load(place, d) : state.load(place, t - 1, d);
-        state.store(gate.load(place, t, d) * part + input.load(place, t, d), place, t, d);
-      }
+      const opmath_t part = t == 0 ? initial.load(place, d) : state.load(place, t - 1, d);
+      state.store(gate.load(place, t, d) * part + input.load(place, t, d), place, t, d);
     }
   }
 };
@@ -80,10 +78,8 @@ struct Step_gated_recurrence_forward_1_state {
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place place = batch.place(rest);
     for (int64_t t = 0; t < t_size.size; ++t) {
-      {
-        const opmath_t part = gate.load(place, t, d) * (t == 0 ? opmath_t(0) : state.load(place, t - 1, d));
-        state.store(part + input.load(place, t, d), place, t, d);
-      }
+      const opmath_t part = gate.load(place, t, d) * (t == 0 ? opmath_t(0) : state.load(place, t - 1, d));
+      state.store(part + input.load(place, t, d), place, t, d);
     }
   }
 };
@@ -124,8 +120,8 @@ struct Step_gated_recurrence_backward_0_grad_state_1 {
   rt::Tensor<opmath_t> grad_state_1;
   rt::Tensor<const scalar_t> grad_state;
   rt::Tensor<const scalar_t> gate;
-  rt::Divider t_size;
   int64_t T;
+  rt::Divider t_size;
   rt::Divider d_size;
   rt::Batch batch;
 
@@ -134,16 +130,14 @@ struct Step_gated_recurrence_backward_0_grad_state_1 {
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place place = batch.place(rest);
     for (int64_t t = t_size.size - 1; t >= 0; --t) {
-      {
-        const opmath_t part = grad_state.load_or_zero(place, t, d);
-        opmath_t part_2;
-        if (t + 1 < T) {
-          part_2 = grad_state_1.load(place, t + 1, d) * gate.load(place, t + 1, d);
-        } else {
-          part_2 = 0;
-        }
-        grad_state_1.store(part + part_2, place, t, d);
+      const opmath_t part = grad_state.load_or_zero(place, t, d);
+      opmath_t part_2;
+      if (t + 1 < T) {
+        part_2 = grad_state_1.load(place, t + 1, d) * gate.load(place, t + 1, d);
+      } else {
+        part_2 = 0;
       }
+      grad_state_1.store(part + part_2, place, t, d);
     }
   }
 };
@@ -162,8 +156,8 @@ int run_gated_recurrence_backward_0_grad_state_1(const OpgenCall& call) {
   step.grad_state_1 = args.template tensor<opmath_t>(0);
   step.grad_state = args.template tensor<const scalar_t>(1);
   step.gate = args.template tensor<const scalar_t>(2);
-  step.t_size = rt::Divider(call.dims[0]);
   step.T = call.dims[0];
+  step.t_size = rt::Divider(call.dims[0]);
   step.d_size = rt::Divider(call.dims[1]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[1]);
@@ -284,8 +278,8 @@ struct Step_gated_recurrence_backward_1_grad_state_1 {
   rt::Tensor<opmath_t> grad_state_1;
   rt::Tensor<const scalar_t> grad_state;
   rt::Tensor<const scalar_t> gate;
-  rt::Divider t_size;
   int64_t T;
+  rt::Divider t_size;
   rt::Divider d_size;
   rt::Batch batch;
 
@@ -294,16 +288,14 @@ struct Step_gated_recurrence_backward_1_grad_state_1 {
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place place = batch.place(rest);
     for (int64_t t = t_size.size - 1; t >= 0; --t) {
-      {
-        const opmath_t part = grad_state.load_or_zero(place, t, d);
-        opmath_t part_2;
-        if (t + 1 < T) {
-          part_2 = grad_state_1.load(place, t + 1, d) * gate.load(place, t + 1, d);
-        } else {
-          part_2 = 0;
-        }
-        grad_state_1.store(part + part_2, place, t, d);
+      const opmath_t part = grad_state.load_or_zero(place, t, d);
+      opmath_t part_2;
+      if (t + 1 < T) {
+        part_2 = grad_state_1.load(place, t + 1, d) * gate.load(place, t + 1, d);
+      } else {
+        part_2 = 0;
       }
+      grad_state_1.store(part + part_2, place, t, d);
     }
   }
 };
@@ -322,8 +314,8 @@ int run_gated_recurrence_backward_1_grad_state_1(const OpgenCall& call) {
   step.grad_state_1 = args.template tensor<opmath_t>(0);
   step.grad_state = args.template tensor<const scalar_t>(1);
   step.gate = args.template tensor<const scalar_t>(2);
-  step.t_size = rt::Divider(call.dims[0]);
   step.T = call.dims[0];
+  step.t_size = rt::Divider(call.dims[0]);
   step.d_size = rt::Divider(call.dims[1]);
   step.batch = args.batch();
   return rt::map(call, step, rt::batch_count(call) * call.dims[1]);

@@ -59,8 +59,8 @@ template <typename scalar_t>
 struct Step_histogram_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<opmath_t> output;
   rt::Tensor<const scalar_t> input;
+  rt::Tensor<opmath_t> output;
   rt::Tensor<const scalar_t> weight;
   opmath_t low;
   opmath_t high;
@@ -68,9 +68,11 @@ struct Step_histogram_forward_0_output {
 
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    if (!(static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)) >= 0 && static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)) < B)) return;
-    opmath_t* const cell = output.at(static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)));
-    rt::atomic_sum(cell, weight.load(n));
+    const bool part = static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)) >= 0;
+    if (part && static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)) < B) {
+      opmath_t* const cell = output.at(static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)));
+      rt::atomic_sum(cell, weight.load(n));
+    }
   }
 };
 
@@ -78,15 +80,15 @@ template <typename scalar_t>
 int run_histogram_forward_0_output(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {2, 1, -1},  // output
       {0, 1, -1},  // input
+      {2, 1, -1},  // output
       {1, 1, -1},  // weight
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   Step_histogram_forward_0_output<scalar_t> step;
-  step.output = args.template tensor<opmath_t>(0);
-  step.input = args.template tensor<const scalar_t>(1);
+  step.input = args.template tensor<const scalar_t>(0);
+  step.output = args.template tensor<opmath_t>(1);
   step.weight = args.template tensor<const scalar_t>(2);
   step.low = static_cast<opmath_t>(call.reals[0]);
   step.high = static_cast<opmath_t>(call.reals[1]);
@@ -156,17 +158,19 @@ template <typename scalar_t>
 struct Step_histogram_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
 
-  rt::Tensor<opmath_t> output;
   rt::Tensor<const scalar_t> input;
+  rt::Tensor<opmath_t> output;
   opmath_t low;
   opmath_t high;
   int64_t B;
 
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    if (!(static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)) >= 0 && static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)) < B)) return;
-    opmath_t* const cell = output.at(static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)));
-    rt::atomic_sum(cell, static_cast<opmath_t>(1));
+    const bool part = static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)) >= 0;
+    if (part && static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)) < B) {
+      opmath_t* const cell = output.at(static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)));
+      rt::atomic_sum(cell, static_cast<opmath_t>(1));
+    }
   }
 };
 
@@ -174,14 +178,14 @@ template <typename scalar_t>
 int run_histogram_forward_1_output(const OpgenCall& call) {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Slot slots[] = {
-      {1, 1, -1},  // output
       {0, 1, -1},  // input
+      {1, 1, -1},  // output
   };
   const rt::Arguments args(call, slots);
   if (args.status() != OPGEN_OK) return args.status();
   Step_histogram_forward_1_output<scalar_t> step;
-  step.output = args.template tensor<opmath_t>(0);
-  step.input = args.template tensor<const scalar_t>(1);
+  step.input = args.template tensor<const scalar_t>(0);
+  step.output = args.template tensor<opmath_t>(1);
   step.low = static_cast<opmath_t>(call.reals[0]);
   step.high = static_cast<opmath_t>(call.reals[1]);
   step.B = call.dims[1];

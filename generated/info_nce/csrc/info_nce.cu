@@ -8,61 +8,6 @@
 // dims: N, D
 // reals: temperature
 
-// a matrix product: left to the BLAS of torch
-template <typename scalar_t>
-struct Step_info_nce_forward_0_sum_d {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const scalar_t> query;
-  rt::Tensor<const scalar_t> key;
-  rt::Tensor<scalar_t> sum_d;
-  rt::Divider d_size;
-  rt::Divider j_size;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t j = rt::split(&rest, j_size);
-    const int64_t i_2 = rest;
-    rt::Sum<opmath_t> total_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        total_fold.add(query.load(i_2, d) * key.load(j, d));
-      }
-      total_fold.settle();
-    }
-    total_fold.finish();
-    rt::join<Team>(&total_fold);
-    const opmath_t total = total_fold.value;
-    if (Team::rank() == 0) {
-      sum_d.store(total, i_2, j);
-    }
-  }
-};
-
-template <typename scalar_t>
-int run_info_nce_forward_0_sum_d(const OpgenCall& call) {
-  static constexpr rt::Slot slots[] = {
-      {0, 2, -1},  // query
-      {1, 2, -1},  // key
-      {2, 2, -1},  // sum_d
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  Step_info_nce_forward_0_sum_d<scalar_t> step;
-  step.query = args.template tensor<const scalar_t>(0);
-  step.key = args.template tensor<const scalar_t>(1);
-  step.sum_d = args.template tensor<scalar_t>(2);
-  step.d_size = rt::Divider(call.dims[1]);
-  step.j_size = rt::Divider(call.dims[0]);
-  return rt::rows_by_warp(call, step, call.dims[0] * call.dims[0]);
-}
-
-extern "C" int info_nce_forward_0_sum_d(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_info_nce_forward_0_sum_d<scalar_t>(*call));
-}
-
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
 struct Step_info_nce_forward_0_logsumexp_j {
@@ -180,61 +125,6 @@ extern "C" int64_t info_nce_forward_0_output_workspace(const OpgenCall* call) {
 // dims: N, D
 // reals: temperature
 
-// a matrix product: left to the BLAS of torch
-template <typename scalar_t>
-struct Step_info_nce_forward_1_sum_d {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const scalar_t> query;
-  rt::Tensor<const scalar_t> key;
-  rt::Tensor<scalar_t> sum_d;
-  rt::Divider d_size;
-  rt::Divider j_size;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t j = rt::split(&rest, j_size);
-    const int64_t i_2 = rest;
-    rt::Sum<opmath_t> total_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        total_fold.add(query.load(i_2, d) * key.load(j, d));
-      }
-      total_fold.settle();
-    }
-    total_fold.finish();
-    rt::join<Team>(&total_fold);
-    const opmath_t total = total_fold.value;
-    if (Team::rank() == 0) {
-      sum_d.store(total, i_2, j);
-    }
-  }
-};
-
-template <typename scalar_t>
-int run_info_nce_forward_1_sum_d(const OpgenCall& call) {
-  static constexpr rt::Slot slots[] = {
-      {0, 2, -1},  // query
-      {1, 2, -1},  // key
-      {2, 2, -1},  // sum_d
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  Step_info_nce_forward_1_sum_d<scalar_t> step;
-  step.query = args.template tensor<const scalar_t>(0);
-  step.key = args.template tensor<const scalar_t>(1);
-  step.sum_d = args.template tensor<scalar_t>(2);
-  step.d_size = rt::Divider(call.dims[1]);
-  step.j_size = rt::Divider(call.dims[0]);
-  return rt::rows_by_warp(call, step, call.dims[0] * call.dims[0]);
-}
-
-extern "C" int info_nce_forward_1_sum_d(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_info_nce_forward_1_sum_d<scalar_t>(*call));
-}
-
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
 struct Step_info_nce_forward_1_logsumexp_j {
@@ -349,61 +239,6 @@ extern "C" int64_t info_nce_forward_1_output_workspace(const OpgenCall* call) {
 // tensors: query, key, sum_d, logsumexp_j, output
 // dims: N, D
 // reals: temperature
-
-// a matrix product: left to the BLAS of torch
-template <typename scalar_t>
-struct Step_info_nce_forward_2_sum_d {
-  using opmath_t = rt::math_t<scalar_t>;
-
-  rt::Tensor<const scalar_t> query;
-  rt::Tensor<const scalar_t> key;
-  rt::Tensor<scalar_t> sum_d;
-  rt::Divider d_size;
-  rt::Divider j_size;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const int64_t j = rt::split(&rest, j_size);
-    const int64_t i_2 = rest;
-    rt::Sum<opmath_t> total_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        total_fold.add(query.load(i_2, d) * key.load(j, d));
-      }
-      total_fold.settle();
-    }
-    total_fold.finish();
-    rt::join<Team>(&total_fold);
-    const opmath_t total = total_fold.value;
-    if (Team::rank() == 0) {
-      sum_d.store(total, i_2, j);
-    }
-  }
-};
-
-template <typename scalar_t>
-int run_info_nce_forward_2_sum_d(const OpgenCall& call) {
-  static constexpr rt::Slot slots[] = {
-      {0, 2, -1},  // query
-      {1, 2, -1},  // key
-      {2, 2, -1},  // sum_d
-  };
-  const rt::Arguments args(call, slots);
-  if (args.status() != OPGEN_OK) return args.status();
-  Step_info_nce_forward_2_sum_d<scalar_t> step;
-  step.query = args.template tensor<const scalar_t>(0);
-  step.key = args.template tensor<const scalar_t>(1);
-  step.sum_d = args.template tensor<scalar_t>(2);
-  step.d_size = rt::Divider(call.dims[1]);
-  step.j_size = rt::Divider(call.dims[0]);
-  return rt::rows_by_warp(call, step, call.dims[0] * call.dims[0]);
-}
-
-extern "C" int info_nce_forward_2_sum_d(const OpgenCall* call) {
-  return OPGEN_DISPATCH(call->dtype, scalar_t, run_info_nce_forward_2_sum_d<scalar_t>(*call));
-}
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>

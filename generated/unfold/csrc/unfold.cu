@@ -138,11 +138,11 @@ struct Step_unfold_backward_grad_input {
   rt::Tensor<opmath_t> grad_input;
   rt::Tensor<const scalar_t> grad_output;
   int64_t kernel_size;
+  int64_t C;
   int64_t Q;
   int64_t stride;
   int64_t dilation;
   int64_t padding;
-  int64_t C;
   int64_t H;
   int64_t W;
   rt::Divider l_size;
@@ -153,17 +153,20 @@ struct Step_unfold_backward_grad_input {
     const int64_t l = rt::split(&rest, l_size);
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
-    if (!(rt::floordiv(d, kernel_size * kernel_size) >= 0 && rt::floordiv(d,
-        kernel_size * kernel_size) < C && rt::floordiv(l, Q) * stride + rt::mod(rt::floordiv(d, kernel_size),
-        kernel_size) * dilation - padding >= 0 && rt::floordiv(l, Q) * stride + rt::mod(rt::floordiv(d, kernel_size),
-        kernel_size) * dilation - padding < H && rt::mod(l, Q) * stride + rt::mod(d,
-        kernel_size) * dilation - padding >= 0 && rt::mod(l, Q) * stride + rt::mod(d,
-        kernel_size) * dilation - padding < W)) return;
-    opmath_t* const cell = grad_input.at(n, rt::floordiv(d, kernel_size * kernel_size), rt::floordiv(l,
-                                         Q) * stride + rt::mod(rt::floordiv(d, kernel_size),
-                                         kernel_size) * dilation - padding, rt::mod(l, Q) * stride + rt::mod(d,
-                                         kernel_size) * dilation - padding);
-    rt::atomic_sum(cell, grad_output.load_or_zero(n, d, l));
+    const bool part_2 = rt::floordiv(d, kernel_size * kernel_size) >= 0;
+    const bool part = part_2 && rt::floordiv(d, kernel_size * kernel_size) < C;
+    const int64_t part_4 = rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation;
+    const int64_t part_3 = rt::floordiv(l, Q) * stride + part_4;
+    const bool part_5 = rt::mod(l, Q) * stride + rt::mod(d, kernel_size) * dilation - padding >= 0;
+    const bool part_7 = rt::mod(l, Q) * stride + rt::mod(d, kernel_size) * dilation - padding < W;
+    const bool part_6 = part_5 && part_7;
+    if (part && (part_3 - padding >= 0 && part_3 - padding < H) && part_6) {
+      opmath_t* const cell = grad_input.at(n, rt::floordiv(d, kernel_size * kernel_size), rt::floordiv(l,
+                                           Q) * stride + rt::mod(rt::floordiv(d, kernel_size),
+                                           kernel_size) * dilation - padding, rt::mod(l, Q) * stride + rt::mod(d,
+                                           kernel_size) * dilation - padding);
+      rt::atomic_sum(cell, grad_output.load_or_zero(n, d, l));
+    }
   }
 };
 
@@ -180,11 +183,11 @@ int run_unfold_backward_grad_input(const OpgenCall& call) {
   step.grad_input = args.template tensor<opmath_t>(0);
   step.grad_output = args.template tensor<const scalar_t>(1);
   step.kernel_size = call.ints[0];
+  step.C = call.dims[1];
   step.Q = call.dims[5];
   step.stride = call.ints[3];
   step.dilation = call.ints[1];
   step.padding = call.ints[2];
-  step.C = call.dims[1];
   step.H = call.dims[2];
   step.W = call.dims[3];
   step.l_size = rt::Divider(call.dims[7]);

@@ -1,4 +1,4 @@
-"""Lines of CUDA C++ as clang-format leaves them (Google style, 120 columns).
+"""Lines of C++ and CUDA as clang-format leaves them (Google style, 120 columns).
 
 In go lines with their indentation, one statement or brace each; out come the same, with short functions and lambdas on
 one line and long parameter and argument lists filled. Expressions were cut into parts that fit where they were printed.
@@ -80,6 +80,11 @@ def _outermost(line: str) -> int:
             if i - start > best:
                 best, at = i - start, start
     return at
+
+
+def block(head: str, body: Sequence[str], tail: str = "}") -> list[str]:
+    """Lines inside braces."""
+    return [head, *(f"  {line}" if line else line for line in body), tail]
 
 
 def indented(lines: Sequence[str]) -> list[str]:

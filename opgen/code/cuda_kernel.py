@@ -1,0 +1,233 @@
+"""The device functions of one kernel: what a thread or a team does at a point, as lines of CUDA C++.
+
+In goes a part of a kernel whose loops have the roles of a device (`opgen.kernel.teams`). Its form follows from them:
+`point` (and `flat`, over neighbouring elements) where a thread does all there is at a point, `fold` and `finish` where
+the inner loop is folded in chunks across points, `row` where a team shares the inner loops out. The kernels that call
+these functions are in the runtime header.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+
+from opgen.code.cuda_scope import Scope, element_type
+from opgen.code.cuda_statements import (
+    accumulator,
+    decoded,
+    index_of,
+    is_rounded,
+    joined,
+    let_lines,
+    result,
+    shared,
+    store_lines,
+    thread_lines,
+)
+from opgen.code.long_values import hoisted
+from opgen.code.native_layout import function, indented
+from opgen.code.native_scope import needed, value_type
+from opgen.ir.point import positions
+from opgen.ir.polynomial import same_shape
+from opgen.ir.program import Loop
+from opgen.ir.scalar import Index, Position, Read, Scalar, children, walk
+from opgen.kernel.model import Acc, Body, For, Node, Role, Store
+from opgen.kernel.walk import chain, inside, values
+from opgen.plan.model import KernelPlan, Let, extent
+
+_SHARED = (Role.TEAM, Role.CHUNKS)
+
+
+class Form(StrEnum):
+    """How the points of a part are given to threads."""
+
+    MAP = "map"
+    FLAT = "flat"
+    ROWS = "rows"
+    COLUMNS = "columns"
+
+
+def form_of(plan: KernelPlan, outer: Sequence[Loop], body: Body) -> Form:
+    roles = [n.role for n in inside(body) if isinstance(n, For)]
+    if Role.CHUNKS in roles:
+        return Form.COLUMNS
+    if Role.TEAM in roles:
+        return Form.ROWS
+    return Form.FLAT if not roles and _is_flat(plan, outer, body) else Form.MAP
+
+
+def inner_loops(body: Body) -> list[tuple[Loop, ...]]:
+    """The loops that are shared out among the threads of a team or a block."""
+    return [chain((n,), _SHARED)[0] for n in body if isinstance(n, For)]
+
+
+def device_lines(scope: Scope, form: Form, outer: Sequence[Loop], body: Body) -> list[str]:
+    """The device functions of a part."""
+    return {Form.MAP: _map, Form.FLAT: _flat, Form.ROWS: _rows, Form.COLUMNS: _columns}[form](scope, outer, body)
+
+
+# --- map -------------------------------------------------------------------------------------------------------------
+
+
+def _is_flat(plan: KernelPlan, outer: Sequence[Loop], body: Body) -> bool:
+    """Whether every tensor is met at the same point of loops over all of it (or is 0-dim): order does not matter."""
+    here = positions(outer)
+    sizes = [extent(a) for a in outer]
+    dims = {d.name: d.value for d in plan.dims}
+
+    def whole(name: str, at: tuple[Position, ...]) -> bool:
+        return at == here and same_shape(sizes, plan.buffer(name).shape, dims)
+
+    def fits(e: Scalar) -> bool:
+        if isinstance(e, Read) and e.at:
+            return e.fill is None and whole(e.tensor, e.at)
+        return not isinstance(e, Index) and all(map(fits, children(e)))
+
+    if not all(isinstance(n, Let | Store) for n in body):
+        return False
+    stores = (n for n in body if isinstance(n, Store))
+    return bool(here) and all(map(fits, values(body))) and all(whole(s.slot, s.at) for s in stores)
+
+
+def _map(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
+    """`point`."""
+    before = scope.enter(outer)
+    lines = decoded(scope, outer, "point", thread_lines(scope, body, {}))
+    scope.leave(before, outer)
+    return point_function(lines)
+
+
+def _flat(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
+    """`compute`, what happens with values; `point` and `flat`, for one point and for neighbouring ones."""
+    here = positions(outer)
+    read = dict.fromkeys(n.tensor for e in values(body) for n in walk(e) if isinstance(n, Read) and n.at)
+    stores = [n for n in body if isinstance(n, Store)]
+    ins = {name: scope.tensor(name) for name in read}
+    outs = {s.slot: scope.tensor(s.slot) for s in stores}
+    scope.packed = ins
+    compute = []
+    for node in body:
+        if isinstance(node, Store):
+            parts, value = hoisted(scope, node.value, len(f"*{outs[node.slot]} = ;"))
+            compute += [*parts, f"*{outs[node.slot]} = {value.text};"]
+        else:
+            compute += thread_lines(scope, (node,), {})
+    scope.packed = None
+
+    def type_of(name: str) -> str:
+        return value_type(scope.plan.buffer(name).kind)
+
+    held = {name: scope.fresh(f"{text}_value") for name, text in outs.items()}
+    packs = {name: scope.fresh(f"{scope.tensor(name)}_pack") for name in (*ins, *outs)}
+    before = scope.enter(outer)
+    taken = [*(f"{type_of(n)} {t}" for n, t in ins.items()), *(f"{type_of(n)}* {t}" for n, t in outs.items())]
+    pointers = [f"&{held[n]}" for n in outs]
+    define = [f"{type_of(n)} {held[n]};" for n in outs]
+    loads = [scope.load(Read(n, here)).text for n in ins]
+    point = [*define, f"compute({', '.join([*loads, *pointers])});"]
+    point += [f"{t}.store({held[n]}, {scope.positions(here, n)});" for n, t in outs.items()]
+    point = decoded(scope, outer, "point", point)
+    scope.leave(before, outer)
+    got = [f"{packs[n]}.get(i)" for n in ins]
+    flat = [f"const auto {packs[n]} = rt::load_pack<V>({t}, first);" for n, t in ins.items()]
+    flat += [f"rt::Pack<{element_type(scope.plan.buffer(n).storage)}, V> {packs[n]};" for n in outs]
+    loop = [*define, f"compute({', '.join([*got, *pointers])});"]
+    loop += [f"{packs[n]}.set(i, {held[n]});" for n in outs]
+    flat += ["OPGEN_UNROLL", *function("for (int i = 0; i < V; ++i)", loop)]
+    flat += [f"rt::store_pack({t}, first, {packs[n]});" for n, t in outs.items()]
+    return [
+        *function(f"OPGEN_DEVICE void compute({', '.join(taken)}) const", compute),
+        *point_function(point),
+        "template <int V>",
+        *function("OPGEN_DEVICE void flat(int64_t first) const", flat),
+    ]
+
+
+def point_function(body: Sequence[str]) -> list[str]:
+    """The device function of a map."""
+    return function(f"OPGEN_DEVICE void point({index_of('point', body)}) const", body)
+
+
+# --- rows ------------------------------------------------------------------------------------------------------------
+
+
+def _rows(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
+    """`row`: all of one outer point, by a team."""
+    before = scope.enter(outer)
+    lines: list[str] = []
+    accs: list[Acc] = []
+    stores: list[str] = []
+    for node in body:
+        if stores and not isinstance(node, Store):
+            lines += function("if (Team::rank() == 0)", stores)
+            stores = []
+        if isinstance(node, For):
+            lines += _shared_out(scope, node, accs)
+            accs = []
+        elif isinstance(node, Acc):
+            accs.append(node)
+        elif isinstance(node, Store):
+            stores += store_lines(scope, node)
+        else:
+            lines += thread_lines(scope, (node,), {})
+    lines += function("if (Team::rank() == 0)", stores) if stores else []
+    lines = decoded(scope, outer, "point", lines)
+    scope.leave(before, outer)
+    return ["template <typename Team>", *function(f"OPGEN_DEVICE void row({index_of('point', lines)}) const", lines)]
+
+
+def _shared_out(scope: Scope, loop: For, accs: Sequence[Acc]) -> list[str]:
+    loops, body = chain((loop,), _SHARED)
+    before = scope.enter(loops)
+    names = {a.name: scope.fresh(f"{a.name}_fold") for a in accs}
+    inner = thread_lines(scope, body, names)
+    lines = [f"{accumulator(scope, a, joined(body, a))} {names[a.name]};" for a in accs]
+    sums = [names[a.name] for a in accs if is_rounded(a)]
+    lines += shared(scope, loops, inner, [f"{n}.settle();" for n in sums])
+    lines += [f"{n}.finish();" for n in sums]
+    if accs:
+        lines.append(f"rt::join<Team>({', '.join(f'&{n}' for n in names.values())});")
+    scope.leave(before, loops)
+    return lines + [result(scope, a, names[a.name]) for a in accs]
+
+
+# --- columns ---------------------------------------------------------------------------------------------------------
+
+
+def _columns(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
+    """`Folds`, `fold` (one inner point of one outer point) and `finish` (what follows once everything is folded)."""
+    at = next(i for i, n in enumerate(body) if isinstance(n, For))
+    ahead, behind = body[:at], body[at + 1 :]
+    accs = [n for n in ahead if isinstance(n, Acc)]
+    loops, looped = chain((body[at],), _SHARED)
+    before = scope.enter(outer)
+    prefix = let_lines(scope, [n for n in ahead if isinstance(n, Let)])
+    inner_before = scope.enter(loops)
+    names = {a.name: scope.fresh(f"{a.name}_fold") for a in accs}
+    lines = thread_lines(scope, looped, {n: f"folds->{text}" for n, text in names.items()})
+    types = {a.name: accumulator(scope, a, joined(looped, a)) for a in accs}
+    lines = [*prefix, *decoded(scope, loops, "inner", lines, "inner_rest")]
+    fold = decoded(scope, outer, "point", needed(lines))
+    scope.leave(inner_before, loops)
+    finish = [*prefix, *_stored(scope, ahead)]
+    finish += [result(scope, a, f"folds.{names[a.name]}") for a in accs]
+    finish += thread_lines(scope, behind, {})
+    finish = decoded(scope, outer, "point", needed(finish))
+    scope.leave(before, outer)
+    indices = f"{index_of('point', fold)}, {index_of('inner', fold)}"
+    fields = [f"{types[a.name]} {names[a.name]};" for a in accs]
+    sums = [names[a.name] for a in accs if is_rounded(a)]
+    merge = function("OPGEN_DEVICE void merge(const Folds& other)", [f"{n}.merge(other.{n});" for n in names.values()])
+    for name in ("settle", "finish"):
+        merge += function(f"OPGEN_DEVICE void {name}()", [f"{n}.{name}();" for n in sums])
+    return [
+        "struct Folds {",
+        *indented([*fields, *merge]),
+        "};",
+        *function(f"OPGEN_DEVICE void fold({indices}, Folds* folds) const", fold),
+        *function(f"OPGEN_DEVICE void finish({index_of('point', finish)}, const Folds& folds) const", finish),
+    ]
+
+
+def _stored(scope: Scope, nodes: Iterable[Node]) -> list[str]:
+    return [line for n in nodes if isinstance(n, Store) for line in store_lines(scope, n)]

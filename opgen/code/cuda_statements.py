@@ -1,0 +1,238 @@
+"""Statements of a CUDA kernel: what a thread computes, keeps and stores, and the loops that it runs through.
+
+In go nodes of a kernel and the scope that they stand in, out come lines of CUDA C++.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from opgen.code.cuda_scope import Scope
+from opgen.code.long_values import hoisted
+from opgen.code.native_layout import function
+from opgen.code.native_scope import mentions, value_type
+from opgen.code.printer import NATIVE, Text
+from opgen.ir.program import Axis, Kind, Loop
+from opgen.ir.scalar import Batch, Scalar
+from opgen.kernel.model import PLACES, Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile, conjuncts, ranged
+from opgen.kernel.walk import chain, inside
+from opgen.plan.model import Fold, Let
+
+_FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min", "argmax": "ArgMax", "argmin": "ArgMin"}
+_CONDITIONS = {"any": "rt::Any", "all": "rt::All"}
+_LONG_CELL = 40  # a place with a longer text gets a line of its own
+
+
+def index_of(name: str, body: Sequence[str]) -> str:
+    """An index parameter, left without a name where the body has no use for it."""
+    return f"int64_t {name}" if mentions(name, body) else f"int64_t /* {name} */"
+
+
+# --- loops -----------------------------------------------------------------------------------------------------------
+
+
+def decoded(scope: Scope, loops: Sequence[Loop], flat: str, body: Sequence[str], left: str = "rest") -> list[str]:
+    """A body after the indices it mentions were split off the flattened index `flat`; `left` holds what remains."""
+    names = ["place" if isinstance(a, Batch) else scope.loops[a.name] for a in loops]
+    used = [mentions(name, body) for name in names]
+    if not any(used):
+        return list(body)
+    first = used.index(True)
+    rest = left if len(loops) > 1 else flat
+    lines = [f"int64_t {left} = {flat};"] if len(loops) > 1 else []
+    for i in range(len(loops) - 1, max(first, 1) - 1, -1):
+        split = f"rt::split(&{left}, {_divider(scope, loops[i])})"
+        lines.append(_define(scope, loops[i], names[i], split) if used[i] else f"{split};")
+    if first == 0:
+        lines.append(_define(scope, loops[0], names[0], rest))
+    return [*lines, *body]
+
+
+def _divider(scope: Scope, loop: Loop) -> str:
+    return scope.batch_divider() if isinstance(loop, Batch) else scope.divider(loop)
+
+
+def _define(scope: Scope, loop: Loop, name: str, value: str) -> str:
+    if isinstance(loop, Batch):
+        scope.need_batch()
+        return f"const rt::Place {name} = batch.place({value});"
+    return f"const int64_t {name} = {value};"
+
+
+def shared(scope: Scope, loops: Sequence[Loop], body: Sequence[str], settled: Sequence[str]) -> list[str]:
+    """The lines of a pass, shared out among the team; `settled` follow every block of points."""
+    count = " * ".join(scope.size(a) for a in loops)
+    if len(loops) == 1 and not isinstance(loops[0], Batch):
+        inner, lines = scope.loops[loops[0].name], list(body)
+    else:
+        inner, lines = "inner", decoded(scope, loops, "inner", body, "inner_rest")
+    if not settled:
+        return function(f"for (int64_t {inner} = Team::rank(); {inner} < {count}; {inner} += Team::size)", lines)
+    stop = scope.fresh("stop")
+    next_stop = f"{stop} = rt::next_stop<Team>({stop}, {count});"
+    turn = [next_stop, *function(f"for (; {inner} < {stop}; {inner} += Team::size)", lines), *settled]
+    return function(f"for (int64_t {inner} = Team::rank(), {stop} = 0; {stop} < {count};)", turn)
+
+
+def nested(scope: Scope, loops: Sequence[Loop], body: Sequence[str], *, reverse: bool = False) -> list[str]:
+    """Plain loops around a body."""
+    lines = list(body)
+    for a in reversed(loops):
+        assert isinstance(a, Axis)
+        name, size = scope.loops[a.name], scope.size(a)
+        head = f"for (int64_t {name} = 0; {name} < {size}; ++{name})"
+        if reverse:
+            head = f"for (int64_t {name} = {size} - 1; {name} >= 0; --{name})"
+        lines = function(head, lines)
+    return lines
+
+
+def summed(scope: Scope, loops: Sequence[Loop], body: Sequence[str], *folds: str) -> list[str]:
+    """Loops whose body adds once to sums of floats, which settle after a block of points and after every inner loop."""
+    last = loops[-1]
+    assert isinstance(last, Axis)
+    settled = [f"{fold}.settle();" for fold in folds]
+    due = f"if ({scope.loops[last.name]} % rt::block_adds == rt::block_adds - 1)"
+    full = [f"{due} {settled[0]}"] if len(settled) == 1 else function(due, settled)
+    lines = nested(scope, (last,), [*body, *full])
+    for a in reversed(loops[:-1]):
+        lines = nested(scope, (a,), [*lines, *settled])
+    return lines
+
+
+# --- accumulators ----------------------------------------------------------------------------------------------------
+
+
+def accumulator(scope: Scope, a: Acc | Fold, value: Scalar) -> str:
+    """The type of an accumulator that takes such values."""
+    if a.op in _CONDITIONS:
+        return _CONDITIONS[a.op]
+    kind = scope.printer.text(value).kind if a.op in PLACES else a.kind
+    return f"rt::{_FOLDS[a.op]}<{value_type(Kind.INT if kind is Kind.BOOL else kind)}>"
+
+
+def added(scope: Scope, value: Scalar, accumulator: str, place: Scalar | None = None) -> list[str]:
+    """A value on its way into an accumulator; `place` is where it stands, for those that hold a place."""
+    parts, text = hoisted(scope, value, len(f"{accumulator}.add(, );") + 10)
+    if place is None:
+        return [*parts, f"{accumulator}.add({text.text});"]
+    if text.kind is Kind.BOOL:
+        text = Text(f"static_cast<int64_t>({text.text})", NATIVE.atom, Kind.INT)
+    return [*parts, f"{accumulator}.add({text.text}, {scope.print(place)});"]
+
+
+def is_rounded(a: Acc | Fold) -> bool:
+    """Whether something is summed up in floats, which is done in blocks."""
+    return a.op == "sum" and a.kind is Kind.FLOAT
+
+
+def result(scope: Scope, a: Acc | Fold, accumulator: str) -> str:
+    value = f"{accumulator}.value != 0" if a.op in _CONDITIONS else f"{accumulator}.value"
+    return f"const {value_type(a.kind)} {scope.bind(a.name, a.kind)} = {value};"
+
+
+# --- statements ------------------------------------------------------------------------------------------------------
+
+
+def thread_lines(scope: Scope, body: Body, folds: Mapping[str, str]) -> list[str]:
+    """A body with loops of its own, by one thread; `folds` spells the accumulators around it."""
+    lines: list[str] = []
+    accs: list[Acc] = []
+    for node in body:
+        if isinstance(node, For):
+            lines += _looped(scope, node, accs)
+            accs = []
+        elif isinstance(node, Acc):
+            accs.append(node)
+        else:
+            lines += _statement(scope, node, folds)
+    return lines
+
+
+def _statement(scope: Scope, node: Node, folds: Mapping[str, str]) -> list[str]:
+    match node:
+        case Let():
+            return let_lines(scope, (node,))
+        case Join(acc, value, place):
+            return added(scope, value, folds[acc], place)
+        case Store():
+            return _tiled(scope, node) if node.slot in scope.tiles else store_lines(scope, node)
+        case Atomic():
+            return _atomic(scope, node)
+        case If(condition, body):
+            return _guarded(scope, condition, body, folds)
+        case Tile(name, _, kind, wide):
+            scope.tiles[name] = scope.fresh(name)
+            scope.locals[name] = (f"static_cast<opmath_t>({scope.tiles[name]})" if wide else scope.tiles[name], kind)
+            return [f"{'double' if wide else value_type(kind)} {scope.tiles[name]};"]
+        case _:
+            raise AssertionError(f"{node} stands where only values are computed")
+
+
+def let_lines(scope: Scope, lets: Sequence[Let]) -> list[str]:
+    lines = []
+    for let in lets:
+        head = f"const {value_type(let.kind)} {let.name} = ;"
+        parts, value = hoisted(scope, let.value, len(head))
+        lines += [*parts, f"const {value_type(let.kind)} {scope.bind(let.name, let.kind)} = {value.text};"]
+    return lines
+
+
+def store_lines(scope: Scope, store: Store) -> list[str]:
+    positions = scope.positions(store.at, store.slot)
+    target = scope.tensor(store.slot)
+    parts, value = hoisted(scope, store.value, len(f"{target}.store(, {positions});"))
+    return [*parts, f"{target}.store({', '.join(filter(None, (value.text, positions)))});"]
+
+
+def _tiled(scope: Scope, store: Store) -> list[str]:
+    """A value of its own, which is read here as it is held."""
+    name, (read, kind) = scope.tiles[store.slot], scope.locals[store.slot]
+    scope.locals[store.slot] = (name, kind)
+    parts, value = hoisted(scope, store.value, len(f"{name} = ;"))
+    scope.locals[store.slot] = (read, kind)
+    return [*parts, f"{name} = {value.text};"]
+
+
+def _guarded(scope: Scope, condition: Scalar, body: Body, folds: Mapping[str, str]) -> list[str]:
+    """What happens under a condition; positions that it keeps in range are not checked again."""
+    sure = {pair for pair in map(ranged, conjuncts(condition)) if pair is not None}
+    parts, text = hoisted(scope, condition, len("if () {"))
+    scope.sure |= sure
+    lines = thread_lines(scope, body, folds)
+    scope.sure -= sure
+    return [*parts, *function(f"if ({text.text})", lines)]
+
+
+def _atomic(scope: Scope, a: Atomic) -> list[str]:
+    """A value on its way into a place that others share."""
+    type_ = value_type(scope.plan.buffer(a.slot).kind)
+    cell = f"{scope.tensor(a.slot)}.at({scope.positions(a.at, a.slot)})"
+    placed: list[str] = []
+    if len(cell) > _LONG_CELL:
+        name = scope.fresh("cell")
+        placed, cell = [f"{type_}* const {name} = {cell};"], name
+    parts, value = hoisted(scope, a.value, len(f"rt::atomic_{a.op}({cell}, );"))
+    text = value.text if value_type(value.kind) == type_ else f"static_cast<{type_}>({value.text})"
+    return [*placed, *parts, f"rt::atomic_{a.op}({cell}, {text});"]
+
+
+def _looped(scope: Scope, loop: For, accs: Sequence[Acc]) -> list[str]:
+    """A plain loop, and what it joins."""
+    loops, body = ((loop.loop,), loop.body) if loop.reverse else chain((loop,), (Role.SERIAL,))
+    before = scope.enter(loops)
+    folds = {a.name: scope.fresh(f"{a.name}_fold") for a in accs}
+    lines = thread_lines(scope, body, folds)
+    defined = [f"{accumulator(scope, a, joined(body, a))} {folds[a.name]};" for a in accs]
+    sums = [folds[a.name] for a in accs if is_rounded(a)]
+    if sums:
+        lines = [*summed(scope, loops, lines, *sums), *(f"{n}.finish();" for n in sums)]
+    else:
+        lines = nested(scope, loops, lines, reverse=loop.reverse)
+    scope.leave(before, loops)
+    return [*defined, *lines, *(result(scope, a, folds[a.name]) for a in accs)]
+
+
+def joined(body: Body, a: Acc) -> Scalar:
+    """What an accumulator takes in."""
+    return next(n.value for n in inside(body) if isinstance(n, Join) and n.acc == a.name)

@@ -1,0 +1,42 @@
+"""Teams: how the points of a kernel are given to the threads of a device.
+
+In goes a kernel as it was lowered and how its nest meets memory, out comes the same kernel with other roles of its
+loops. Outer points are teams of threads, or threads where nothing is left to share out; atomic stores may meet, so that
+all their points are threads; a loop that goes on from what it stored stays with one thread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from opgen.kernel.model import Atomic, Body, For, If, Join, Kernel, Node, Role
+from opgen.kernel.walk import chain, inside, parts, waits
+from opgen.plan.model import Schedule
+
+
+def teams(k: Kernel, schedule: Schedule) -> Kernel:
+    """The kernel for a device."""
+    return replace(k, body=tuple(_node(n, _role(p, schedule)) for p in parts(k.body) for n in p))
+
+
+def _role(part: Body, schedule: Schedule) -> Role:
+    """How the inner loops of a part run."""
+    if any(isinstance(n, Atomic) for n in inside(part)):
+        return Role.PARALLEL
+    loops = [n for n in chain(part, (Role.PARALLEL,))[1] if isinstance(n, For)]
+    if any(map(waits, loops)):
+        return Role.SERIAL
+    folded = len(loops) == 1 and any(isinstance(n, Join) for n in inside(loops[0].body))
+    return Role.CHUNKS if folded and schedule in (Schedule.COLUMN, Schedule.WHOLE) else Role.TEAM
+
+
+def _node(node: Node, role: Role) -> Node:
+    match node:
+        case For(body=body):
+            inner = tuple(_node(n, role) for n in body)
+            return replace(node, role=role if node.role is Role.SERIAL else node.role, body=inner)
+        case If(body=body, otherwise=otherwise):
+            then = tuple(_node(n, role) for n in body)
+            return replace(node, body=then, otherwise=tuple(_node(n, role) for n in otherwise))
+        case _:
+            return node

@@ -1,0 +1,70 @@
+"""Plans with plain loops for what torch computes, for back ends that are tested without torch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from opgen.ir.program import Axis, Kind, Loop, Program
+from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, add, mul
+from opgen.plan.build import build
+from opgen.plan.model import (
+    Buffer,
+    Contract,
+    Convolve,
+    Fold,
+    KernelPlan,
+    Nest,
+    Operand,
+    Pass,
+    Schedule,
+    Step,
+    Store,
+)
+
+
+def planned(program: Program) -> KernelPlan:
+    """The plan of a program, with plain loops for what torch computes."""
+    made = build(program)
+    return replace(made, steps=tuple(_plain(made, s) for s in made.steps))
+
+
+def _plain(plan: KernelPlan, step: Step) -> Step:
+    match step:
+        case Contract():
+            return contraction(plan, step)
+        case Convolve():
+            return step.nest
+        case _:
+            return step
+
+
+def contraction(plan: KernelPlan, step: Contract) -> Nest:
+    """The plain nest of a contraction."""
+    operands = [o for o in (step.out, step.a, step.b, step.bias) if o is not None]
+    loops: dict[str, Loop] = {}
+    for o in operands:
+        loops.update({k: v for k, v in _loops(plan.buffer(o.buffer), o).items() if k not in loops})
+
+    def read(o: Operand) -> Read:
+        return Read(o.buffer, _at(o))
+
+    summed = tuple(loop for k, loop in loops.items() if k not in step.out.labels)
+    folded = Pass(summed, folds=(Fold("total", "sum", mul(read(step.a), read(step.b))),))
+    total: Read = Read("total", ())
+    kind = plan.buffer(step.out.buffer).kind
+    value = total if step.bias is None else add(total, read(step.bias))
+    stored = Pass((), stores=(Store(step.out.buffer, _at(step.out), value),))
+    if kind is Kind.INT:
+        folded = Pass(folded.loops, folds=tuple(Fold(f.name, f.op, f.value, Kind.INT) for f in folded.folds))
+    outer = tuple(loops[k] for k in step.out.labels)
+    return Nest(step.name, outer, (folded, stored), Schedule.ROW, step.results, step.reason)
+
+
+def _at(o: Operand) -> tuple[Position, ...]:
+    return tuple(BATCH if k == "..." else Index(k) for k in o.labels)
+
+
+def _loops(buffer: Buffer, o: Operand) -> dict[str, Loop]:
+    """The loop of each label of an operand."""
+    pairs = zip(o.labels, buffer.shape, strict=True)
+    return {k: BATCH if isinstance(size, Batch) else Axis(k, size) for k, size in pairs}

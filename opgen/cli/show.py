@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from opgen.opt.derive import Applied, Derived
     from opgen.pipeline import Passes
     from opgen.plan.model import KernelPlan, Step
+
+Printed = Callable[[Program], str]
 
 _UNTIL = {
     "spec": Stage.SPEC,
@@ -50,7 +52,8 @@ _FILES = {"torch": "function.py", "cpp": ".cpp", "cuda": ".cu"}
     metavar="NAME",
     help="Print the program and its gradient before and after a pass, such as tidy or stabilise.",
 )
-def command(spec: Path, stage: str | None, pass_: str | None) -> None:
+@click.option("--exact", is_flag=True, help="Print programs with all there is to them, as text that is read back.")
+def command(spec: Path, stage: str | None, pass_: str | None, exact: bool) -> None:
     """Print a stage of the way from SPEC to code, or what a pass does on it."""
     if stage and pass_:
         raise click.UsageError("--stage and --pass exclude each other")
@@ -66,7 +69,9 @@ def command(spec: Path, stage: str | None, pass_: str | None) -> None:
         _known(pass_, made.passes, bag)
     found = (*bag.items, *made.diagnostics)
     show_diagnostics(found)
-    for block in _blocks(made, stage or "program") if pass_ is None else _applied(made, pass_):
+    printed = partial(_program, exact=exact)
+    shown = _blocks(made, stage or "program", printed) if pass_ is None else _applied(made, pass_, printed)
+    for block in shown:
         put(block, newline=not block.endswith("\n"))
     if code := verdict(found):
         raise click.exceptions.Exit(code)
@@ -80,35 +85,35 @@ def _known(name: str, passes: Passes, bag: Bag) -> None:
         bag.error("OPG510", f"no pass `{name}` runs here", None, notes=(there,), hints=did_you_mean(name, known))
 
 
-def _applied(made: Artefacts, name: str) -> Iterator[str]:
+def _applied(made: Artefacts, name: str, printed: Printed) -> Iterator[str]:
     """The programs that a pass changes, before and after, and the names of those that it leaves as they are."""
     for variant, steps in made.passes or ():
-        shown = "\n".join(_step(step) for step in steps if step.name == name)
+        shown = "\n".join(_step(step, printed) for step in steps if step.name == name)
         if shown:
             yield from _titled(variant.conditions, shown)
 
 
-def _step(step: Applied) -> str:
+def _step(step: Applied, printed: Printed) -> str:
     if step.before == step.after:
         return f"# {step.name} leaves {step.before.name} as it is\n"
-    return f"# {step.name} is given\n{_program(step.before)}# and makes of it\n{_program(step.after)}"
+    return f"# {step.name} is given\n{printed(step.before)}# and makes of it\n{printed(step.after)}"
 
 
-def _blocks(made: Artefacts, stage: str) -> Iterator[str]:
+def _blocks(made: Artefacts, stage: str, printed: Printed) -> Iterator[str]:
     if stage == "spec" and made.spec is not None:
         from opgen.schema.text import describe
 
         yield describe(made.spec)
     elif stage == "program":
         for variant in made.operator.variants if made.operator else ():
-            yield from _titled(variant.conditions, _program(variant.program))
+            yield from _titled(variant.conditions, printed(variant.program))
     elif stage in _FILES:
         yield from (f.text for f in made.files or () if f.path.endswith(_FILES[stage]))
     else:
-        yield from _derived(made, stage)
+        yield from _derived(made, stage, printed)
 
 
-def _derived(made: Artefacts, stage: str) -> Iterator[str]:
+def _derived(made: Artefacts, stage: str, printed: Printed) -> Iterator[str]:
     results = made.operator.outputs if made.operator else ()
     for derived in made.derived or ():
         programs = {"adjoint": derived.backward, "tangent": derived.tangent, "second": derived.second}
@@ -116,7 +121,7 @@ def _derived(made: Artefacts, stage: str) -> Iterator[str]:
             shown = _planned(derived, results, stage)
         else:
             program = programs[stage]
-            shown = _program(program) if program is not None else "# there is none\n"
+            shown = printed(program) if program is not None else "# there is none\n"
         yield from _titled(derived.variant.conditions, _notes(derived) + shown)
 
 
@@ -131,10 +136,10 @@ def _notes(derived: Derived) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _program(program: Program) -> str:
+def _program(program: Program, *, exact: bool) -> str:
     from opgen.ir.text import program as text
 
-    return text(program)
+    return text(program, exact=exact)
 
 
 def _planned(derived: Derived, results: tuple[str, ...], stage: str) -> str:

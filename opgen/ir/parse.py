@@ -7,6 +7,7 @@ for one tree, and what has no sign of its own is a call by the name of the row (
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,16 +19,17 @@ from opgen.ir.scalar import BATCH, INF, NAN, PI, Apply, Cast, Dim, Index, Lit, P
 from opgen.ir.text import CHAINS, INFIX, NOT, UNARY
 
 _T = TypeVar("_T")
-_TOKEN = re.compile(r"\s*(\.\.\.|\d+(?:\.\d+)?(?:e[+-]?\d+)?|[^\W\d]\w*|\*\*|//|->|[<>=!]=|\S)")
+_WORD = r'"(?:[^"\\]|\\.)*"'  # in quotes, as JSON has them
+_TOKEN = re.compile(rf"\s*({_WORD}|\.\.\.|\d+(?:\.\d+)?(?:e[+-]?\d+)?|[^\W\d]\w*|\*\*|//|->|[<>=!]=|\S)")
 _SIGNS = {sign.strip(): (fn, level) for fn, (sign, level) in INFIX.items()}
 _WORDS: dict[str, Scalar] = {"pi": PI, "inf": INF, "nan": NAN, "true": Lit(True), "false": Lit(False)}
 
 
 @dataclass(frozen=True, slots=True)
 class Meanings:
-    """What names stand for; any other is the size of a dim."""
+    """What names stand for; any other is a tensor where positions follow, and else the size of a dim."""
 
-    tensors: frozenset[str] = frozenset()  # read at positions, or as a whole where there are none
+    tensors: frozenset[str] = frozenset()  # those that are read without positions too
     indices: frozenset[str] = frozenset()
     params: frozenset[str] = frozenset()
 
@@ -102,6 +104,20 @@ class Reader:
         self.expect("<")
         return Axis(name, self.scalar())
 
+    def word(self) -> str:
+        """A text in quotes."""
+        token = self.take()
+        if not token.startswith('"'):
+            raise ValueError(f"{token!r} is no text in quotes in {self.line!r}")
+        return str(json.loads(token))
+
+    def whole(self) -> int:
+        """A number that counts something."""
+        token = self.take()
+        if not token.isdecimal():
+            raise ValueError(f"{token!r} is no count in {self.line!r}")
+        return int(token)
+
     def kind(self) -> Kind:
         return Kind(self.name())
 
@@ -141,7 +157,7 @@ class Reader:
             return self._call(name)
         if name in _WORDS:
             return _WORDS[name]
-        if name in self.names.tensors:
+        if name in self.names.tensors or (self.peek() == "[" and name not in self.names.params):
             return Read(name, self.positions() if self.peek() == "[" else ())
         if name in self.names.indices:
             return Index(name)

@@ -1,7 +1,7 @@
 """Statements read back from their exact text: `statement(text.statement(s, exact=True), names) == s`.
 
-In goes a line as `opgen.ir.text` writes it for dumps, and which of its names are tensors and params; out comes the
-statement, or a `ValueError`. Where a statement stands in its spec is in no text, and no part of what it is equal to.
+In goes a line as `opgen.ir.text` writes it for dumps, and which of its names are params; out comes the statement, or
+a `ValueError`. Where a statement stands in its spec is in no text, and no part of what it is equal to.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from opgen.ir.program import Axis, Compute, Kind, Loop, Recurrence, Scatter, Sta
 
 
 def statement(text: str, names: Meanings) -> Statement:
-    """The statement that a line is of; what it defines itself need not be among the tensors."""
+    """The statement that a line is of."""
     line = Reader(text, names)
     if line.peek() == "along" and line.peek(1) != "[":
         found: Statement = _recurrence(line)
@@ -32,10 +32,6 @@ def _recurrence(line: Reader) -> Recurrence:
         raise ValueError(f"nothing recurs along the batch: {line.line!r}")
     reverse = line.takes("down")
     line.expect(":")
-    rest = line.tokens[line.at :]  # steps may read one another
-    ends = [k for k, token in enumerate(rest) if token == ";"]
-    targets = (rest[k] for k in (0, *(end + 1 for end in ends)))
-    line.names = replace(line.names, tensors=line.names.tensors | {*targets})
     steps = [_compute(line)]
     while line.takes(";"):
         steps.append(_compute(line))

@@ -5,14 +5,20 @@ In goes any Program, out comes its canonical text; equal programs give equal tex
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from functools import lru_cache
 from typing import assert_never
 
 from opgen.ir.program import (
+    Argument,
     Axis,
+    Chosen,
     Compute,
+    Condition,
+    DimSource,
     Function,
+    Given,
     Kind,
     Loop,
     Output,
@@ -173,31 +179,101 @@ def _target(s: Compute | Scatter, exact: bool) -> str:
     return f"{s.target}{_loops(s.axes, extent=True, exact=exact)}{kind}"
 
 
-def _tensor(t: Tensor) -> str:
+def program(p: Program, *, exact: bool = False) -> str:
+    """The whole program; `exact`: as a dump with all there is to it, which `opgen.ir.parse_program` reads back."""
+    lines = [f"program {p.name}"]
+    lines += [_tensor(t, exact) for t in p.inputs]
+    lines += [f"  param {a.name}: {a.type}{_argument(a) if exact else ''}" for a in p.params]
+    lines += [_dim(d, exact) for d in p.dims if exact or d.value is not None]
+    lines += [f"  function {_function(f, exact)}" for f in p.functions]
+    lines += [f"  {statement(s, exact=exact)}" for s in p.statements]
+    if exact:
+        lines += [
+            f"  override of {n}{_shape(s, exact)}" for n, s in zip(p.override.inputs, p.override.shapes, strict=True)
+        ]
+    lines += [f"  override {statement(s, exact=exact)}" for s in p.override.statements]
+    lines += [_output(o, exact) for o in p.outputs]
+    return "\n".join(lines) + "\n"
+
+
+def _shape(s: Shape, exact: bool) -> str:
+    return f"[{', '.join('...' if isinstance(p, Batch) else _text(p, exact) for p in s)}]"
+
+
+def _tensor(t: Tensor, exact: bool) -> str:
     origin = f" of {t.of}" if t.of else ""
-    return f"  {t.role} {t.name}{shape(t.shape)}: {t.kind}{origin}{'' if t.differentiable else ', constant'}"
+    constant = "" if t.differentiable else ", constant"
+    more = _stored(t.dtype) + _doc(t.doc) if exact else ""
+    return f"  {t.role} {t.name}{_shape(t.shape, exact)}: {t.kind}{origin}{constant}{more}"
 
 
-def _output(o: Output) -> str:
+def _output(o: Output, exact: bool) -> str:
     like = f", summed to the shape of {o.like}" if o.like else ""
     origin = f" of {o.of}" if o.of else ""
-    return f"  output {o.name}{shape(o.shape)} = {o.value}: {o.kind}{origin}{like}"
+    more = ""
+    if exact:
+        marks = ((not o.differentiable, "constant"), (o.kept, "kept"))
+        more = "".join(f", {mark}" for on, mark in marks if on) + _stored(o.dtype) + _doc(o.doc)
+    return f"  output {o.name}{_shape(o.shape, exact)} = {o.value}: {o.kind}{origin}{like}{more}"
 
 
-def _function(f: Function) -> str:
+def _stored(dtype: str) -> str:
+    return f", as {dtype}" if dtype else ""
+
+
+def _doc(doc: str) -> str:
+    return f", doc {_quoted(doc)}" if doc else ""
+
+
+def _quoted(words: str) -> str:
+    return json.dumps(words, ensure_ascii=False)
+
+
+def _dim(d: DimSource, exact: bool) -> str:
+    source = f" of {d.tensor} at {d.position}" if exact and d.tensor is not None else ""
+    return f"  dim {d.name}{source}{'' if d.value is None else f' = {_text(d.value, exact)}'}"
+
+
+def _argument(a: Argument) -> str:
+    """What a dump says of an argument beside its type."""
+    length = "" if a.length is None else f"[{a.length}]"
+    default = "" if a.default is None else f" = {_value(a.default)}"
+    choices = f", one of {', '.join(map(_quoted, a.choices))}" if a.choices else ""
+    marks = f"{', null' if a.null else ''}{', positive' if a.positive else ''}"
+    return (
+        length + default + marks + ("" if a.tells is None else f", tells {_condition(a.tells)}") + choices + _doc(a.doc)
+    )
+
+
+def _value(value: object) -> str:
+    """A default: a number, a word, a list, or in parentheses a formula."""
+    match value:
+        case str():
+            return _quoted(value)
+        case tuple():
+            return f"[{', '.join(map(_value, value))}]"
+        case bool() | int() | Fraction():
+            return _text(Lit(value), exact=True)
+        case _:
+            assert isinstance(value, Scalar)
+            return f"({_text(value, exact=True)})"
+
+
+def _condition(c: Condition) -> str:
+    match c:
+        case Given(name, present):
+            return f"{name} {'given' if present else 'absent'}"
+        case Chosen(name, value):
+            return f"{name} is {_value(value)}"
+        case _:
+            assert_never(c)
+
+
+def _function(f: Function, exact: bool) -> str:
+    head = f"{f.name}({', '.join(f.params)})"
+    if exact:
+        value = [] if f.value is None else [f"value {_text(f.value, exact)}"]
+        partials = [f"partials {', '.join(_text(e, exact) for e in f.partials)}"] if f.partials else []
+        return "; ".join([head, *value, *partials, *(f"{back_end} {_quoted(name)}" for back_end, name in f.spellings)])
     names = "; ".join(f"{back_end} {name}" for back_end, name in f.spellings)
-    text = " or ".join([*([] if f.value is None else [scalar(f.value)]), *([names] if names else [])])
-    return f"{f.name}({', '.join(f.params)}) = {text}"
-
-
-def program(p: Program) -> str:
-    """The whole program: arguments, derived dims, statements, outputs."""
-    lines = [f"program {p.name}"]
-    lines += [_tensor(t) for t in p.inputs]
-    lines += [f"  param {a.name}: {a.type}" for a in p.params]
-    lines += [f"  dim {d.name} = {scalar(d.value)}" for d in p.dims if d.value is not None]
-    lines += [f"  function {_function(f)}" for f in p.functions]
-    lines += [f"  {statement(s)}" for s in p.statements]
-    lines += [f"  override {statement(s)}" for s in p.override.statements]
-    lines += [_output(o) for o in p.outputs]
-    return "\n".join(lines) + "\n"
+    return f"{head} = {' or '.join([*([] if f.value is None else [scalar(f.value)]), *([names] if names else [])])}"

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from opgen.ir.parse_program import program
+from opgen.ir.text import program as exact_text
+
 Run = Callable[..., tuple[int, str, str]]
 SPEC = """
 op: halved
@@ -86,3 +89,15 @@ def test_a_stage_and_a_pass_at_once_are_refused(opgen: Run, naive: Path) -> None
     code, _, err = opgen("show", str(naive), "--pass", "tidy", "--stage", "plan")
     assert code == 2
     assert "exclude each other" in err
+
+
+@pytest.mark.parametrize("shown", [["--stage", "program"], ["--stage", "adjoint"], ["--pass", "stabilise"]])
+def test_an_exact_program_is_read_back(opgen: Run, naive: Path, shown: list[str]) -> None:
+    naive.write_text(NAIVE.replace("y = ", "y = k*") + "params: {k: {type: int, default: 3, doc: a factor}}\n")
+    code, out, err = opgen("show", str(naive), *shown, "--exact")
+    assert (code, err) == (0, "")
+    texts = [f"program{block}".split("\n#")[0].rstrip("\n") + "\n" for block in f"\n{out}".split("\nprogram")[1:]]
+    assert texts
+    for text in texts:
+        assert '  param k: int = 3, doc "a factor"' in text
+        assert exact_text(program(text), exact=True) == text

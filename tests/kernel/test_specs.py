@@ -1,5 +1,6 @@
-"""Every kernel of every shipped spec, for every derived program: valid, read back from its text, and equal to the
-interpreter of Programs.
+"""Every kernel of every shipped spec, for every derived program: valid, and equal to the interpreter of Programs.
+
+Programs and kernels are read back from their text.
 
 No compiler takes part: a kernel is judged as it was lowered, before a back end makes something of it.
 """
@@ -10,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from opgen.ir import parse_program
+from opgen.ir import text as ir_text
 from opgen.ir.interp import run
 from opgen.kernel import interp, parse, text
 from opgen.kernel.lanes import lanes, schedule_of
@@ -29,6 +32,7 @@ EACH = [p if p.stem in QUICK else pytest.param(p, marks=pytest.mark.thorough) fo
 @pytest.mark.parametrize("path", EACH, ids=lambda p: p.stem)
 def test_kernels(path: Path) -> None:
     for name, program, case in programs(path, STAGES):
+        assert parse_program.program(ir_text.program(program, exact=True)) == program, name
         plan = build(program)
         for step in plan.steps:
             naive = lower(plan, step)

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from types import FunctionType
-from typing import Any
+from typing import Any, get_type_hints
 
 from opgen.diagnostics.model import Bag, Source
+from opgen.ir import parse_program, text
 from opgen.ir.program import Program
+from opgen.ir.verify import verify
+from opgen.kernel import parse as parse_kernel
+from opgen.kernel import text as kernel_text
 from opgen.kernel.lanes import lanes, schedule_of
 from opgen.kernel.lower import lower as lower_step
+from opgen.kernel.model import Kernel
 from opgen.kernel.teams import teams
+from opgen.kernel.verify import verify as verify_kernel
 from opgen.lower.operator import lower
 from opgen.opt.autocast import autocast
 from opgen.opt.derive import Flags, derive
@@ -69,10 +75,27 @@ def recorded(asked: Asked, spec: str) -> tuple[str, str]:
     raise AssertionError(f"{asked.function} changes nothing in {asked.program or 'any program'}:\n{spec}")
 
 
+def called(module: str, name: str, written: str, stated: Mapping[str, str]) -> str:
+    """What a pass makes of a program or kernel that is written down; `stated` are further arguments, by name."""
+    function = getattr(import_module(module), name)
+    hints = get_type_hints(function)
+    kernel = written.startswith(("kernel", "#"))
+    given = parse_kernel.kernel(written) if kernel else parse_program.program(written)
+    assert _exact(given) == written, "the text is as it would be printed"
+    assert not verify_kernel(given) if isinstance(given, Kernel) else verify(given)
+    made = function(given, **{n: hints[n](value) for n, value in stated.items()})
+    assert made != given, f"{name} changes nothing"
+    return _exact(made).rstrip("\n")
+
+
+def _exact(x: Program | Kernel) -> str:
+    return kernel_text.kernel(x) if isinstance(x, Kernel) else text.program(x, exact=True)
+
+
 def _titled(names: tuple[str, ...], texts: list[str]) -> str:
     if len(texts) == 1:
         return texts[0]
-    return "\n\n".join(f"# {name}\n{text}" for name, text in zip(names, texts, strict=True))
+    return "\n\n".join(f"# {name}\n{own}" for name, own in zip(names, texts, strict=True))
 
 
 @contextmanager
@@ -96,10 +119,10 @@ def _replaced(function: FunctionType, other: Callable[..., object]) -> Iterator[
             setattr(module, name, function)
 
 
-def _whole_way(text: str) -> None:
+def _whole_way(written: str) -> None:
     """From a spec to all that is decided about it."""
     bag = Bag()
-    spec = load(Source("spec.yaml", text), bag)
+    spec = load(Source("spec.yaml", written), bag)
     operator = None if spec is None else lower(spec, bag)
     assert spec is not None, bag.items
     assert operator is not None, bag.items

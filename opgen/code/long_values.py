@@ -40,33 +40,74 @@ def hoisted(scope: Scope, value: Scalar, around: int) -> tuple[list[str], Text]:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """Takes one value apart. What is asked of its parts again and again is remembered."""
+    """Takes one value apart. What is asked of its parts again and again is remembered.
+
+    A part that has a local stays where it is, and is printed as the name: only what it stands in is printed again.
+    """
 
     scope: Scope
     printer: Printer
+    named: set[Scalar] = field(default_factory=set)  # the parts that have locals
     risky: dict[Scalar, bool] = field(default_factory=dict)  # what reads where a condition may have to be looked at
 
     def fitted(self, value: Scalar, around: int) -> tuple[list[str], Text]:
-        lines: list[str] = []
         room = ROOM - around
         text = self.printer.text(value)
-        while len(text.text) > room:
+        return ([], text) if len(text.text) <= room else self.inside().apart(value, room)
+
+    def inside(self) -> _Cut:
+        """For a part of the value: what it gets locals for on lines of its own has none elsewhere."""
+        printer = replace(self.printer, known=dict(self.printer.known or {}))
+        return _Cut(self.scope, printer, set(self.named), dict(self.risky))
+
+    def apart(self, value: Scalar, room: int) -> tuple[list[str], Text]:
+        lines: list[str] = []
+        above = _above(value)
+        while len(self.printer(value)) > room and value not in self.named:
             parts = self.ahead(value)
             wide = next((e for e in (value, *parts) if is_wide(e)), None)
             part = None if wide else _longest(self.printer, parts, room)
             choice = None if wide or part else next((e for e in (value, *parts) if _is_choice(e)), None)
             if wide is not None:
-                value = _replaced(value, wide, self.in_pieces(wide, lines))
+                value = self.replaced(value, wide, self.in_pieces(wide, lines))
+                above = _above(value)
             elif part is not None:
-                value = _replaced(value, part, self.defined(part, lines))
+                self.put(part, self.defined(part, lines), above)
             elif choice is not None:
                 name = self.scope.fresh("part")
                 lines += self.chosen(choice, name)
-                value = _replaced(value, choice, Read(name, ()))
+                self.put(choice, Read(name, ()), above)
             else:
                 break
-            text = self.printer.text(value)
-        return lines, text
+        return lines, self.printer.text(value)
+
+    def put(self, part: Scalar, local: Scalar, above: dict[Scalar, list[Scalar]]) -> None:
+        """From now on a part is its local, wherever it stands."""
+        known = self.printer.known
+        assert known is not None
+        changed, left = {part}, [part]
+        while left:
+            more = [e for e in above.get(left.pop(), ()) if e not in changed and e not in self.named]
+            changed.update(more)
+            left += more
+        for e in changed:
+            known.pop(e, None)
+            self.risky.pop(e, None)
+        self.named.add(part)
+        self.risky[part] = False
+        known[part] = self.printer.text(local)
+
+    def replaced(self, e: Scalar, part: Scalar, by: Scalar) -> Scalar:
+        """A value with something else in place of one of its parts; what an access reads from stays as it is."""
+        done = {part: by}
+
+        def step(a: Scalar) -> Scalar:
+            found = done.get(a)
+            if found is None:
+                found = done[a] = a if isinstance(a, Read) or a in self.named else rebuild(a, step)
+            return found
+
+        return step(e)
 
     def defined(self, part: Scalar, lines: list[str]) -> Scalar:
         """A part as a local of its own."""
@@ -97,12 +138,14 @@ class _Cut:
     def ahead(self, value: Scalar) -> list[Scalar]:
         """The operands below a value that can be computed before it: all but what must not be read unless chosen."""
         found: list[Scalar] = []
+        seen = {value}
 
         def look(e: Scalar) -> None:
             for i, operand in enumerate(children(e)):
                 lazy = isinstance(e, Apply) and e.fn in ("where", "and", "or") and i > 0
-                if lazy and self.is_risky(operand):
+                if operand in seen or operand in self.named or (lazy and self.is_risky(operand)):
                     continue
+                seen.add(operand)
                 if isinstance(operand, Apply) or (isinstance(operand, Read) and operand.at):
                     found.append(operand)
                 if not isinstance(operand, Read):  # positions stay where they are checked
@@ -121,17 +164,18 @@ class _Cut:
         return found
 
 
-def _replaced(e: Scalar, part: Scalar, by: Scalar) -> Scalar:
-    """A value with a local in place of one of its parts; what an access reads from stays as it is."""
-    done = {part: by}
-
-    def step(a: Scalar) -> Scalar:
-        found = done.get(a)
-        if found is None:
-            found = done[a] = a if isinstance(a, Read) else rebuild(a, step)
-        return found
-
-    return step(e)
+def _above(value: Scalar) -> dict[Scalar, list[Scalar]]:
+    """What each part of a value is an operand of."""
+    found: dict[Scalar, list[Scalar]] = {value: []}
+    left = [value]
+    while left:
+        e = left.pop()
+        for operand in () if isinstance(e, Read) else children(e):
+            if operand not in found:
+                found[operand] = []
+                left.append(operand)
+            found[operand].append(e)
+    return found
 
 
 def _is_choice(e: Scalar) -> bool:

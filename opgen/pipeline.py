@@ -6,9 +6,7 @@ are imported when they run, so that a build with nothing to do starts without th
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import Path
@@ -16,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from opgen.diagnostics.crash import crash
 from opgen.diagnostics.model import Bag, Diagnostic, Source, UserError
-from opgen.lang.depth import deep_trees
+from opgen.lang.depth import deep_trees, few_collections
 from opgen.write.manifest import sha256
 from opgen.write.paths import spec_label
 
@@ -110,7 +108,7 @@ def run(
         doing(stage)
 
     try:
-        with deep_trees(), _few_collections():
+        with deep_trees(), few_collections():
             made = _stages(spec, until, target, bag, entered)
     except UserError as e:
         for diagnostic in e.diagnostics:
@@ -118,21 +116,6 @@ def run(
     except Exception as e:
         bag.add(crash(e, f"{spec.label} could not be {stages[-1]}", spec.data.decode(errors="replace")))
     return replace(made, diagnostics=bag.items)
-
-
-_AT_ONCE = 200_000  # so many objects are made before Python looks for cycles among them
-
-
-@contextmanager
-def _few_collections() -> Iterator[None]:
-    """Look for garbage in cycles less often: expressions are in none, and to look takes longer the more there are."""
-    before = gc.get_threshold()
-    if before[0]:  # nobody has switched it off
-        gc.set_threshold(max(before[0], _AT_ONCE), *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def _stages(file: SpecFile, until: Stage, target: Target, bag: Bag, enter: Callable[[str], None]) -> Artefacts:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from opgen.ir.errors import UnplannableError
 from opgen.ir.names import Names
 from opgen.ir.point import positions
 from opgen.ir.program import (
@@ -270,6 +271,8 @@ def _convolve(
 
 
 def _scatter(s: Scatter, around: Surroundings) -> ScatterStep:
+    if s.kind is Kind.BOOL:
+        raise UnplannableError(f"{s.target}: a scatter of conditions")
     lets, value, at = scatter_values(around, s.loops, s.body, s.at)
     base_lets, base, _ = scatter_values(around, s.axes, s.base, ())
     free = tuple(a for a in s.loops if positions((a,))[0] in s.at)

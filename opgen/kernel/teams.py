@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from opgen.kernel.model import Atomic, Body, For, If, Join, Kernel, Node, Role
+from opgen.kernel.model import Atomic, Body, For, If, Join, Kernel, Node, Role, Tile
 from opgen.kernel.walk import chain, inside, parts, waits
 from opgen.plan.model import Schedule
 
@@ -21,7 +21,8 @@ def teams(k: Kernel, schedule: Schedule) -> Kernel:
 
 def _role(part: Body, schedule: Schedule) -> Role:
     """How the inner loops of a part run."""
-    if any(isinstance(n, Atomic) for n in inside(part)):
+    tiles = {n.name for n in inside(part) if isinstance(n, Tile)}
+    if any(isinstance(n, Atomic) and n.slot not in tiles for n in inside(part)):
         return Role.PARALLEL
     loops = [n for n in chain(part, (Role.PARALLEL,))[1] if isinstance(n, For)]
     if any(map(waits, loops)):

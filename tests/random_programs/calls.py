@@ -20,7 +20,7 @@ from opgen.ir.program import Chosen, Condition, Given, Kind, Program, Role
 from opgen.ir.verify import verify
 from opgen.lower.operator import lower
 from opgen.opt.affine import kept_sums, with_sums
-from opgen.opt.derive import Derived, Flags, derive
+from opgen.opt.derive import Derived, derive
 from opgen.schema.load import load
 from tests.random_programs.specs import Case
 
@@ -78,7 +78,7 @@ def check(case: Case) -> Checked:
     assert operator is not None, mistakes
     assert not mistakes, mistakes
     done = Checked(case, operator)
-    for d in derive(operator, Flags(spec.exact, spec.once_differentiable)):
+    for d in derive(operator):
         _Variant(done, d).check()
     return done
 

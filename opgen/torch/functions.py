@@ -8,7 +8,7 @@ autograd.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from opgen.code.layout import tupled
@@ -20,7 +20,8 @@ from opgen.ir.scalar import BATCH
 from opgen.opt.affine import kept_sums
 from opgen.torch.conditions import Switches, told_by
 from opgen.torch.liveness import used_names
-from opgen.torch.merge import Line, collapsed, laid_out, merged
+from opgen.torch.merge import collapsed, laid_out, merged
+from opgen.torch.order import Label, Line, least_asked, scheduled
 from opgen.torch.prepare import prepare
 from opgen.torch.program import WIDTH, Frame, Listing, listing, needs_upcast
 
@@ -82,10 +83,12 @@ def torch_function(
     results = _results(programs)
     conditions = [v.conditions for v, _ in programs]
     switches = Switches.of(conditions, told_by(programs, operator.outputs), operator.pairs)
-    lines = merged(listings, tuple(results), masked=masked)
     mask = _mask(operator, results) if masked and len(results) > 1 else ()
     start = list(results) if mask else [r for r in results if any(r not in dict(x.returns) for x in listings)]
-    body = _masked(lines, switches, results, mask) if mask else laid_out(lines, switches)
+    ways = (
+        merged(listings, tuple(results), masked=masked, joins=joins, taken=frame.reserved) for joins in (False, True)
+    )
+    body = least_asked(body for lines in ways for body in _bodies(lines, switches, results, mask))
     text = [*_nothing(start), *_precision(programs, operator, listings, body, anchor, upcast=frame.upcast), *body]
     returned = _returned(listings, results)
     used = used_names("\n".join((*text, *returned)))
@@ -228,7 +231,21 @@ def _mask(operator: Operator, results: dict[str, str]) -> tuple[str, ...]:
     return (*(of for of in dict.fromkeys(results.values()) if of not in inputs), *inputs)
 
 
-def _masked(lines: tuple[Line, ...], switches: Switches, results: dict[str, str], mask: tuple[str, ...]) -> list[str]:
+def _bodies(
+    lines: Sequence[Line], switches: Switches, results: dict[str, str], mask: tuple[str, ...]
+) -> Iterator[list[str]]:
+    """The function with its lines in the order given, and in one that has them together by condition."""
+
+    def label(x: Line) -> Label:
+        key = _key(x, results) if mask else ()
+        some = switches.with_some(tuple(results[r] for r in key)) if len(key) < len(results) and mask else switches
+        return x.variants & some.everything, key
+
+    for order in (lines, scheduled(lines, label, (switches.everything, tuple(results) if mask else ()))):
+        yield _masked(order, switches, results, mask) if mask else laid_out(order, switches)
+
+
+def _masked(lines: Sequence[Line], switches: Switches, results: dict[str, str], mask: tuple[str, ...]) -> list[str]:
     """Lines that every result needs, then those that some need, then for each result its own."""
     out: list[str] = []
     shared = [x for x in lines if len(x.results) > 1 or x.step.size]

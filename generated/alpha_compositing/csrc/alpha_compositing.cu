@@ -9,7 +9,6 @@ struct Step_alpha_compositing_forward_through {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> alpha;
   rt::Tensor<opmath_t> through;
   rt::Divider t_size;
@@ -35,7 +34,6 @@ struct Step_alpha_compositing_forward_weight {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<scalar_t> weight;
   rt::Tensor<const opmath_t> through;
   rt::Tensor<const scalar_t> alpha;
@@ -57,7 +55,6 @@ struct Step_alpha_compositing_forward_output {
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 3, 0),
                                             rt::tensor(3, 2, 0), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const opmath_t> through;
   rt::Tensor<const scalar_t> alpha, colour;
   rt::Tensor<scalar_t> output;
@@ -94,7 +91,6 @@ struct Step_alpha_compositing_backward_grad_weight_1 {
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 3, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(3, 2, 0), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output, colour, grad_weight;
   rt::Tensor<opmath_t> grad_weight_1;
   rt::Divider c_size, t_size;
@@ -128,7 +124,6 @@ struct Step_alpha_compositing_backward_factor_through {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> alpha;
   rt::Tensor<opmath_t> factor_through;
   rt::Divider t_size;
@@ -164,7 +159,6 @@ struct Step_alpha_compositing_backward_share_through {
   static constexpr rt::Map launch = {rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 2, 0), rt::tensor(3, 2, 0),
                                             rt::tensor(1, 2, 0), rt::integer(0), rt::integer(0), rt::batch());
-
   rt::Tensor<opmath_t> share_through;
   rt::Tensor<const opmath_t> grad_weight_1, factor_through;
   rt::Tensor<const scalar_t> alpha;
@@ -200,7 +194,6 @@ struct Step_alpha_compositing_backward_grad_alpha {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(3, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const opmath_t> through, grad_weight_1, share_through;
   rt::Tensor<scalar_t> grad_alpha;
   rt::Divider t_size;
@@ -222,7 +215,6 @@ struct Step_alpha_compositing_backward_grad_colour {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 2, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(1, 2, 0), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<scalar_t> grad_colour;
   rt::Tensor<const scalar_t> grad_output, alpha;
   rt::Tensor<const opmath_t> through;

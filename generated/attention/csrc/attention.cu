@@ -12,7 +12,6 @@ struct Step_attention_forward_0_output {
       rt::fields(rt::tensor(5, 3, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::tensor(0, 3, 0),
                  rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::workspace(), rt::integer(3), rt::integer(2),
                  rt::integer(1), rt::integer(0), rt::real(0), rt::integer(1), rt::batch());
-
   rt::Tensor<opmath_t> output, softmax_j_max, softmax_j_sum;
   rt::Tensor<const scalar_t> query, key, value;
   opmath_t* lost;
@@ -77,7 +76,6 @@ struct Step_attention_forward_0_softmax_j_scale {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const opmath_t> softmax_j_sum;
   rt::Tensor<opmath_t> softmax_j_scale;
   rt::Divider i_size;
@@ -117,7 +115,6 @@ struct Step_attention_forward_1_output {
       rt::fields(rt::tensor(5, 3, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::tensor(0, 3, 0),
                  rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::integer(1), rt::integer(2), rt::workspace(),
                  rt::integer(3), rt::integer(1), rt::integer(2), rt::integer(0), rt::batch());
-
   rt::Tensor<opmath_t> output, softmax_j_max, softmax_j_sum;
   rt::Tensor<const scalar_t> query, key, value;
   int64_t E, S;
@@ -185,7 +182,6 @@ struct Step_attention_forward_2_output {
       rt::fields(rt::tensor(5, 3, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::tensor(0, 3, 0),
                  rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::workspace(), rt::integer(3), rt::integer(2),
                  rt::integer(1), rt::integer(0), rt::real(0), rt::integer(1), rt::batch());
-
   rt::Tensor<opmath_t> output, softmax_j_max, softmax_j_sum;
   rt::Tensor<const scalar_t> query, key, value;
   opmath_t* lost;
@@ -252,7 +248,6 @@ struct Step_attention_forward_3_output {
       rt::fields(rt::tensor(5, 3, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::tensor(0, 3, 0),
                  rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::integer(1), rt::integer(2), rt::workspace(),
                  rt::integer(3), rt::integer(1), rt::integer(2), rt::integer(0), rt::batch());
-
   rt::Tensor<opmath_t> output, softmax_j_max, softmax_j_sum;
   rt::Tensor<const scalar_t> query, key, value;
   int64_t E, S;
@@ -319,7 +314,6 @@ struct Step_attention_backward_0_grad_query {
       rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::tensor(4, 3, 0),
       rt::tensor(5, 3, 0), rt::tensor(6, 2, 0), rt::tensor(7, 3, 0), rt::workspace(), rt::integer(3), rt::integer(2),
       rt::integer(1), rt::integer(0), rt::real(0), rt::integer(1), rt::batch());
-
   rt::Tensor<const opmath_t> softmax_j_max, softmax_j_scale;
   rt::Tensor<const scalar_t> grad_output, value, query, key;
   rt::Tensor<opmath_t> dot_softmax_j, grad_query;
@@ -405,7 +399,6 @@ struct Step_attention_backward_0_grad_value {
       rt::tensor(7, 3, 0), rt::tensor(8, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0),
       rt::tensor(3, 3, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::workspace(),
       rt::integer(1), rt::integer(2), rt::integer(3), rt::integer(0), rt::real(0), rt::integer(3), rt::batch());
-
   rt::Tensor<opmath_t> grad_key, grad_value;
   rt::Tensor<const scalar_t> query, key, grad_output, value;
   rt::Tensor<const opmath_t> softmax_j_max, softmax_j_scale, dot_softmax_j;
@@ -478,7 +471,6 @@ struct Step_attention_backward_1_grad_query {
       rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::tensor(4, 3, 0),
       rt::tensor(5, 3, 0), rt::tensor(6, 2, 0), rt::tensor(7, 3, 0), rt::integer(1), rt::integer(2), rt::workspace(),
       rt::integer(1), rt::integer(3), rt::integer(2), rt::integer(0), rt::batch());
-
   rt::Tensor<const opmath_t> softmax_j_max, softmax_j_scale;
   rt::Tensor<const scalar_t> grad_output, value, query, key;
   rt::Tensor<opmath_t> dot_softmax_j, grad_query;
@@ -564,7 +556,6 @@ struct Step_attention_backward_1_grad_value {
       rt::tensor(7, 3, 0), rt::tensor(8, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0),
       rt::tensor(3, 3, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::integer(1),
       rt::integer(3), rt::workspace(), rt::integer(1), rt::integer(2), rt::integer(3), rt::integer(0), rt::batch());
-
   rt::Tensor<opmath_t> grad_key, grad_value;
   rt::Tensor<const scalar_t> query, key, grad_output, value;
   rt::Tensor<const opmath_t> softmax_j_max, softmax_j_scale, dot_softmax_j;
@@ -637,7 +628,6 @@ struct Step_attention_backward_2_grad_query {
       rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::tensor(4, 3, 0),
       rt::tensor(5, 3, 0), rt::tensor(6, 2, 0), rt::tensor(7, 3, 0), rt::workspace(), rt::integer(3), rt::integer(2),
       rt::integer(1), rt::integer(0), rt::real(0), rt::integer(1), rt::batch());
-
   rt::Tensor<const opmath_t> softmax_j_max, softmax_j_scale;
   rt::Tensor<const scalar_t> grad_output, value, query, key;
   rt::Tensor<opmath_t> dot_softmax_j, grad_query;
@@ -719,7 +709,6 @@ struct Step_attention_backward_2_grad_value {
       rt::tensor(7, 3, 0), rt::tensor(8, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0),
       rt::tensor(3, 3, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::workspace(),
       rt::integer(1), rt::integer(2), rt::integer(3), rt::integer(0), rt::real(0), rt::integer(3), rt::batch());
-
   rt::Tensor<opmath_t> grad_key, grad_value;
   rt::Tensor<const scalar_t> query, key, grad_output, value;
   rt::Tensor<const opmath_t> softmax_j_max, softmax_j_scale, dot_softmax_j;
@@ -792,7 +781,6 @@ struct Step_attention_backward_3_grad_query {
       rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::tensor(4, 3, 0),
       rt::tensor(5, 3, 0), rt::tensor(6, 2, 0), rt::tensor(7, 3, 0), rt::integer(1), rt::integer(2), rt::workspace(),
       rt::integer(1), rt::integer(3), rt::integer(2), rt::integer(0), rt::batch());
-
   rt::Tensor<const opmath_t> softmax_j_max, softmax_j_scale;
   rt::Tensor<const scalar_t> grad_output, value, query, key;
   rt::Tensor<opmath_t> dot_softmax_j, grad_query;
@@ -874,7 +862,6 @@ struct Step_attention_backward_3_grad_value {
       rt::tensor(7, 3, 0), rt::tensor(8, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0),
       rt::tensor(3, 3, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::integer(1),
       rt::integer(3), rt::workspace(), rt::integer(1), rt::integer(2), rt::integer(3), rt::integer(0), rt::batch());
-
   rt::Tensor<opmath_t> grad_key, grad_value;
   rt::Tensor<const scalar_t> query, key, grad_output, value;
   rt::Tensor<const opmath_t> softmax_j_max, softmax_j_scale, dot_softmax_j;

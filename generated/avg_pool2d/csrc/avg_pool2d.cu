@@ -12,7 +12,6 @@ struct Step_avg_pool2d_forward_0_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(3), rt::integer(4), rt::integer(5),
                  rt::integer(6), rt::integer(2), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> input;
   rt::Tensor<scalar_t> output;
   int64_t stride, padding, H, W, kernel_size;
@@ -54,7 +53,6 @@ struct Step_avg_pool2d_forward_1_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(2), rt::integer(3), rt::integer(4),
                  rt::integer(5), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> input;
   rt::Tensor<scalar_t> output;
   int64_t kernel_size, padding, H, W;
@@ -96,7 +94,6 @@ struct Step_avg_pool2d_backward_0_grad_input {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(2), rt::integer(3), rt::integer(4),
                  rt::integer(5), rt::integer(6), rt::integer(3), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<scalar_t> grad_input;
   int64_t padding, kernel_size, stride, Q, P;
@@ -153,7 +150,6 @@ struct Step_avg_pool2d_backward_1_grad_input {
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::integer(2), rt::integer(3), rt::integer(4),
                  rt::integer(5), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<scalar_t> grad_input;
   rt::Tensor<const scalar_t> grad_output;
   int64_t padding, kernel_size, Q, P;

@@ -10,7 +10,6 @@ struct Step_bilinear_forward_0_sum_i_j_part {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 2, 0), rt::tensor(1, 2, 0),
                                             rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<opmath_t> sum_i_j_part;
   rt::Tensor<const scalar_t> input1, input2;
   rt::Divider j_size, i_size;
@@ -32,7 +31,6 @@ struct Step_bilinear_forward_0_output {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::integer(0), rt::batch());
-
   rt::Tensor<scalar_t> output;
   rt::Tensor<const opmath_t> sum_i_j;
   rt::Tensor<const scalar_t> bias;
@@ -54,7 +52,6 @@ struct Step_bilinear_backward_grad_input1 {
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
                                             rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_sum_i_j_part, input2;
   rt::Tensor<scalar_t> grad_input1;
   rt::Divider j_size, i_size;
@@ -89,7 +86,6 @@ struct Step_bilinear_backward_grad_input2 {
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
                                             rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_sum_i_j_part, input1;
   rt::Tensor<scalar_t> grad_input2;
   rt::Divider i_size, j_size;
@@ -123,7 +119,6 @@ struct Step_bilinear_backward_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<scalar_t> grad_bias;
   rt::Batch batch;

@@ -10,7 +10,6 @@ struct Step_bilinear_sample_forward_output {
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(2, 2)}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1),
                                             rt::integer(1), rt::integer(2), rt::fixed(2));
-
   rt::Tensor<const scalar_t> points_2, image;
   rt::Tensor<scalar_t> output;
   int64_t H, W;
@@ -53,7 +52,6 @@ struct Step_bilinear_sample_backward_col {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(0, 2, -1));
-
   rt::Tensor<int64_t> row_2, col;
   rt::Tensor<const scalar_t> points_2;
 
@@ -69,7 +67,6 @@ struct Step_bilinear_sample_backward_grad_image_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-
   rt::Tensor<opmath_t> grad_image;
   rt::Divider w_size;
 
@@ -103,7 +100,6 @@ struct Step_bilinear_sample_backward_grad_image {
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(0, 2, -1), rt::tensor(3, 1, -1),
                  rt::tensor(4, 2, -1), rt::integer(0), rt::integer(1), rt::fixed(2));
-
   rt::Tensor<const int64_t> row_2, col;
   rt::Tensor<opmath_t> grad_image;
   rt::Tensor<const scalar_t> grad_output, points_2;
@@ -134,7 +130,6 @@ struct Step_bilinear_sample_backward_grad_points {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(3, 2, -1), rt::tensor(4, 2, -1), rt::tensor(1, 1, -1),
                  rt::tensor(2, 1, -1), rt::tensor(5, 2, -1), rt::integer(1), rt::integer(2), rt::fixed(2));
-
   rt::Tensor<const scalar_t> grad_output, image, points_2;
   rt::Tensor<const int64_t> row_2, col;
   rt::Tensor<scalar_t> grad_points;

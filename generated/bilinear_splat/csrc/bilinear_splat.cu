@@ -9,7 +9,6 @@ struct Step_bilinear_splat_forward_col {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(0, 2, -1));
-
   rt::Tensor<int64_t> row_2, col;
   rt::Tensor<const scalar_t> places;
 
@@ -25,7 +24,6 @@ struct Step_bilinear_splat_forward_grid_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-
   rt::Tensor<opmath_t> grid;
   rt::Divider w_size;
 
@@ -59,7 +57,6 @@ struct Step_bilinear_splat_forward_grid {
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(0, 2, -1), rt::tensor(3, 2, -1),
                  rt::tensor(4, 1, -1), rt::integer(0), rt::integer(1), rt::fixed(2));
-
   rt::Tensor<const int64_t> row_2, col;
   rt::Tensor<opmath_t> grid;
   rt::Tensor<const scalar_t> places, values;
@@ -89,7 +86,6 @@ struct Step_bilinear_splat_backward_grad_values {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(3, 2, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1),
                  rt::tensor(4, 1, -1), rt::integer(1), rt::integer(2), rt::fixed(2));
-
   rt::Tensor<const scalar_t> places, grad_grid;
   rt::Tensor<int64_t> row_2, col;
   rt::Tensor<scalar_t> grad_values;
@@ -139,7 +135,6 @@ struct Step_bilinear_splat_backward_grad_places {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 2, -1),
                  rt::tensor(4, 2, -1), rt::tensor(5, 2, -1), rt::integer(1), rt::integer(2), rt::fixed(2));
-
   rt::Tensor<const int64_t> row_2, col;
   rt::Tensor<const scalar_t> values, grad_grid, places;
   rt::Tensor<scalar_t> grad_places;

@@ -10,7 +10,6 @@ struct Step_binary_cross_entropy_with_logits_forward_0_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 0, -1), rt::batch());
-
   rt::Tensor<const scalar_t> target, input, weight, pos_weight;
   rt::Tensor<scalar_t> output;
   rt::Batch batch;
@@ -43,7 +42,6 @@ struct Step_binary_cross_entropy_with_logits_forward_1_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 0, -1), rt::batch());
-
   rt::Tensor<const scalar_t> target, input, weight, pos_weight;
   rt::Tensor<scalar_t> output;
   rt::Batch batch;
@@ -76,7 +74,6 @@ struct Step_binary_cross_entropy_with_logits_forward_2_output {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> target, input, weight, pos_weight;
   rt::Tensor<scalar_t> output;
   rt::Batch batch;
@@ -118,7 +115,6 @@ struct Step_binary_cross_entropy_with_logits_forward_3_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
-
   rt::Tensor<const scalar_t> target, input, weight;
   rt::Tensor<scalar_t> output;
   rt::Batch batch;
@@ -150,7 +146,6 @@ struct Step_binary_cross_entropy_with_logits_forward_4_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
-
   rt::Tensor<const scalar_t> target, input, weight;
   rt::Tensor<scalar_t> output;
   rt::Batch batch;
@@ -182,7 +177,6 @@ struct Step_binary_cross_entropy_with_logits_forward_5_output {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> target, input, weight;
   rt::Tensor<scalar_t> output;
   rt::Batch batch;
@@ -223,7 +217,6 @@ struct Step_binary_cross_entropy_with_logits_forward_6_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
-
   rt::Tensor<const scalar_t> target, input, pos_weight;
   rt::Tensor<scalar_t> output;
   rt::Batch batch;
@@ -255,7 +248,6 @@ struct Step_binary_cross_entropy_with_logits_forward_7_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
-
   rt::Tensor<const scalar_t> target, input, pos_weight;
   rt::Tensor<scalar_t> output;
   rt::Batch batch;
@@ -287,7 +279,6 @@ struct Step_binary_cross_entropy_with_logits_forward_8_output {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> target, input, pos_weight;
   rt::Tensor<scalar_t> output;
   rt::Batch batch;
@@ -327,7 +318,6 @@ struct Step_binary_cross_entropy_with_logits_forward_9_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::batch());
-
   rt::Tensor<const scalar_t> target, input;
   rt::Tensor<scalar_t> output;
   rt::Batch batch;
@@ -358,7 +348,6 @@ struct Step_binary_cross_entropy_with_logits_forward_10_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::batch());
-
   rt::Tensor<const scalar_t> target, input;
   rt::Tensor<scalar_t> output;
   rt::Batch batch;
@@ -388,7 +377,6 @@ struct Step_binary_cross_entropy_with_logits_forward_11_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> target, input;
   rt::Tensor<scalar_t> output;
   rt::Batch batch;
@@ -427,7 +415,6 @@ struct Step_binary_cross_entropy_with_logits_backward_0_grad_target {
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(4, 1, 0),
                  rt::tensor(0, 0, -1), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> weight, target, input, pos_weight, grad_output;
   rt::Tensor<scalar_t> grad_input, grad_target;
   rt::Batch batch;
@@ -482,7 +469,6 @@ struct Step_binary_cross_entropy_with_logits_backward_1_grad_target {
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(4, 1, 0),
                  rt::tensor(0, 0, -1), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> weight, target, input, pos_weight, grad_output;
   rt::Tensor<scalar_t> grad_input, grad_target;
   rt::Batch batch;
@@ -537,7 +523,6 @@ struct Step_binary_cross_entropy_with_logits_backward_2_grad_target {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                  rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output, weight, target, input, pos_weight;
   rt::Tensor<scalar_t> grad_input, grad_target;
   rt::Batch batch;
@@ -593,7 +578,6 @@ struct Step_binary_cross_entropy_with_logits_backward_3_grad_target {
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(0, 0, -1),
                  rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> weight, target, input, grad_output;
   rt::Tensor<scalar_t> grad_input, grad_target;
   rt::Batch batch;
@@ -643,7 +627,6 @@ struct Step_binary_cross_entropy_with_logits_backward_4_grad_target {
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(0, 0, -1),
                  rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> weight, target, input, grad_output;
   rt::Tensor<scalar_t> grad_input, grad_target;
   rt::Batch batch;
@@ -692,7 +675,6 @@ struct Step_binary_cross_entropy_with_logits_backward_5_grad_target {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output, weight, target, input;
   rt::Tensor<scalar_t> grad_input, grad_target;
   rt::Batch batch;
@@ -745,7 +727,6 @@ struct Step_binary_cross_entropy_with_logits_backward_6_grad_target {
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(0, 0, -1),
                  rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> target, input, pos_weight, grad_output;
   rt::Tensor<scalar_t> grad_input, grad_target;
   rt::Batch batch;
@@ -797,7 +778,6 @@ struct Step_binary_cross_entropy_with_logits_backward_7_grad_target {
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(0, 0, -1),
                  rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> target, input, pos_weight, grad_output;
   rt::Tensor<scalar_t> grad_input, grad_target;
   rt::Batch batch;
@@ -848,7 +828,6 @@ struct Step_binary_cross_entropy_with_logits_backward_8_grad_target {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output, target, input, pos_weight;
   rt::Tensor<scalar_t> grad_input, grad_target;
   rt::Batch batch;
@@ -902,7 +881,6 @@ struct Step_binary_cross_entropy_with_logits_backward_9_grad_target {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(0, 0, -1),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> target, input, grad_output;
   rt::Tensor<scalar_t> grad_input, grad_target;
   rt::Batch batch;
@@ -949,7 +927,6 @@ struct Step_binary_cross_entropy_with_logits_backward_10_grad_target {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(0, 0, -1),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> target, input, grad_output;
   rt::Tensor<scalar_t> grad_input, grad_target;
   rt::Batch batch;
@@ -997,7 +974,6 @@ struct Step_binary_cross_entropy_with_logits_backward_11_grad_target {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output, target, input;
   rt::Tensor<scalar_t> grad_input, grad_target;
   rt::Batch batch;

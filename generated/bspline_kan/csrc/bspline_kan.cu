@@ -10,7 +10,6 @@ struct Step_bspline_kan_forward_basis {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> input;
   rt::Tensor<opmath_t> basis;
   int64_t K;
@@ -35,7 +34,6 @@ struct Step_bspline_kan_backward_grad_input {
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 3, 0), rt::tensor(2, 2, 0),
                                             rt::integer(1), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> input, grad_basis;
   rt::Tensor<scalar_t> grad_input;
   int64_t K;

@@ -11,7 +11,6 @@ struct Step_complex_linear_forward_0_output_imag {
   static constexpr auto fields = rt::fields(rt::tensor(3, 2, 0), rt::tensor(7, 2, 0), rt::tensor(0, 2, 0),
                                             rt::tensor(1, 2, 0), rt::tensor(2, 1, -1), rt::tensor(4, 2, 0),
                                             rt::tensor(5, 2, 0), rt::tensor(6, 1, -1), rt::integer(0), rt::batch());
-
   rt::Tensor<scalar_t> output_real, output_imag;
   rt::Tensor<const scalar_t> sum_k_real_sum, sum_k_real_sum_1, bias_real, sum_k_imag_sum, sum_k_imag_sum_1, bias_imag;
   rt::Divider n_size;
@@ -36,7 +35,6 @@ struct Step_complex_linear_forward_1_output_imag {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0),
                  rt::tensor(2, 2, 0), rt::tensor(5, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> sum_k_real_sum, sum_k_real_sum_1, sum_k_imag_sum, sum_k_imag_sum_1;
   rt::Tensor<scalar_t> output_real, output_imag;
   rt::Divider n_size;
@@ -86,7 +84,6 @@ struct Step_complex_linear_backward_grad_sum_k_real_sum_1 {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output_real;
   rt::Tensor<opmath_t> grad_sum_k_real_sum_1;
   rt::Divider n_size;
@@ -124,7 +121,6 @@ struct Step_complex_linear_backward_grad_input_real {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_input_real_part, grad_input_real_part_1;
   rt::Tensor<scalar_t> grad_input_real;
   rt::Divider k_size;
@@ -164,7 +160,6 @@ struct Step_complex_linear_backward_grad_input_imag {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_input_imag_part;
   rt::Tensor<const opmath_t> grad_input_imag_part_1;
   rt::Tensor<scalar_t> grad_input_imag;
@@ -205,7 +200,6 @@ struct Step_complex_linear_backward_grad_weight_real {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(1));
-
   rt::Tensor<const scalar_t> grad_weight_real_part, grad_weight_real_part_1;
   rt::Tensor<scalar_t> grad_weight_real;
   rt::Divider k_size;
@@ -244,7 +238,6 @@ struct Step_complex_linear_backward_grad_weight_imag {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(1));
-
   rt::Tensor<const scalar_t> grad_weight_imag_part;
   rt::Tensor<const opmath_t> grad_weight_imag_part_1;
   rt::Tensor<scalar_t> grad_weight_imag;
@@ -283,7 +276,6 @@ struct Step_complex_linear_backward_grad_bias_real {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output_real;
   rt::Tensor<scalar_t> grad_bias_real;
   rt::Batch batch;

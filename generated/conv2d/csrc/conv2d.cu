@@ -11,7 +11,6 @@ struct Step_conv2d_backward_grad_bias {
                                       {rt::count(rt::integer(1), rt::integer(2), rt::integer(3))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 4, -1), rt::tensor(1, 1, -1), rt::integer(1), rt::integer(2), rt::integer(3));
-
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<scalar_t> grad_bias;
   rt::Divider n_size, p_size, q_size;

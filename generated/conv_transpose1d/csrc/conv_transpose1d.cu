@@ -10,7 +10,6 @@ struct Step_conv_transpose1d_forward_0_output {
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1), rt::integer(2))};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 3, -1), rt::tensor(0, 1, -1), rt::tensor(1, 3, -1), rt::integer(2), rt::integer(1));
-
   rt::Tensor<scalar_t> output;
   rt::Tensor<const scalar_t> bias, output_sum;
   rt::Divider p_size, o_size;
@@ -30,7 +29,6 @@ struct Step_conv_transpose1d_backward_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1), rt::integer(2))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, -1), rt::tensor(1, 1, -1), rt::integer(1), rt::integer(2));
-
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<scalar_t> grad_bias;
   rt::Divider n_size, p_size;

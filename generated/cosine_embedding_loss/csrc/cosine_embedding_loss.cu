@@ -11,7 +11,6 @@ struct Step_cosine_embedding_loss_forward_0_square2 {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
                  rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::tensor(6, 1, -1), rt::integer(1));
-
   rt::Tensor<const scalar_t> input1, input2;
   rt::Tensor<opmath_t> dot, sum_d, sum_d_2, square1, square2;
   rt::Divider d_size;
@@ -60,7 +59,6 @@ struct Step_cosine_embedding_loss_forward_0_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
                  rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::tensor(6, 0, -1), rt::real(0), rt::integer(0));
-
   rt::Tensor<const int64_t> target;
   rt::Tensor<const opmath_t> dot, sum_d, sum_d_2;
   rt::Tensor<bool> condition_2, condition;
@@ -100,7 +98,6 @@ struct Step_cosine_embedding_loss_forward_1_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
                  rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::tensor(6, 0, -1), rt::real(0));
-
   rt::Tensor<const int64_t> target;
   rt::Tensor<const opmath_t> dot, sum_d, sum_d_2;
   rt::Tensor<bool> condition_2, condition;
@@ -139,7 +136,6 @@ struct Step_cosine_embedding_loss_forward_2_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
                  rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::tensor(6, 1, -1), rt::integer(1), rt::real(0));
-
   rt::Tensor<const scalar_t> input1, input2;
   rt::Tensor<const int64_t> target;
   rt::Tensor<opmath_t> dot, square1, square2;
@@ -193,7 +189,6 @@ struct Step_cosine_embedding_loss_forward_2_condition_2 {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1));
-
   rt::Tensor<const int64_t> target;
   rt::Tensor<bool> condition, condition_2;
 
@@ -237,7 +232,6 @@ struct Step_cosine_embedding_loss_backward_0_grad_dot {
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
                  rt::tensor(4, 1, -1), rt::tensor(6, 1, -1), rt::tensor(7, 1, -1), rt::tensor(8, 1, -1),
                  rt::tensor(5, 0, -1), rt::real(0), rt::integer(0));
-
   rt::Tensor<const bool> condition, condition_2;
   rt::Tensor<const opmath_t> dot, square1, square2;
   rt::Tensor<opmath_t> grad_square2, grad_square1, grad_dot;
@@ -312,7 +306,6 @@ struct Step_cosine_embedding_loss_backward_0_grad_input2 {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(2, 2, -1), rt::tensor(1, 1, -1), rt::tensor(3, 1, -1),
                  rt::tensor(5, 1, -1), rt::tensor(4, 2, -1), rt::tensor(6, 2, -1), rt::integer(1));
-
   rt::Tensor<const scalar_t> input1, input2;
   rt::Tensor<const opmath_t> grad_dot, grad_square1, grad_square2;
   rt::Tensor<scalar_t> grad_input1, grad_input2;
@@ -338,7 +331,6 @@ struct Step_cosine_embedding_loss_backward_1_grad_dot {
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1), rt::tensor(4, 1, -1),
       rt::tensor(6, 1, -1), rt::tensor(7, 1, -1), rt::tensor(8, 1, -1), rt::tensor(5, 0, -1), rt::real(0));
-
   rt::Tensor<const bool> condition, condition_2;
   rt::Tensor<const opmath_t> dot, square1, square2;
   rt::Tensor<opmath_t> grad_square2, grad_square1, grad_dot;
@@ -413,7 +405,6 @@ struct Step_cosine_embedding_loss_backward_2_grad_dot {
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1), rt::tensor(4, 1, -1),
       rt::tensor(5, 1, -1), rt::tensor(6, 1, -1), rt::tensor(7, 1, -1), rt::tensor(8, 1, -1), rt::real(0));
-
   rt::Tensor<const bool> condition, condition_2;
   rt::Tensor<const opmath_t> dot, square1, square2;
   rt::Tensor<const scalar_t> grad_output;

@@ -10,7 +10,6 @@ struct Step_cosine_similarity_forward_norm_d {
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> x1;
   rt::Tensor<opmath_t> norm_d_squares, norm_d;
   rt::Divider d_size;
@@ -46,7 +45,6 @@ struct Step_cosine_similarity_forward_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                  rt::tensor(5, 1, 0), rt::tensor(4, 1, 0), rt::integer(0), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> x2, x1;
   rt::Tensor<opmath_t> sum_d, norm_d_2;
   rt::Tensor<scalar_t> output;
@@ -93,7 +91,6 @@ struct Step_cosine_similarity_backward_grad_n1 {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                  rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const opmath_t> sum_d, norm_d, norm_d_2;
   rt::Tensor<opmath_t> grad_n2, grad_n1;
@@ -148,7 +145,6 @@ struct Step_cosine_similarity_backward_grad_x2 {
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(4, 1, 0), rt::tensor(6, 1, 0),
                  rt::tensor(2, 1, 0), rt::tensor(3, 2, 0), rt::tensor(5, 2, 0), rt::tensor(7, 2, 0),
                  rt::tensor(8, 2, 0), rt::real(0), rt::integer(0), rt::batch());
-
   rt::Tensor<const opmath_t> norm_d, norm_d_2, grad_n1, grad_n2;
   rt::Tensor<const scalar_t> grad_output, x2, x1;
   rt::Tensor<scalar_t> grad_x1, grad_x2;

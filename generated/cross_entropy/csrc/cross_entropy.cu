@@ -10,7 +10,6 @@ struct Step_cross_entropy_forward_0_logp {
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 3, 2), rt::integer(1), rt::elements(), rt::batch());
-
   rt::Tensor<const scalar_t> input;
   rt::Tensor<opmath_t> logp;
   rt::Divider c_size, batch_size;
@@ -52,7 +51,6 @@ struct Step_cross_entropy_forward_0_sum_c {
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1), rt::elements(), rt::batch());
-
   rt::Tensor<const scalar_t> weight;
   rt::Tensor<const opmath_t> logp;
   rt::Tensor<opmath_t> sum_c;
@@ -89,7 +87,6 @@ struct Step_cross_entropy_forward_0_output {
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2),
                                             rt::tensor(3, 2, 1), rt::tensor(4, 0, -1), rt::real(0), rt::integer(1),
                                             rt::integer(2), rt::report(), rt::elements(), rt::batch());
-
   rt::Tensor<const int64_t> target;
   rt::Tensor<const scalar_t> weight;
   rt::Tensor<const opmath_t> logp, sum_c;
@@ -155,7 +152,6 @@ struct Step_cross_entropy_forward_1_output {
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2),
                                             rt::tensor(3, 2, 1), rt::tensor(4, 0, -1), rt::real(0), rt::integer(1),
                                             rt::integer(2), rt::report(), rt::elements(), rt::batch());
-
   rt::Tensor<const int64_t> target;
   rt::Tensor<const scalar_t> weight;
   rt::Tensor<const opmath_t> logp, sum_c;
@@ -204,7 +200,6 @@ struct Step_cross_entropy_forward_2_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1), rt::tensor(3, 2, 1), rt::elements(),
                  rt::batch(), rt::integer(2), rt::integer(1), rt::real(0), rt::report());
-
   rt::Tensor<const scalar_t> weight;
   rt::Tensor<const opmath_t> logp;
   rt::Tensor<const int64_t> target;
@@ -254,7 +249,6 @@ struct Step_cross_entropy_forward_3_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 2, 1), rt::elements(), rt::batch());
-
   rt::Tensor<const opmath_t> logp;
   rt::Tensor<opmath_t> sum_c;
   rt::Divider batch_size;
@@ -290,7 +284,6 @@ struct Step_cross_entropy_forward_3_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1), rt::tensor(3, 0, -1), rt::real(0),
                  rt::integer(1), rt::integer(2), rt::report(), rt::elements(), rt::batch());
-
   rt::Tensor<const int64_t> target;
   rt::Tensor<const opmath_t> logp, sum_c;
   rt::Tensor<scalar_t> output;
@@ -348,7 +341,6 @@ struct Step_cross_entropy_forward_4_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1), rt::tensor(3, 0, -1), rt::real(0),
                  rt::integer(1), rt::integer(2), rt::report(), rt::elements(), rt::batch());
-
   rt::Tensor<const int64_t> target;
   rt::Tensor<const opmath_t> logp, sum_c;
   rt::Tensor<scalar_t> output;
@@ -395,7 +387,6 @@ struct Step_cross_entropy_forward_5_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1), rt::elements(), rt::batch(),
                  rt::integer(2), rt::integer(1), rt::real(0), rt::report());
-
   rt::Tensor<const opmath_t> logp;
   rt::Tensor<const int64_t> target;
   rt::Tensor<scalar_t> output;
@@ -446,7 +437,6 @@ struct Step_cross_entropy_backward_0_grad_sum_n_all_2 {
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(5, 0, -1), rt::tensor(2, 3, 2),
                  rt::tensor(3, 2, 1), rt::tensor(4, 0, -1), rt::tensor(6, 0, -1), rt::real(0), rt::integer(1),
                  rt::integer(2), rt::report(), rt::elements(), rt::batch());
-
   rt::Tensor<const int64_t> target;
   rt::Tensor<const scalar_t> weight, grad_output;
   rt::Tensor<const opmath_t> logp, sum_c;
@@ -514,7 +504,6 @@ struct Step_cross_entropy_backward_0_grad_input {
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 2, 1), rt::tensor(1, 0, -1), rt::tensor(3, 1, -1), rt::tensor(2, 0, -1), rt::tensor(4, 3, 2),
       rt::tensor(5, 3, 2), rt::integer(1), rt::integer(2), rt::real(0), rt::integer(2), rt::elements(), rt::batch());
-
   rt::Tensor<const int64_t> target;
   rt::Tensor<const scalar_t> grad_output, weight;
   rt::Tensor<const opmath_t> sum_n_all_2, logp;
@@ -583,7 +572,6 @@ struct Step_cross_entropy_backward_0_grad_weight_sum_c {
   static constexpr auto fields = rt::fields(rt::tensor(0, 0, -1), rt::tensor(1, 0, -1), rt::tensor(3, 3, 2),
                                             rt::tensor(2, 2, 1), rt::tensor(4, 1, -1), rt::real(0), rt::integer(0),
                                             rt::integer(2), rt::integer(1), rt::elements(), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const opmath_t> sum_n_all_2, logp;
   rt::Tensor<const int64_t> target;
@@ -624,7 +612,6 @@ struct Step_cross_entropy_backward_0_grad_weight_hit_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1));
-
   rt::Tensor<opmath_t> grad_weight_hit;
 
   OPGEN_DEVICE void compute(opmath_t* grad_weight_hit) const { *grad_weight_hit = 0; }
@@ -655,7 +642,6 @@ struct Step_cross_entropy_backward_0_grad_weight_hit {
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1), rt::tensor(0, 1, -1), rt::tensor(2, 0, -1),
                                             rt::tensor(3, 0, -1), rt::tensor(4, 3, 2), rt::integer(2), rt::integer(0),
                                             rt::real(0), rt::report(), rt::elements(), rt::batch());
-
   rt::Tensor<const int64_t> target;
   rt::Tensor<opmath_t> grad_weight_hit;
   rt::Tensor<const scalar_t> grad_output;
@@ -691,7 +677,6 @@ struct Step_cross_entropy_backward_0_grad_weight_share_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1));
-
   rt::Tensor<opmath_t> grad_weight_share;
 
   OPGEN_DEVICE void compute(opmath_t* grad_weight_share) const { *grad_weight_share = 0; }
@@ -721,7 +706,6 @@ struct Step_cross_entropy_backward_0_grad_weight_share {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1), rt::tensor(0, 1, -1), rt::tensor(2, 0, -1),
                                             rt::integer(2), rt::integer(0), rt::elements(), rt::batch());
-
   rt::Tensor<const int64_t> target;
   rt::Tensor<opmath_t> grad_weight_share;
   rt::Tensor<const opmath_t> grad_sum_n_all_2;
@@ -749,7 +733,6 @@ struct Step_cross_entropy_backward_0_grad_weight {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1));
-
   rt::Tensor<const opmath_t> grad_weight_sum_c, grad_weight_hit, grad_weight_share;
   rt::Tensor<scalar_t> grad_weight;
 
@@ -788,7 +771,6 @@ struct Step_cross_entropy_backward_1_grad_input {
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 0, -1), rt::tensor(2, 1, -1),
                                             rt::tensor(4, 3, 2), rt::tensor(3, 3, 2), rt::integer(1), rt::integer(2),
                                             rt::real(0), rt::integer(2), rt::elements(), rt::batch());
-
   rt::Tensor<const int64_t> target;
   rt::Tensor<const scalar_t> grad_output, weight;
   rt::Tensor<scalar_t> grad_input;
@@ -857,7 +839,6 @@ struct Step_cross_entropy_backward_1_grad_weight_sum_c {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 0, -1), rt::tensor(1, 2, 1), rt::tensor(2, 3, 2), rt::tensor(3, 1, -1), rt::real(0),
                  rt::integer(0), rt::integer(2), rt::integer(1), rt::elements(), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const int64_t> target;
   rt::Tensor<const opmath_t> logp;
@@ -898,7 +879,6 @@ struct Step_cross_entropy_backward_1_grad_weight_hit_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1));
-
   rt::Tensor<opmath_t> grad_weight_hit;
 
   OPGEN_DEVICE void compute(opmath_t* grad_weight_hit) const { *grad_weight_hit = 0; }
@@ -929,7 +909,6 @@ struct Step_cross_entropy_backward_1_grad_weight_hit {
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 1), rt::tensor(0, 1, -1), rt::tensor(2, 0, -1), rt::tensor(3, 3, 2), rt::integer(2),
                  rt::integer(0), rt::real(0), rt::report(), rt::elements(), rt::batch());
-
   rt::Tensor<const int64_t> target;
   rt::Tensor<opmath_t> grad_weight_hit;
   rt::Tensor<const scalar_t> grad_output;
@@ -966,7 +945,6 @@ struct Step_cross_entropy_backward_1_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1));
-
   rt::Tensor<const opmath_t> grad_weight_sum_c, grad_weight_hit;
   rt::Tensor<scalar_t> grad_weight;
 
@@ -1002,7 +980,6 @@ struct Step_cross_entropy_backward_2_grad_input {
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 1, -1),
                                             rt::tensor(4, 3, 2), rt::tensor(3, 3, 2), rt::integer(1), rt::integer(2),
                                             rt::real(0), rt::integer(2), rt::elements(), rt::batch());
-
   rt::Tensor<const int64_t> target;
   rt::Tensor<const scalar_t> grad_output, weight;
   rt::Tensor<scalar_t> grad_input;
@@ -1071,7 +1048,6 @@ struct Step_cross_entropy_backward_2_grad_weight_sum_c {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1), rt::tensor(3, 1, -1), rt::integer(2),
                  rt::integer(0), rt::real(0), rt::integer(1), rt::elements(), rt::batch());
-
   rt::Tensor<const int64_t> target;
   rt::Tensor<const opmath_t> logp;
   rt::Tensor<const scalar_t> grad_output;
@@ -1112,7 +1088,6 @@ struct Step_cross_entropy_backward_2_grad_weight_hit_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1));
-
   rt::Tensor<opmath_t> grad_weight_hit;
 
   OPGEN_DEVICE void compute(opmath_t* grad_weight_hit) const { *grad_weight_hit = 0; }
@@ -1143,7 +1118,6 @@ struct Step_cross_entropy_backward_2_grad_weight_hit {
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 1), rt::tensor(0, 1, -1), rt::tensor(2, 2, 1), rt::tensor(3, 3, 2), rt::integer(2),
                  rt::integer(0), rt::real(0), rt::report(), rt::elements(), rt::batch());
-
   rt::Tensor<const int64_t> target;
   rt::Tensor<opmath_t> grad_weight_hit;
   rt::Tensor<const scalar_t> grad_output;
@@ -1181,7 +1155,6 @@ struct Step_cross_entropy_backward_3_logp_log {
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
                                             rt::integer(1), rt::elements(), rt::batch());
-
   rt::Tensor<const scalar_t> input;
   rt::Tensor<opmath_t> logp_max, logp_log;
   rt::Divider c_size, batch_size;
@@ -1225,7 +1198,6 @@ struct Step_cross_entropy_backward_3_sum_n_all_2 {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 0, -1), rt::integer(1), rt::elements(), rt::batch());
-
   rt::Tensor<const int64_t> target;
   rt::Tensor<opmath_t> sum_n_all_2;
   int64_t ignore_index;
@@ -1259,7 +1231,6 @@ struct Step_cross_entropy_backward_3_grad_input {
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 0, -1), rt::tensor(5, 3, 2), rt::tensor(2, 0, -1),
                  rt::tensor(3, 2, 1), rt::tensor(4, 2, 1), rt::tensor(6, 3, 2), rt::integer(1), rt::integer(2),
                  rt::real(0), rt::integer(2), rt::elements(), rt::batch());
-
   rt::Tensor<const int64_t> target;
   rt::Tensor<const scalar_t> grad_output, input;
   rt::Tensor<const opmath_t> sum_n_all_2, logp_max, logp_log;
@@ -1308,7 +1279,6 @@ struct Step_cross_entropy_backward_4_grad_input {
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 2, 1), rt::tensor(1, 0, -1), rt::tensor(4, 3, 2), rt::tensor(2, 2, 1), rt::tensor(3, 2, 1),
       rt::tensor(5, 3, 2), rt::integer(1), rt::integer(2), rt::real(0), rt::integer(2), rt::elements(), rt::batch());
-
   rt::Tensor<const int64_t> target;
   rt::Tensor<const scalar_t> grad_output, input;
   rt::Tensor<const opmath_t> logp_max, logp_log;
@@ -1357,7 +1327,6 @@ struct Step_cross_entropy_backward_5_grad_input {
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(4, 3, 2), rt::tensor(2, 2, 1), rt::tensor(3, 2, 1),
       rt::tensor(5, 3, 2), rt::integer(1), rt::integer(2), rt::real(0), rt::integer(2), rt::elements(), rt::batch());
-
   rt::Tensor<const int64_t> target;
   rt::Tensor<const scalar_t> grad_output, input;
   rt::Tensor<const opmath_t> logp_max, logp_log;

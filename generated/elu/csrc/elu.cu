@@ -9,7 +9,6 @@ struct Step_elu_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> input;
   rt::Tensor<scalar_t> output;
   opmath_t alpha;
@@ -46,7 +45,6 @@ struct Step_elu_backward_grad_input {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> input, grad_output;
   rt::Tensor<scalar_t> grad_input;
   opmath_t alpha;

@@ -10,7 +10,6 @@ struct Step_embedding_forward_output {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 2, 0), rt::tensor(1, 1, 0), rt::tensor(0, 2, -1),
                                             rt::integer(1), rt::report(), rt::integer(0), rt::batch());
-
   rt::Tensor<scalar_t> output;
   rt::Tensor<const int64_t> input;
   rt::Tensor<const scalar_t> weight;
@@ -32,7 +31,6 @@ struct Step_embedding_backward_grad_weight_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-
   rt::Tensor<opmath_t> grad_weight;
   rt::Divider d_size;
 
@@ -65,7 +63,6 @@ struct Step_embedding_backward_grad_weight {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(2, 1, 0), rt::tensor(1, 2, 0),
                                             rt::integer(0), rt::report(), rt::integer(1), rt::batch());
-
   rt::Tensor<opmath_t> grad_weight;
   rt::Tensor<const int64_t> input;
   rt::Tensor<const scalar_t> grad_output;

@@ -11,7 +11,6 @@ struct Step_embedding_bag_forward_0_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, -1), rt::tensor(0, 2, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1), rt::integer(3),
                  rt::report(), rt::integer(2), rt::integer(1));
-
   rt::Tensor<const int64_t> input;
   rt::Tensor<const scalar_t> weight, per_sample_weights;
   rt::Tensor<scalar_t> output;
@@ -49,7 +48,6 @@ struct Step_embedding_bag_forward_1_output {
   static constexpr rt::Rows launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::integer(2))}};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1), rt::tensor(0, 2, -1), rt::tensor(2, 2, -1),
                                             rt::integer(3), rt::report(), rt::integer(2), rt::integer(1));
-
   rt::Tensor<const int64_t> input;
   rt::Tensor<const scalar_t> weight;
   rt::Tensor<scalar_t> output;
@@ -84,7 +82,6 @@ struct Step_embedding_bag_backward_0_grad_weight_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-
   rt::Tensor<opmath_t> grad_weight;
   rt::Divider d_size;
 
@@ -118,7 +115,6 @@ struct Step_embedding_bag_backward_0_grad_weight {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(3, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(0),
                  rt::report(), rt::integer(3), rt::integer(1));
-
   rt::Tensor<opmath_t> grad_weight;
   rt::Tensor<const int64_t> input;
   rt::Tensor<const scalar_t> grad_output, per_sample_weights;
@@ -144,7 +140,6 @@ struct Step_embedding_bag_backward_0_grad_per_sample_weights {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1), rt::integer(3),
                  rt::report(), rt::integer(2), rt::integer(1));
-
   rt::Tensor<const int64_t> input;
   rt::Tensor<const scalar_t> grad_output, weight;
   rt::Tensor<scalar_t> grad_per_sample_weights;
@@ -181,7 +176,6 @@ struct Step_embedding_bag_backward_1_grad_weight_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-
   rt::Tensor<opmath_t> grad_weight;
   rt::Divider d_size;
 
@@ -214,7 +208,6 @@ struct Step_embedding_bag_backward_1_grad_weight {
   static constexpr rt::Map launch = {rt::count(rt::integer(2), rt::integer(1), rt::integer(3))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(2, 2, -1), rt::tensor(1, 2, -1),
                                             rt::integer(0), rt::report(), rt::integer(3), rt::integer(1));
-
   rt::Tensor<opmath_t> grad_weight;
   rt::Tensor<const int64_t> input;
   rt::Tensor<const scalar_t> grad_output;

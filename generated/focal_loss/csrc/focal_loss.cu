@@ -10,7 +10,6 @@ struct Step_focal_loss_forward_0_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::real(1), rt::batch());
-
   rt::Tensor<const scalar_t> target, logits;
   rt::Tensor<scalar_t> output;
   opmath_t alpha, gamma;
@@ -47,7 +46,6 @@ struct Step_focal_loss_forward_1_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::real(1), rt::batch());
-
   rt::Tensor<const scalar_t> target, logits;
   rt::Tensor<scalar_t> output;
   opmath_t alpha, gamma;
@@ -84,7 +82,6 @@ struct Step_focal_loss_forward_2_output {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::real(0), rt::real(1), rt::batch());
-
   rt::Tensor<const scalar_t> target, logits;
   rt::Tensor<scalar_t> output;
   opmath_t alpha, gamma;
@@ -127,7 +124,6 @@ struct Step_focal_loss_backward_0_grad_logits {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(0, 0, -1),
                                             rt::tensor(3, 1, 0), rt::batch(), rt::real(0), rt::real(1));
-
   rt::Tensor<const scalar_t> logits, target, grad_output;
   rt::Tensor<scalar_t> grad_logits;
   rt::Batch batch;
@@ -183,7 +179,6 @@ struct Step_focal_loss_backward_1_grad_logits {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(0, 0, -1),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::real(1), rt::batch());
-
   rt::Tensor<const scalar_t> logits, target, grad_output;
   rt::Tensor<scalar_t> grad_logits;
   opmath_t gamma, alpha;
@@ -239,7 +234,6 @@ struct Step_focal_loss_backward_2_grad_logits {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::real(1), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output, logits, target;
   rt::Tensor<scalar_t> grad_logits;
   opmath_t gamma, alpha;

@@ -10,7 +10,6 @@ struct Step_gated_recurrence_forward_0_state {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 2, 0),
                                             rt::tensor(3, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<opmath_t> state;
   rt::Tensor<const scalar_t> gate, initial, input;
   rt::Divider t_size, d_size;
@@ -34,7 +33,6 @@ struct Step_gated_recurrence_forward_1_state {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::tensor(2, 3, 0),
                                             rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<opmath_t> state;
   rt::Tensor<const scalar_t> gate, input;
   rt::Divider t_size, d_size;
@@ -58,7 +56,6 @@ struct Step_gated_recurrence_backward_0_grad_state_1 {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::tensor(2, 3, 0),
                                             rt::integer(1), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<opmath_t> grad_state_1;
   rt::Tensor<const scalar_t> grad_state, gate;
   int64_t T;
@@ -89,7 +86,6 @@ struct Step_gated_recurrence_backward_0_grad_state_start {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0),
                                             rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<scalar_t> grad_state_start;
   rt::Tensor<const opmath_t> grad_state_1;
   rt::Tensor<const scalar_t> gate;
@@ -118,7 +114,6 @@ struct Step_gated_recurrence_backward_0_grad_gate {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 2, 0),
                                             rt::tensor(2, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<scalar_t> grad_gate;
   rt::Tensor<const opmath_t> grad_state_1;
   rt::Tensor<const scalar_t> initial, state;
@@ -142,7 +137,6 @@ struct Step_gated_recurrence_backward_1_grad_gate {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0),
                                             rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<scalar_t> grad_gate;
   rt::Tensor<const opmath_t> grad_state_1;
   rt::Tensor<const scalar_t> state;

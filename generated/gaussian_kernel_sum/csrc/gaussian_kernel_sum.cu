@@ -11,7 +11,6 @@ struct Step_gaussian_kernel_sum_forward_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::real(0),
                  rt::workspace(), rt::integer(1), rt::integer(3), rt::integer(2), rt::integer(0), rt::batch());
-
   rt::Tensor<opmath_t> output;
   rt::Tensor<const scalar_t> x, y, b;
   opmath_t width_2;
@@ -59,7 +58,6 @@ struct Step_gaussian_kernel_sum_backward_grad_x_sum {
       rt::fields(rt::tensor(4, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0),
                  rt::tensor(3, 3, 0), rt::real(0), rt::workspace(), rt::integer(1), rt::integer(3), rt::integer(2),
                  rt::integer(0), rt::integer(2), rt::batch());
-
   rt::Tensor<opmath_t> grad_x_sum;
   rt::Tensor<const scalar_t> grad_output, b, x, y;
   opmath_t width_2;
@@ -113,7 +111,6 @@ struct Step_gaussian_kernel_sum_backward_grad_x {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const opmath_t> grad_x_sum;
   rt::Tensor<scalar_t> grad_x;
   rt::Divider d_size, i_size;
@@ -153,7 +150,6 @@ struct Step_gaussian_kernel_sum_backward_grad_b {
       rt::fields(rt::tensor(4, 3, 0), rt::tensor(5, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0),
                  rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::real(0), rt::workspace(), rt::integer(1), rt::integer(2),
                  rt::integer(3), rt::integer(0), rt::integer(3), rt::batch());
-
   rt::Tensor<opmath_t> grad_y_sum, grad_b;
   rt::Tensor<const scalar_t> grad_output, b, x, y;
   opmath_t width_2;
@@ -221,7 +217,6 @@ struct Step_gaussian_kernel_sum_backward_grad_y {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const opmath_t> grad_y_sum;
   rt::Tensor<scalar_t> grad_y;
   rt::Divider d_size, j_size;

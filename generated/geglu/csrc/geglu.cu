@@ -9,7 +9,6 @@ struct Step_geglu_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> gate, up;
   rt::Tensor<scalar_t> output;
   rt::Batch batch;
@@ -46,7 +45,6 @@ struct Step_geglu_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> gate, up;
   rt::Tensor<scalar_t> output;
   rt::Batch batch;
@@ -85,7 +83,6 @@ struct Step_geglu_backward_0_grad_up {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output, gate, up;
   rt::Tensor<scalar_t> grad_gate, grad_up;
   rt::Batch batch;
@@ -137,7 +134,6 @@ struct Step_geglu_backward_1_grad_up {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output, gate, up;
   rt::Tensor<scalar_t> grad_gate, grad_up;
   rt::Batch batch;

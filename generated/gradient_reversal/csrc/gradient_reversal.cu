@@ -9,7 +9,6 @@ struct Step_gradient_reversal_forward_y {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> x;
   rt::Tensor<scalar_t> y;
   rt::Batch batch;
@@ -41,7 +40,6 @@ struct Step_gradient_reversal_backward_grad_x {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_y;
   rt::Tensor<scalar_t> grad_x;
   opmath_t scale;

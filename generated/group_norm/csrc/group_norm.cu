@@ -12,7 +12,6 @@ struct Step_group_norm_forward_0_rstd {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(2), rt::integer(3),
                  rt::report(), rt::integer(2), rt::elements(), rt::integer(1), rt::batch(), rt::real(0));
-
   rt::Tensor<const scalar_t> input;
   rt::Tensor<opmath_t> mu, rstd;
   int64_t S, C;
@@ -74,7 +73,6 @@ struct Step_group_norm_forward_0_output {
   static constexpr auto fields = rt::fields(
       rt::tensor(5, 3, 2), rt::tensor(0, 3, 2), rt::tensor(3, 1, -1), rt::tensor(4, 1, -1), rt::tensor(1, 2, -1),
       rt::tensor(2, 2, -1), rt::integer(2), rt::integer(3), rt::report(), rt::elements(), rt::integer(1), rt::batch());
-
   rt::Tensor<scalar_t> output;
   rt::Tensor<const scalar_t> input, weight, bias;
   rt::Tensor<const opmath_t> mu, rstd;
@@ -102,7 +100,6 @@ struct Step_group_norm_forward_1_output {
   static constexpr auto fields = rt::fields(rt::tensor(4, 3, 2), rt::tensor(0, 3, 2), rt::tensor(3, 1, -1),
                                             rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(2), rt::integer(3),
                                             rt::report(), rt::elements(), rt::integer(1), rt::batch());
-
   rt::Tensor<scalar_t> output;
   rt::Tensor<const scalar_t> input, weight;
   rt::Tensor<const opmath_t> mu, rstd;
@@ -130,7 +127,6 @@ struct Step_group_norm_forward_2_output {
   static constexpr auto fields = rt::fields(rt::tensor(4, 3, 2), rt::tensor(0, 3, 2), rt::tensor(3, 1, -1),
                                             rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(2), rt::integer(3),
                                             rt::report(), rt::elements(), rt::integer(1), rt::batch());
-
   rt::Tensor<scalar_t> output;
   rt::Tensor<const scalar_t> input, bias;
   rt::Tensor<const opmath_t> mu, rstd;
@@ -158,7 +154,6 @@ struct Step_group_norm_forward_3_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(3, 3, 2), rt::tensor(0, 3, 2), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(2),
                  rt::integer(3), rt::report(), rt::elements(), rt::integer(1), rt::batch());
-
   rt::Tensor<scalar_t> output;
   rt::Tensor<const scalar_t> input;
   rt::Tensor<const opmath_t> mu, rstd;
@@ -183,7 +178,6 @@ struct Step_group_norm_backward_0_grad_rstd_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-
   rt::Tensor<opmath_t> grad_rstd;
   rt::Divider g_size;
 
@@ -217,7 +211,6 @@ struct Step_group_norm_backward_0_grad_rstd {
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 3, 2), rt::tensor(2, 3, 2),
                                             rt::tensor(4, 1, -1), rt::tensor(3, 2, -1), rt::integer(3), rt::integer(1),
                                             rt::report(), rt::elements(), rt::integer(2), rt::batch());
-
   rt::Tensor<opmath_t> grad_rstd;
   rt::Tensor<const scalar_t> grad_output, input, weight;
   rt::Tensor<const opmath_t> mu;
@@ -245,7 +238,6 @@ struct Step_group_norm_backward_0_grad_variance_ {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(1));
-
   rt::Tensor<const opmath_t> grad_rstd, rstd;
   rt::Tensor<opmath_t> grad_variance_;
   rt::Divider g_size;
@@ -281,7 +273,6 @@ struct Step_group_norm_backward_0_grad_mu_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-
   rt::Tensor<opmath_t> grad_mu;
   rt::Divider g_size;
 
@@ -315,7 +306,6 @@ struct Step_group_norm_backward_0_grad_mu {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 3, 2), rt::tensor(3, 1, -1), rt::tensor(2, 2, -1), rt::integer(3),
                  rt::integer(1), rt::report(), rt::elements(), rt::integer(2), rt::batch());
-
   rt::Tensor<opmath_t> grad_mu;
   rt::Tensor<const scalar_t> grad_output, weight;
   rt::Tensor<const opmath_t> rstd;
@@ -344,7 +334,6 @@ struct Step_group_norm_backward_0_grad_input {
       rt::fields(rt::tensor(7, 3, 2), rt::tensor(0, 3, 2), rt::tensor(2, 1, -1), rt::tensor(4, 3, 2),
                  rt::tensor(1, 2, -1), rt::tensor(3, 2, -1), rt::tensor(5, 2, -1), rt::tensor(6, 2, -1), rt::integer(2),
                  rt::integer(3), rt::integer(1), rt::batch(), rt::report(), rt::elements(), rt::integer(1));
-
   rt::Tensor<scalar_t> grad_input;
   rt::Tensor<const scalar_t> grad_output, weight, input;
   rt::Tensor<const opmath_t> rstd, grad_variance_, mu, grad_mu;
@@ -389,7 +378,6 @@ struct Step_group_norm_backward_0_grad_bias {
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 3, 2), rt::tensor(1, 3, 2), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1), rt::tensor(4, 1, -1),
       rt::tensor(5, 1, -1), rt::integer(2), rt::integer(3), rt::report(), rt::integer(1), rt::elements(), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output, input;
   rt::Tensor<const opmath_t> mu, rstd;
   rt::Tensor<scalar_t> grad_weight, grad_bias;
@@ -435,7 +423,6 @@ struct Step_group_norm_backward_2_grad_rstd_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-
   rt::Tensor<opmath_t> grad_rstd;
   rt::Divider g_size;
 
@@ -469,7 +456,6 @@ struct Step_group_norm_backward_2_grad_rstd {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 3, 2), rt::tensor(2, 3, 2), rt::tensor(3, 2, -1), rt::integer(3),
                  rt::integer(1), rt::report(), rt::elements(), rt::integer(2), rt::batch());
-
   rt::Tensor<opmath_t> grad_rstd;
   rt::Tensor<const scalar_t> grad_output, input;
   rt::Tensor<const opmath_t> mu;
@@ -494,7 +480,6 @@ struct Step_group_norm_backward_2_grad_mu_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-
   rt::Tensor<opmath_t> grad_mu;
   rt::Divider g_size;
 
@@ -528,7 +513,6 @@ struct Step_group_norm_backward_2_grad_mu {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 3, 2), rt::tensor(2, 2, -1), rt::integer(3), rt::integer(1),
                  rt::report(), rt::elements(), rt::integer(2), rt::batch());
-
   rt::Tensor<opmath_t> grad_mu;
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const opmath_t> rstd;
@@ -557,7 +541,6 @@ struct Step_group_norm_backward_2_grad_input {
       rt::fields(rt::tensor(6, 3, 2), rt::tensor(0, 3, 2), rt::tensor(3, 3, 2), rt::tensor(1, 2, -1),
                  rt::tensor(2, 2, -1), rt::tensor(4, 2, -1), rt::tensor(5, 2, -1), rt::integer(2), rt::integer(3),
                  rt::integer(1), rt::batch(), rt::report(), rt::elements(), rt::integer(1));
-
   rt::Tensor<scalar_t> grad_input;
   rt::Tensor<const scalar_t> grad_output, input;
   rt::Tensor<const opmath_t> rstd, grad_variance_, mu, grad_mu;
@@ -601,7 +584,6 @@ struct Step_group_norm_backward_2_grad_bias {
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::integer(1), rt::elements(), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<scalar_t> grad_bias;
   rt::Divider n_size, batch_size;

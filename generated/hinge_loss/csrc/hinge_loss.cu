@@ -10,7 +10,6 @@ struct Step_hinge_loss_forward_0_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> target, input;
   rt::Tensor<scalar_t> output;
   opmath_t margin;
@@ -40,7 +39,6 @@ struct Step_hinge_loss_forward_1_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> target, input;
   rt::Tensor<scalar_t> output;
   opmath_t margin;
@@ -70,7 +68,6 @@ struct Step_hinge_loss_forward_2_output {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> target, input;
   rt::Tensor<scalar_t> output;
   opmath_t margin;
@@ -107,7 +104,6 @@ struct Step_hinge_loss_forward_3_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> target, input;
   rt::Tensor<opmath_t> slope;
   rt::Tensor<scalar_t> output;
@@ -140,7 +136,6 @@ struct Step_hinge_loss_forward_4_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> target, input;
   rt::Tensor<opmath_t> slope;
   rt::Tensor<scalar_t> output;
@@ -173,7 +168,6 @@ struct Step_hinge_loss_forward_5_slope {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> target, input;
   rt::Tensor<scalar_t> output;
   rt::Tensor<opmath_t> slope;
@@ -220,7 +214,6 @@ struct Step_hinge_loss_backward_0_grad_input {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> target, input, grad_output;
   rt::Tensor<scalar_t> grad_input;
   opmath_t margin;
@@ -261,7 +254,6 @@ struct Step_hinge_loss_backward_1_grad_input {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> target, input, grad_output;
   rt::Tensor<scalar_t> grad_input;
   opmath_t margin;
@@ -302,7 +294,6 @@ struct Step_hinge_loss_backward_2_grad_input {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> target, input, grad_output;
   rt::Tensor<scalar_t> grad_input;
   opmath_t margin;
@@ -344,7 +335,6 @@ struct Step_hinge_loss_backward_3_grad_input {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(1, 0, -1), rt::batch());
-
   rt::Tensor<const opmath_t> slope;
   rt::Tensor<scalar_t> grad_input;
   rt::Tensor<const scalar_t> grad_output;
@@ -381,7 +371,6 @@ struct Step_hinge_loss_backward_4_grad_input {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(1, 0, -1), rt::batch());
-
   rt::Tensor<const opmath_t> slope;
   rt::Tensor<scalar_t> grad_input;
   rt::Tensor<const scalar_t> grad_output;
@@ -417,7 +406,6 @@ struct Step_hinge_loss_backward_5_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::batch());
-
   rt::Tensor<const opmath_t> slope;
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<scalar_t> grad_input;

@@ -8,7 +8,6 @@ struct Step_histogram_forward_0_output_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1));
-
   rt::Tensor<opmath_t> output;
 
   OPGEN_DEVICE void compute(opmath_t* output) const { *output = 0; }
@@ -38,7 +37,6 @@ struct Step_histogram_forward_0_output {
   static constexpr rt::Map launch = {rt::count(rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(0, 1, -1),
                                             rt::real(0), rt::real(1), rt::integer(0));
-
   rt::Tensor<const scalar_t> input, weight;
   rt::Tensor<opmath_t> output;
   opmath_t low, high;
@@ -59,7 +57,6 @@ struct Step_histogram_forward_1_output_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1));
-
   rt::Tensor<opmath_t> output;
 
   OPGEN_DEVICE void compute(opmath_t* output) const { *output = 0; }
@@ -89,7 +86,6 @@ struct Step_histogram_forward_1_output {
   static constexpr rt::Map launch = {rt::count(rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, -1), rt::tensor(0, 1, -1), rt::real(0), rt::real(1), rt::integer(0));
-
   rt::Tensor<const scalar_t> input;
   rt::Tensor<opmath_t> output;
   opmath_t low, high;
@@ -112,7 +108,6 @@ struct Step_histogram_backward_grad_weight {
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 1, -1), rt::tensor(1, 1, -1), rt::tensor(0, 1, -1),
                                             rt::real(0), rt::real(1), rt::integer(1));
-
   rt::Tensor<scalar_t> grad_weight;
   rt::Tensor<const scalar_t> input, grad_output;
   opmath_t low, high;

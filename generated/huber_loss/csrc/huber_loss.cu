@@ -10,7 +10,6 @@ struct Step_huber_loss_forward_0_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> input, target;
   rt::Tensor<opmath_t> error;
   rt::Tensor<scalar_t> output;
@@ -44,7 +43,6 @@ struct Step_huber_loss_forward_1_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> input, target;
   rt::Tensor<opmath_t> error;
   rt::Tensor<scalar_t> output;
@@ -78,7 +76,6 @@ struct Step_huber_loss_forward_2_output {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> input, target;
   rt::Tensor<opmath_t> error;
   rt::Tensor<scalar_t> output;
@@ -125,7 +122,6 @@ struct Step_huber_loss_backward_0_grad_target {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                                             rt::tensor(1, 0, -1), rt::real(0), rt::batch());
-
   rt::Tensor<const opmath_t> error;
   rt::Tensor<scalar_t> grad_error, grad_target;
   rt::Tensor<const scalar_t> grad_output;
@@ -173,7 +169,6 @@ struct Step_huber_loss_backward_1_grad_target {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                                             rt::tensor(1, 0, -1), rt::real(0), rt::batch());
-
   rt::Tensor<const opmath_t> error;
   rt::Tensor<scalar_t> grad_error, grad_target;
   rt::Tensor<const scalar_t> grad_output;
@@ -221,7 +216,6 @@ struct Step_huber_loss_backward_2_grad_target {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::batch());
-
   rt::Tensor<const opmath_t> error;
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<scalar_t> grad_error, grad_target;

@@ -9,7 +9,6 @@ struct Step_info_nce_forward_0_logsumexp_j {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 1, -1), rt::real(0), rt::integer(0));
-
   rt::Tensor<const scalar_t> sum_d;
   rt::Tensor<opmath_t> logsumexp_j;
   opmath_t temperature;
@@ -49,7 +48,6 @@ struct Step_info_nce_forward_0_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1), rt::real(0), rt::integer(0));
-
   rt::Tensor<const opmath_t> logsumexp_j;
   rt::Tensor<const scalar_t> sum_d;
   rt::Tensor<scalar_t> output;
@@ -79,7 +77,6 @@ struct Step_info_nce_forward_1_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1), rt::real(0));
-
   rt::Tensor<const opmath_t> logsumexp_j;
   rt::Tensor<const scalar_t> sum_d;
   rt::Tensor<scalar_t> output;
@@ -108,7 +105,6 @@ struct Step_info_nce_forward_2_output {
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::real(0), rt::integer(0));
-
   rt::Tensor<const scalar_t> sum_d;
   rt::Tensor<opmath_t> logsumexp_j;
   rt::Tensor<scalar_t> output;
@@ -150,7 +146,6 @@ struct Step_info_nce_backward_0_grad_each {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(1, 1, -1), rt::tensor(0, 0, -1), rt::integer(0));
-
   rt::Tensor<opmath_t> grad_each;
   rt::Tensor<const scalar_t> grad_output;
   int64_t N;
@@ -183,7 +178,6 @@ struct Step_info_nce_backward_0_grad_key {
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(4, 2, -1), rt::tensor(5, 2, -1), rt::tensor(2, 2, -1),
       rt::tensor(3, 2, -1), rt::workspace(), rt::integer(1), rt::integer(0), rt::real(0), rt::integer(0));
-
   rt::Tensor<const opmath_t> grad_each, logsumexp_j;
   rt::Tensor<opmath_t> grad_query, grad_key;
   rt::Tensor<const scalar_t> query, key;
@@ -259,7 +253,6 @@ struct Step_info_nce_backward_1_grad_key {
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 0, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1), rt::tensor(1, 1, -1), rt::tensor(4, 2, -1),
       rt::tensor(5, 2, -1), rt::workspace(), rt::integer(1), rt::integer(0), rt::real(0), rt::integer(0));
-
   rt::Tensor<const scalar_t> grad_output, query, key;
   rt::Tensor<const opmath_t> logsumexp_j;
   rt::Tensor<opmath_t> grad_query, grad_key;
@@ -333,7 +326,6 @@ struct Step_info_nce_backward_2_grad_key {
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 1, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1), rt::tensor(1, 1, -1), rt::tensor(4, 2, -1),
       rt::tensor(5, 2, -1), rt::workspace(), rt::integer(1), rt::integer(0), rt::real(0), rt::integer(0));
-
   rt::Tensor<const scalar_t> grad_output, query, key;
   rt::Tensor<const opmath_t> logsumexp_j;
   rt::Tensor<opmath_t> grad_query, grad_key;

@@ -10,7 +10,6 @@ struct Step_js_divergence_forward_0_sum_k {
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> log_p, log_q;
   rt::Tensor<opmath_t> sum_k;
   rt::Divider k_size;
@@ -49,7 +48,6 @@ struct Step_js_divergence_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 0, -1), rt::batch());
-
   rt::Tensor<const opmath_t> sum_k;
   rt::Tensor<scalar_t> output;
   rt::Batch batch;
@@ -76,7 +74,6 @@ struct Step_js_divergence_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 0, -1), rt::batch());
-
   rt::Tensor<const opmath_t> sum_k;
   rt::Tensor<scalar_t> output;
   rt::Batch batch;
@@ -104,7 +101,6 @@ struct Step_js_divergence_forward_2_output {
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> log_p, log_q;
   rt::Tensor<scalar_t> output;
   rt::Divider k_size;
@@ -144,7 +140,6 @@ struct Step_js_divergence_backward_0_grad_log_q {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(2, 2, 0), rt::tensor(1, 0, -1),
                                             rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::batch(), rt::integer(0));
-
   rt::Tensor<const scalar_t> log_p, log_q, grad_output;
   rt::Tensor<scalar_t> grad_log_p, grad_log_q;
   rt::Batch batch;
@@ -204,7 +199,6 @@ struct Step_js_divergence_backward_1_grad_log_q {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(2, 2, 0), rt::tensor(1, 0, -1),
                                             rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> log_p, log_q, grad_output;
   rt::Tensor<scalar_t> grad_log_p, grad_log_q;
   rt::Divider k_size;
@@ -264,7 +258,6 @@ struct Step_js_divergence_backward_2_grad_log_q {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> log_p, grad_output, log_q;
   rt::Tensor<scalar_t> grad_log_p, grad_log_q;
   rt::Divider k_size;

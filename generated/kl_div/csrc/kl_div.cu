@@ -10,7 +10,6 @@ struct Step_kl_div_forward_0_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1),
                                             rt::elements(), rt::batch(), rt::integer(0));
-
   rt::Tensor<const scalar_t> target, input;
   rt::Tensor<scalar_t> output;
   rt::Divider batch_size;
@@ -44,7 +43,6 @@ struct Step_kl_div_forward_1_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1),
                                             rt::elements(), rt::batch(), rt::integer(0));
-
   rt::Tensor<const scalar_t> target, input;
   rt::Tensor<scalar_t> output;
   rt::Divider batch_size;
@@ -78,7 +76,6 @@ struct Step_kl_div_forward_2_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1),
                                             rt::elements(), rt::batch(), rt::integer(0));
-
   rt::Tensor<const scalar_t> target, input;
   rt::Tensor<scalar_t> output;
   rt::Divider batch_size;
@@ -112,7 +109,6 @@ struct Step_kl_div_forward_3_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1),
                                             rt::elements(), rt::batch(), rt::integer(0));
-
   rt::Tensor<const scalar_t> target, input;
   rt::Tensor<scalar_t> output;
   rt::Divider batch_size;
@@ -146,7 +142,6 @@ struct Step_kl_div_forward_4_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1), rt::elements(), rt::batch());
-
   rt::Tensor<const scalar_t> target, input;
   rt::Tensor<scalar_t> output;
   rt::Divider batch_size;
@@ -180,7 +175,6 @@ struct Step_kl_div_forward_5_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1), rt::elements(), rt::batch());
-
   rt::Tensor<const scalar_t> target, input;
   rt::Tensor<scalar_t> output;
   rt::Divider batch_size;
@@ -213,7 +207,6 @@ struct Step_kl_div_forward_6_output {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1), rt::elements(), rt::batch());
-
   rt::Tensor<const scalar_t> target, input;
   rt::Tensor<scalar_t> output;
   rt::Divider batch_size;
@@ -254,7 +247,6 @@ struct Step_kl_div_forward_7_output {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1), rt::elements(), rt::batch());
-
   rt::Tensor<const scalar_t> target, input;
   rt::Tensor<scalar_t> output;
   rt::Divider batch_size;
@@ -295,7 +287,6 @@ struct Step_kl_div_backward_0_grad_target {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(2, 2, 1),
                  rt::tensor(4, 2, 1), rt::integer(0), rt::batch(), rt::elements());
-
   rt::Tensor<const scalar_t> target, input, grad_output;
   rt::Tensor<scalar_t> grad_input, grad_target;
   int64_t N;
@@ -348,7 +339,6 @@ struct Step_kl_div_backward_1_grad_target {
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 1), rt::tensor(3, 2, 1), rt::tensor(0, 0, -1), rt::tensor(2, 2, 1),
                  rt::tensor(4, 2, 1), rt::integer(0), rt::batch(), rt::elements());
-
   rt::Tensor<const scalar_t> target, input, grad_output;
   rt::Tensor<scalar_t> grad_input, grad_target;
   int64_t N;
@@ -401,7 +391,6 @@ struct Step_kl_div_backward_2_grad_target {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(2, 2, 1),
                  rt::tensor(4, 2, 1), rt::integer(0), rt::elements(), rt::batch());
-
   rt::Tensor<const scalar_t> target, input, grad_output;
   rt::Tensor<scalar_t> grad_input, grad_target;
   int64_t N;
@@ -454,7 +443,6 @@ struct Step_kl_div_backward_3_grad_target {
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 1), rt::tensor(3, 2, 1), rt::tensor(0, 0, -1), rt::tensor(2, 2, 1),
                  rt::tensor(4, 2, 1), rt::integer(0), rt::elements(), rt::batch());
-
   rt::Tensor<const scalar_t> target, input, grad_output;
   rt::Tensor<scalar_t> grad_input, grad_target;
   int64_t N;
@@ -506,7 +494,6 @@ struct Step_kl_div_backward_4_grad_target {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(3, 2, 1), rt::tensor(1, 0, -1),
                                             rt::tensor(2, 2, 1), rt::tensor(4, 2, 1), rt::elements(), rt::batch());
-
   rt::Tensor<const scalar_t> target, input, grad_output;
   rt::Tensor<scalar_t> grad_input, grad_target;
   rt::Divider batch_size;
@@ -558,7 +545,6 @@ struct Step_kl_div_backward_5_grad_target {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1), rt::tensor(3, 2, 1), rt::tensor(0, 0, -1),
                                             rt::tensor(2, 2, 1), rt::tensor(4, 2, 1), rt::elements(), rt::batch());
-
   rt::Tensor<const scalar_t> target, input, grad_output;
   rt::Tensor<scalar_t> grad_input, grad_target;
   rt::Divider batch_size;
@@ -609,7 +595,6 @@ struct Step_kl_div_backward_6_grad_target {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(3, 2, 1),
                                             rt::tensor(2, 2, 1), rt::tensor(4, 2, 1), rt::elements(), rt::batch());
-
   rt::Tensor<const scalar_t> target, grad_output, input;
   rt::Tensor<scalar_t> grad_input, grad_target;
   rt::Divider batch_size;
@@ -664,7 +649,6 @@ struct Step_kl_div_backward_7_grad_target {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(3, 2, 1),
                                             rt::tensor(2, 2, 1), rt::tensor(4, 2, 1), rt::elements(), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output, target, input;
   rt::Tensor<scalar_t> grad_input, grad_target;
   rt::Divider batch_size;

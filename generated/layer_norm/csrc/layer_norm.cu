@@ -11,7 +11,6 @@ struct Step_layer_norm_forward_0_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(3, 1, -1), rt::tensor(4, 1, -1), rt::tensor(1, 1, 0),
                  rt::tensor(2, 1, 0), rt::tensor(5, 2, 0), rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> input, weight, bias;
   rt::Tensor<opmath_t> mu, rstd;
   rt::Tensor<scalar_t> output;
@@ -68,7 +67,6 @@ struct Step_layer_norm_forward_1_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(3, 1, -1), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                  rt::tensor(4, 2, 0), rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> input, weight;
   rt::Tensor<opmath_t> mu, rstd;
   rt::Tensor<scalar_t> output;
@@ -125,7 +123,6 @@ struct Step_layer_norm_forward_2_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(3, 1, -1), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                  rt::tensor(4, 2, 0), rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> input, bias;
   rt::Tensor<opmath_t> mu, rstd;
   rt::Tensor<scalar_t> output;
@@ -182,7 +179,6 @@ struct Step_layer_norm_forward_3_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 2, 0), rt::integer(0),
                  rt::integer(0), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> input;
   rt::Tensor<opmath_t> mu, rstd;
   rt::Tensor<scalar_t> output;
@@ -239,7 +235,6 @@ struct Step_layer_norm_backward_0_grad_input {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(4, 1, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, -1),
                  rt::tensor(3, 2, 0), rt::tensor(5, 2, 0), rt::integer(0), rt::integer(0), rt::batch());
-
   rt::Tensor<const opmath_t> mu, rstd;
   rt::Tensor<const scalar_t> grad_output, weight, input;
   rt::Tensor<scalar_t> grad_input;
@@ -287,7 +282,6 @@ struct Step_layer_norm_backward_0_grad_bias {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                  rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output, input;
   rt::Tensor<const opmath_t> mu, rstd;
   rt::Tensor<scalar_t> grad_weight, grad_bias;
@@ -334,7 +328,6 @@ struct Step_layer_norm_backward_2_grad_input {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(3, 1, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
                  rt::tensor(4, 2, 0), rt::integer(0), rt::integer(0), rt::batch());
-
   rt::Tensor<const opmath_t> mu, rstd;
   rt::Tensor<const scalar_t> grad_output, input;
   rt::Tensor<scalar_t> grad_input;
@@ -379,7 +372,6 @@ struct Step_layer_norm_backward_2_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<scalar_t> grad_bias;
   rt::Batch batch;

@@ -10,7 +10,6 @@ struct Step_lennard_jones_forward_0_sum_i_j_rows {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 0, -1), rt::tensor(1, 0, -1), rt::tensor(2, 3, 0),
                                             rt::tensor(3, 1, -1), rt::tensor(4, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> epsilon, sigma, position, box;
   rt::Tensor<opmath_t> sum_i_j_rows;
   rt::Divider j_size;
@@ -50,7 +49,6 @@ struct Step_lennard_jones_forward_0_energy {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const opmath_t> sum_i_j_rows;
   rt::Tensor<scalar_t> energy;
   rt::Divider i_size;
@@ -83,7 +81,6 @@ struct Step_lennard_jones_forward_1_sum_i_j_rows {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 0, -1), rt::tensor(1, 0, -1), rt::tensor(2, 3, 0),
                                             rt::tensor(3, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> epsilon, sigma, position;
   rt::Tensor<opmath_t> sum_i_j_rows;
   rt::Divider j_size;
@@ -121,7 +118,6 @@ struct Step_lennard_jones_backward_0_grad_sum_i_j {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_energy;
   rt::Tensor<opmath_t> grad_sum_i_j;
   rt::Batch batch;
@@ -159,7 +155,6 @@ struct Step_lennard_jones_backward_0_grad_box_rows {
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 0, -1), rt::tensor(2, 0, -1), rt::tensor(3, 3, 0),
                  rt::tensor(4, 1, -1), rt::tensor(7, 3, 0), rt::tensor(8, 3, 0), rt::tensor(9, 3, 1),
                  rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::workspace(), rt::integer(0), rt::batch());
-
   rt::Tensor<const opmath_t> grad_sum_i_j;
   rt::Tensor<const scalar_t> epsilon, sigma, position, box;
   rt::Tensor<opmath_t> grad_position_difference, grad_position_difference_1_sum, grad_box_rows, grad_sigma_rows,
@@ -290,7 +285,6 @@ struct Step_lennard_jones_backward_0_grad_position {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(3, rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::fixed(3),
                                             rt::integer(0), rt::batch());
-
   rt::Tensor<const opmath_t> grad_position_difference, grad_position_difference_1_sum;
   rt::Tensor<scalar_t> grad_position;
   rt::Divider a_size, i_size;
@@ -331,7 +325,6 @@ struct Step_lennard_jones_backward_0_grad_sigma {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 0, -1), rt::integer(0), rt::batch());
-
   rt::Tensor<const opmath_t> grad_sigma_rows;
   rt::Tensor<scalar_t> grad_sigma;
   rt::Divider i_size;
@@ -361,7 +354,6 @@ struct Step_lennard_jones_backward_0_grad_box {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(3), {rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 1), rt::tensor(1, 1, -1), rt::batch(), rt::integer(0));
-
   rt::Tensor<const opmath_t> grad_box_rows;
   rt::Tensor<scalar_t> grad_box;
   rt::Batch batch;
@@ -399,7 +391,6 @@ struct Step_lennard_jones_backward_1_grad_epsilon_rows {
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 0, -1), rt::tensor(2, 0, -1), rt::tensor(3, 3, 0),
                  rt::tensor(6, 3, 0), rt::tensor(7, 3, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0), rt::workspace(),
                  rt::integer(0), rt::integer(0), rt::batch());
-
   rt::Tensor<const opmath_t> grad_sum_i_j;
   rt::Tensor<const scalar_t> epsilon, sigma, position;
   rt::Tensor<opmath_t> grad_position_difference, grad_position_difference_1_sum, grad_sigma_rows, grad_epsilon_rows;

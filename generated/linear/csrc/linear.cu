@@ -9,7 +9,6 @@ struct Step_linear_backward_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<scalar_t> grad_bias;
   rt::Batch batch;

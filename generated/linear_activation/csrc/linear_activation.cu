@@ -10,7 +10,6 @@ struct Step_linear_activation_forward_0_condition {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> z;
   rt::Tensor<scalar_t> output;
   rt::Tensor<bool> condition;
@@ -56,7 +55,6 @@ struct Step_linear_activation_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> z;
   rt::Tensor<scalar_t> output;
   rt::Divider n_size;
@@ -95,7 +93,6 @@ struct Step_linear_activation_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> z;
   rt::Tensor<scalar_t> output;
   rt::Divider n_size;
@@ -130,7 +127,6 @@ struct Step_linear_activation_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> z;
   rt::Tensor<scalar_t> output;
   rt::Divider n_size;
@@ -165,7 +161,6 @@ struct Step_linear_activation_forward_4_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> z;
   rt::Tensor<scalar_t> output;
   rt::Divider n_size;
@@ -201,7 +196,6 @@ struct Step_linear_activation_backward_0_grad_z {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const bool> condition;
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<opmath_t> grad_z;
@@ -240,7 +234,6 @@ struct Step_linear_activation_backward_0_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::batch());
-
   rt::Tensor<const opmath_t> grad_z;
   rt::Tensor<scalar_t> grad_bias;
   rt::Batch batch;
@@ -270,7 +263,6 @@ struct Step_linear_activation_backward_1_grad_z {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const opmath_t> z;
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<opmath_t> grad_z;
@@ -316,7 +308,6 @@ struct Step_linear_activation_backward_2_grad_z {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const opmath_t> z;
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<opmath_t> grad_z;
@@ -359,7 +350,6 @@ struct Step_linear_activation_backward_3_grad_z {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output, output;
   rt::Tensor<opmath_t> grad_z;
   rt::Divider n_size;
@@ -397,7 +387,6 @@ struct Step_linear_activation_backward_4_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<scalar_t> grad_bias;
   rt::Batch batch;

@@ -10,7 +10,6 @@ struct Step_linear_attention_forward_q {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> query;
   rt::Tensor<opmath_t> q;
   rt::Divider e_size, i_size;
@@ -49,7 +48,6 @@ struct Step_linear_attention_forward_denominator_part {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const opmath_t> k;
   rt::Tensor<opmath_t> denominator_part;
   rt::Divider e_size;
@@ -88,7 +86,6 @@ struct Step_linear_attention_forward_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::tensor(3, 3, 0), rt::tensor(2, 2, 0),
                  rt::tensor(4, 3, 0), rt::integer(1), rt::integer(2), rt::integer(0), rt::real(0), rt::batch());
-
   rt::Tensor<const opmath_t> q, denominator_part, numerator;
   rt::Tensor<opmath_t> denominator;
   rt::Tensor<scalar_t> output;
@@ -130,7 +127,6 @@ struct Step_linear_attention_backward_grad_denominator {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 2, 0), rt::tensor(3, 2, 0), rt::integer(1),
                  rt::integer(0), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const opmath_t> numerator, denominator;
   rt::Tensor<opmath_t> grad_denominator;
@@ -169,7 +165,6 @@ struct Step_linear_attention_backward_grad_denominator_part {
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 3, 0), rt::tensor(2, 2, 0),
                                             rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const opmath_t> grad_denominator, q;
   rt::Tensor<opmath_t> grad_denominator_part;
   rt::Divider i_size, e_size;
@@ -205,7 +200,6 @@ struct Step_linear_attention_backward_grad_numerator {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::real(0),
                                             rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<opmath_t> grad_numerator;
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const opmath_t> denominator;
@@ -231,7 +225,6 @@ struct Step_linear_attention_backward_grad_query {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(4, 3, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
                  rt::tensor(3, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> query;
   rt::Tensor<scalar_t> grad_query;
   rt::Tensor<const opmath_t> grad_denominator, denominator_part, grad_q_numerator;
@@ -257,7 +250,6 @@ struct Step_linear_attention_backward_grad_key {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(3, 3, 0), rt::tensor(1, 2, 0),
                                             rt::tensor(2, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> key;
   rt::Tensor<scalar_t> grad_key;
   rt::Tensor<const opmath_t> grad_denominator_part, grad_k_numerator_part;

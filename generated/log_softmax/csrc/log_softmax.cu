@@ -9,7 +9,6 @@ struct Step_log_softmax_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> input;
   rt::Tensor<scalar_t> output;
   rt::Divider n_size;
@@ -49,7 +48,6 @@ struct Step_log_softmax_backward_grad_input {
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output, output;
   rt::Tensor<scalar_t> grad_input;
   rt::Divider n_size;

@@ -10,7 +10,6 @@ struct Step_lora_linear_forward_0_output {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(3, 2, 0), rt::tensor(0, 2, 0), rt::tensor(1, 2, 0),
                                             rt::tensor(2, 1, -1), rt::real(0), rt::integer(0), rt::batch());
-
   rt::Tensor<scalar_t> output;
   rt::Tensor<const scalar_t> sum_k, adaptation, bias;
   opmath_t scale;
@@ -32,7 +31,6 @@ struct Step_lora_linear_forward_1_output {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::real(0),
                                             rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> sum_k, adaptation;
   rt::Tensor<scalar_t> output;
   opmath_t scale;
@@ -72,7 +70,6 @@ struct Step_lora_linear_backward_grad_adaptation {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::real(0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<opmath_t> grad_adaptation;
   opmath_t scale;
@@ -111,7 +108,6 @@ struct Step_lora_linear_backward_grad_input {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_input_sum_k;
   rt::Tensor<const opmath_t> grad_input_adaptation_part;
   rt::Tensor<scalar_t> grad_input;
@@ -151,7 +147,6 @@ struct Step_lora_linear_backward_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<scalar_t> grad_bias;
   rt::Batch batch;

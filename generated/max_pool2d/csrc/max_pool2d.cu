@@ -12,7 +12,6 @@ struct Step_max_pool2d_forward_0_hit_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 5, 0), rt::integer(3), rt::integer(4),
                  rt::integer(5), rt::integer(6), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> input;
   rt::Tensor<scalar_t> output;
   rt::Tensor<bool> hit_output;
@@ -57,7 +56,6 @@ struct Step_max_pool2d_forward_1_hit_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 5, 0), rt::integer(2), rt::integer(3),
                  rt::integer(4), rt::integer(5), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> input;
   rt::Tensor<scalar_t> output;
   rt::Tensor<bool> hit_output;
@@ -101,7 +99,6 @@ struct Step_max_pool2d_backward_0_ties_output {
                                       {rt::count(rt::integer(2), rt::integer(2))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 5, 0), rt::tensor(1, 3, 0), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const bool> hit_output;
   rt::Tensor<int64_t> ties_output;
   rt::Divider r_size, q_size, p_size;
@@ -137,7 +134,6 @@ struct Step_max_pool2d_backward_0_grad_input {
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 5, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::integer(2),
       rt::integer(4), rt::integer(5), rt::integer(6), rt::integer(3), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const bool> hit_output;
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const int64_t> ties_output;
@@ -203,7 +199,6 @@ struct Step_max_pool2d_backward_1_grad_input {
   static constexpr auto fields = rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 5, 0), rt::tensor(1, 3, 0),
                                             rt::tensor(2, 3, 0), rt::integer(2), rt::integer(3), rt::integer(4),
                                             rt::integer(5), rt::report(), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<scalar_t> grad_input;
   rt::Tensor<const bool> hit_output;
   rt::Tensor<const scalar_t> grad_output;

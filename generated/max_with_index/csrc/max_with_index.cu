@@ -10,7 +10,6 @@ struct Step_max_with_index_forward_condition {
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> input;
   rt::Tensor<scalar_t> value;
   rt::Tensor<int64_t> index_2;
@@ -48,7 +47,6 @@ struct Step_max_with_index_backward_grad_input {
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const bool> condition;
   rt::Tensor<const scalar_t> grad_value;
   rt::Tensor<scalar_t> grad_input;

@@ -8,7 +8,6 @@ struct Step_message_passing_forward_0_output_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-
   rt::Tensor<opmath_t> output;
   rt::Divider d_size;
 
@@ -42,7 +41,6 @@ struct Step_message_passing_forward_0_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(4, 1, -1), rt::tensor(3, 1, -1), rt::tensor(1, 1, -1),
                  rt::tensor(2, 2, -1), rt::integer(0), rt::report(), rt::integer(1));
-
   rt::Tensor<opmath_t> output;
   rt::Tensor<const int64_t> target, source;
   rt::Tensor<const scalar_t> edge_weight, input;
@@ -64,7 +62,6 @@ struct Step_message_passing_forward_1_output_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-
   rt::Tensor<opmath_t> output;
   rt::Divider d_size;
 
@@ -97,7 +94,6 @@ struct Step_message_passing_forward_1_output {
   static constexpr rt::Map launch = {rt::count(rt::integer(2), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(3, 1, -1), rt::tensor(2, 1, -1),
                                             rt::tensor(1, 2, -1), rt::integer(0), rt::report(), rt::integer(1));
-
   rt::Tensor<opmath_t> output;
   rt::Tensor<const int64_t> target, source;
   rt::Tensor<const scalar_t> input;
@@ -119,7 +115,6 @@ struct Step_message_passing_backward_0_grad_input_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-
   rt::Tensor<opmath_t> grad_input;
   rt::Divider d_size;
 
@@ -153,7 +148,6 @@ struct Step_message_passing_backward_0_grad_input {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(4, 1, -1), rt::tensor(2, 1, -1), rt::tensor(1, 2, -1),
                  rt::tensor(3, 1, -1), rt::integer(0), rt::report(), rt::integer(1));
-
   rt::Tensor<opmath_t> grad_input;
   rt::Tensor<const int64_t> source, target;
   rt::Tensor<const scalar_t> grad_output, edge_weight;
@@ -179,7 +173,6 @@ struct Step_message_passing_backward_0_grad_edge_weight {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1),
                  rt::tensor(4, 1, -1), rt::integer(2), rt::report(), rt::integer(1));
-
   rt::Tensor<const int64_t> target, source;
   rt::Tensor<const scalar_t> grad_output, input;
   rt::Tensor<scalar_t> grad_edge_weight;
@@ -216,7 +209,6 @@ struct Step_message_passing_backward_1_grad_input_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-
   rt::Tensor<opmath_t> grad_input;
   rt::Divider d_size;
 
@@ -249,7 +241,6 @@ struct Step_message_passing_backward_1_grad_input {
   static constexpr rt::Map launch = {rt::count(rt::integer(2), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(3, 1, -1), rt::tensor(2, 1, -1),
                                             rt::tensor(1, 2, -1), rt::integer(0), rt::report(), rt::integer(1));
-
   rt::Tensor<opmath_t> grad_input;
   rt::Tensor<const int64_t> source, target;
   rt::Tensor<const scalar_t> grad_output;

@@ -9,7 +9,6 @@ struct Step_mish_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> input;
   rt::Tensor<scalar_t> output;
   rt::Batch batch;
@@ -45,7 +44,6 @@ struct Step_mish_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> input, grad_output;
   rt::Tensor<scalar_t> grad_input;
   rt::Batch batch;

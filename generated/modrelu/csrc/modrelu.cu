@@ -10,7 +10,6 @@ struct Step_modrelu_forward_output_imag {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, -1),
                                             rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> input_real, input_imag, bias;
   rt::Tensor<scalar_t> output_real, output_imag;
   rt::Divider c_size;
@@ -42,7 +41,6 @@ struct Step_modrelu_backward_grad_input_imag {
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::tensor(3, 1, -1), rt::tensor(4, 2, 0),
       rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::integer(1), rt::integer(2), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> input_real, input_imag, grad_output_real, bias, grad_output_imag;
   rt::Tensor<scalar_t> grad_input_real, grad_input_imag;
   bool given_grads_1, given_grads_0;
@@ -98,7 +96,6 @@ struct Step_modrelu_backward_grad_bias {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::tensor(3, 2, 0),
                  rt::tensor(4, 2, 0), rt::tensor(5, 1, -1), rt::integer(1), rt::integer(2), rt::batch());
-
   rt::Tensor<const scalar_t> bias, input_real, input_imag, grad_output_imag, grad_output_real;
   rt::Tensor<scalar_t> grad_bias;
   bool given_grads_1, given_grads_0;

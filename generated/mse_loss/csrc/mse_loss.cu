@@ -10,7 +10,6 @@ struct Step_mse_loss_forward_0_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
-
   rt::Tensor<const scalar_t> input, target;
   rt::Tensor<opmath_t> difference;
   rt::Tensor<scalar_t> output;
@@ -41,7 +40,6 @@ struct Step_mse_loss_forward_1_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
-
   rt::Tensor<const scalar_t> input, target;
   rt::Tensor<opmath_t> difference;
   rt::Tensor<scalar_t> output;
@@ -72,7 +70,6 @@ struct Step_mse_loss_forward_2_output {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> input, target;
   rt::Tensor<opmath_t> difference;
   rt::Tensor<scalar_t> output;
@@ -117,7 +114,6 @@ struct Step_mse_loss_backward_0_grad_target {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(0, 0, -1), rt::batch());
-
   rt::Tensor<const opmath_t> difference;
   rt::Tensor<scalar_t> grad_input, grad_target;
   rt::Tensor<const scalar_t> grad_output;
@@ -162,7 +158,6 @@ struct Step_mse_loss_backward_1_grad_target {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(0, 0, -1), rt::batch());
-
   rt::Tensor<const opmath_t> difference;
   rt::Tensor<scalar_t> grad_input, grad_target;
   rt::Tensor<const scalar_t> grad_output;
@@ -207,7 +202,6 @@ struct Step_mse_loss_backward_2_grad_target {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const opmath_t> difference;
   rt::Tensor<scalar_t> grad_input, grad_target;

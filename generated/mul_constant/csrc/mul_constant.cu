@@ -9,7 +9,6 @@ struct Step_mul_constant_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> tensor;
   rt::Tensor<scalar_t> output;
   opmath_t constant;
@@ -42,7 +41,6 @@ struct Step_mul_constant_backward_grad_tensor {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<scalar_t> grad_tensor;
   opmath_t constant;

@@ -10,7 +10,6 @@ struct Step_phase_rotation_forward_output_part_imag_2 {
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::real(0), rt::integer(1), rt::integer(1));
-
   rt::Tensor<opmath_t> output_part_real, output_part_imag_2;
   opmath_t base;
   int64_t D;
@@ -34,7 +33,6 @@ struct Step_phase_rotation_forward_output_imag {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(2, 3, 0), rt::tensor(1, 2, -1), rt::tensor(3, 2, -1),
                  rt::tensor(4, 3, 0), rt::tensor(5, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> input_real, input_imag;
   rt::Tensor<const opmath_t> output_part_real, output_part_imag_2;
   rt::Tensor<scalar_t> output_real, output_imag;
@@ -65,7 +63,6 @@ struct Step_phase_rotation_backward_grad_input_imag {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(2, 3, 0), rt::tensor(1, 2, -1), rt::tensor(3, 2, -1),
                  rt::tensor(4, 3, 0), rt::tensor(5, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output_imag, grad_output_real;
   rt::Tensor<const opmath_t> output_part_imag_2, output_part_real;
   rt::Tensor<scalar_t> grad_input_real, grad_input_imag;

@@ -11,7 +11,6 @@ struct Step_pixel_shuffle_forward_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 4, 0), rt::tensor(0, 4, 0), rt::integer(3), rt::integer(4), rt::integer(5),
                  rt::integer(6), rt::report(), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<scalar_t> output;
   rt::Tensor<const scalar_t> input;
   int64_t upscale_factor, C, H, W;
@@ -37,7 +36,6 @@ struct Step_pixel_shuffle_backward_grad_input {
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 4, 0), rt::tensor(0, 4, 0), rt::integer(3), rt::integer(4), rt::integer(5),
                  rt::integer(6), rt::report(), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<scalar_t> grad_input;
   rt::Tensor<const scalar_t> grad_output;
   int64_t upscale_factor, O, P, Q;

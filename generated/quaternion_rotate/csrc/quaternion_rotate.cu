@@ -10,7 +10,6 @@ struct Step_quaternion_rotate_forward_output {
   static constexpr rt::Map launch = {rt::count(3, rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::fixed(3), rt::batch());
-
   rt::Tensor<scalar_t> output;
   rt::Tensor<const scalar_t> vector, quaternion;
   rt::Divider c_size;
@@ -70,7 +69,6 @@ struct Step_quaternion_rotate_backward_grad_cross {
   static constexpr rt::Map launch = {rt::count(3, rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::fixed(3), rt::batch());
-
   rt::Tensor<opmath_t> grad_cross;
   rt::Tensor<const scalar_t> grad_output, quaternion;
   rt::Divider c_size;
@@ -148,7 +146,6 @@ struct Step_quaternion_rotate_backward_grad_quaternion {
   static constexpr rt::Map launch = {rt::count(4, rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(4, 2, 0), rt::tensor(0, 2, 0), rt::tensor(1, 2, 0),
                                             rt::tensor(2, 2, 0), rt::tensor(3, 2, 0), rt::fixed(4), rt::batch());
-
   rt::Tensor<scalar_t> grad_quaternion;
   rt::Tensor<const scalar_t> grad_output, quaternion, vector;
   rt::Tensor<const opmath_t> grad_cross;
@@ -267,7 +264,6 @@ struct Step_quaternion_rotate_backward_grad_vector {
   static constexpr rt::Map launch = {rt::count(3, rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(3, 2, 0), rt::tensor(0, 2, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(1, 2, 0), rt::fixed(3), rt::batch());
-
   rt::Tensor<scalar_t> grad_vector;
   rt::Tensor<const scalar_t> grad_output, quaternion;
   rt::Tensor<const opmath_t> grad_cross;

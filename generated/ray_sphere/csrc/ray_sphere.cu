@@ -10,7 +10,6 @@ struct Step_ray_sphere_forward_distance {
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(3)}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> origin, direction, radius;
   rt::Tensor<scalar_t> distance;
   rt::Batch batch;
@@ -50,7 +49,6 @@ struct Step_ray_sphere_backward_grad_radius {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                  rt::tensor(4, 1, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::batch());
-
   rt::Tensor<const scalar_t> origin, direction, radius, grad_distance;
   rt::Tensor<scalar_t> grad_radius, grad_origin, grad_direction;
   rt::Batch batch;

@@ -11,7 +11,6 @@ struct Step_rms_norm_forward_0_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(2, 1, -1), rt::tensor(1, 1, 0), rt::tensor(3, 2, 0), rt::integer(0),
                  rt::integer(0), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> input, weight;
   rt::Tensor<opmath_t> rstd;
   rt::Tensor<scalar_t> output;
@@ -51,7 +50,6 @@ struct Step_rms_norm_forward_1_output {
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::tensor(2, 2, 0),
                                             rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> input;
   rt::Tensor<opmath_t> rstd;
   rt::Tensor<scalar_t> output;
@@ -92,7 +90,6 @@ struct Step_rms_norm_backward_0_grad_input {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, -1), rt::tensor(3, 1, 0),
                  rt::tensor(4, 2, 0), rt::integer(0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output, input, weight;
   rt::Tensor<const opmath_t> rstd;
   rt::Tensor<scalar_t> grad_input;
@@ -131,7 +128,6 @@ struct Step_rms_norm_backward_0_grad_weight {
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, -1), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output, input;
   rt::Tensor<const opmath_t> rstd;
   rt::Tensor<scalar_t> grad_weight;
@@ -163,7 +159,6 @@ struct Step_rms_norm_backward_1_grad_input {
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 2, 0), rt::integer(0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output, input;
   rt::Tensor<const opmath_t> rstd;
   rt::Tensor<scalar_t> grad_input;

@@ -10,7 +10,6 @@ struct Step_rms_norm_residual_forward_0_hidden {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> input, residual;
   rt::Tensor<scalar_t> hidden;
   rt::Divider d_size;
@@ -48,7 +47,6 @@ struct Step_rms_norm_residual_forward_0_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(3, 1, -1), rt::tensor(2, 1, 0),
                  rt::tensor(4, 2, 0), rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> input, residual, weight;
   rt::Tensor<opmath_t> rstd;
   rt::Tensor<scalar_t> output;
@@ -89,7 +87,6 @@ struct Step_rms_norm_residual_forward_1_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0), rt::tensor(3, 2, 0), rt::integer(0),
                  rt::integer(0), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> input, residual;
   rt::Tensor<opmath_t> rstd;
   rt::Tensor<scalar_t> output;
@@ -130,7 +127,6 @@ struct Step_rms_norm_residual_backward_0_grad_hidden_1_copy {
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, -1), rt::tensor(4, 2, 0), rt::tensor(3, 1, 0),
       rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::integer(0), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output, hidden, weight, grad_hidden;
   rt::Tensor<const opmath_t> rstd;
   rt::Tensor<scalar_t> grad_hidden_1, grad_hidden_1_copy;
@@ -175,7 +171,6 @@ struct Step_rms_norm_residual_backward_0_grad_weight {
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(2, 2, 0), rt::tensor(1, 1, 0),
                                             rt::tensor(3, 1, -1), rt::integer(1), rt::batch());
-
   rt::Tensor<const scalar_t> hidden, grad_output;
   rt::Tensor<const opmath_t> rstd;
   rt::Tensor<scalar_t> grad_weight;
@@ -210,7 +205,6 @@ struct Step_rms_norm_residual_backward_1_grad_hidden_1_copy {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(3, 2, 0), rt::tensor(2, 1, 0),
                  rt::tensor(4, 2, 0), rt::tensor(5, 2, 0), rt::integer(0), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output, hidden, grad_hidden;
   rt::Tensor<const opmath_t> rstd;
   rt::Tensor<scalar_t> grad_hidden_1, grad_hidden_1_copy;

@@ -11,7 +11,6 @@ struct Step_rope_forward_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(2),
                  rt::integer(3), rt::report(), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<scalar_t> output;
   rt::Tensor<const scalar_t> input, cos, sin;
   int64_t H, D;
@@ -46,7 +45,6 @@ struct Step_rope_backward_grad_input {
   static constexpr auto fields =
       rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(2),
                  rt::integer(3), rt::report(), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<scalar_t> grad_input;
   rt::Tensor<const scalar_t> grad_output, cos, sin;
   int64_t H, _size;
@@ -94,7 +92,6 @@ struct Step_rope_backward_grad_sin {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1), rt::integer(2),
                  rt::integer(1), rt::report(), rt::batch(), rt::integer(1));
-
   rt::Tensor<const scalar_t> grad_output, input;
   rt::Tensor<scalar_t> grad_cos, grad_sin;
   int64_t D, H;

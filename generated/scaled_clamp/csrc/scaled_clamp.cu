@@ -10,7 +10,6 @@ struct Step_scaled_clamp_forward_condition {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::real(0),
                                             rt::real(1), rt::real(2), rt::batch());
-
   rt::Tensor<const scalar_t> x;
   rt::Tensor<scalar_t> y;
   rt::Tensor<bool> condition;
@@ -55,7 +54,6 @@ struct Step_scaled_clamp_backward_grad_x {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::real(0), rt::batch());
-
   rt::Tensor<const bool> condition;
   rt::Tensor<const scalar_t> grad_y;
   rt::Tensor<scalar_t> grad_x;

@@ -9,7 +9,6 @@ struct Step_se3_exp_act_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(3)}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::batch());
-
   rt::Tensor<const scalar_t> twist, point_2;
   rt::Tensor<scalar_t> output;
   rt::Batch batch;
@@ -81,7 +80,6 @@ struct Step_se3_exp_act_backward_c {
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(3)}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> twist;
   rt::Tensor<opmath_t> s, norm_s_squares, a, b, c;
   rt::Batch batch;
@@ -135,7 +133,6 @@ struct Step_se3_exp_act_backward_wv {
   static constexpr rt::Map launch = {rt::count(3, rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(3, 2, 0), rt::fixed(3), rt::batch());
-
   rt::Tensor<const scalar_t> twist, point_2;
   rt::Tensor<opmath_t> wp, wv;
   rt::Divider i_size;
@@ -161,7 +158,6 @@ struct Step_se3_exp_act_backward_grad_mix_output_1 {
   static constexpr rt::Rows launch = {rt::count(3, rt::elements()), {rt::count(3)}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(3, 2, 0), rt::fixed(3), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output, twist;
   rt::Tensor<opmath_t> grad_mix_output, grad_mix_output_1;
   rt::Divider i_1_size;
@@ -218,7 +214,6 @@ struct Step_se3_exp_act_backward_grad_s {
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(4, 2, 0), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0),
                                             rt::tensor(3, 2, 0), rt::tensor(7, 1, 0), rt::tensor(8, 1, 0), rt::batch());
-
   rt::Tensor<const opmath_t> grad_mix_output, grad_mix_output_1, wv, wp, s, norm_s_squares;
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<opmath_t> grad_norm_s, grad_s;
@@ -325,7 +320,6 @@ struct Step_se3_exp_act_backward_grad_twist {
       rt::tensor(6, 2, 0), rt::tensor(7, 2, 0), rt::tensor(10, 1, 0), rt::tensor(11, 1, 0), rt::tensor(12, 1, 0),
       rt::tensor(13, 1, 0), rt::tensor(3, 2, 0), rt::tensor(8, 2, 0), rt::tensor(9, 2, 0), rt::tensor(14, 2, 0),
       rt::report(), rt::fixed(6), rt::batch());
-
   rt::Tensor<const opmath_t> b, c, a, grad_mix_output, grad_mix_output_1, wp, wv, s, norm_s_squares, grad_norm_s,
       grad_s;
   rt::Tensor<const scalar_t> grad_output, twist, point_2;
@@ -474,7 +468,6 @@ struct Step_se3_exp_act_backward_grad_point {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0),
                  rt::tensor(2, 2, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::fixed(3), rt::batch());
-
   rt::Tensor<const opmath_t> a, b, grad_mix_output, grad_mix_output_1;
   rt::Tensor<const scalar_t> grad_output, twist;
   rt::Tensor<scalar_t> grad_point;

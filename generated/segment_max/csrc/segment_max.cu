@@ -8,7 +8,6 @@ struct Step_segment_max_forward_size_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1));
-
   rt::Tensor<int64_t> size;
 
   OPGEN_DEVICE void compute(int64_t* size) const { *size = 0; }
@@ -37,7 +36,6 @@ struct Step_segment_max_forward_size {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::integer(0), rt::report());
-
   rt::Tensor<int64_t> size;
   rt::Tensor<const int64_t> segment;
   int64_t S;
@@ -55,7 +53,6 @@ struct Step_segment_max_forward_top_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::elements(), rt::batch());
-
   rt::Tensor<opmath_t> top;
   rt::Divider batch_size;
   rt::Batch batch;
@@ -89,7 +86,6 @@ struct Step_segment_max_forward_top {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(2, 1, -1), rt::tensor(1, 2, 1),
                                             rt::integer(0), rt::report(), rt::integer(1), rt::batch());
-
   rt::Tensor<opmath_t> top;
   rt::Tensor<const int64_t> segment;
   rt::Tensor<const scalar_t> input;
@@ -114,7 +110,6 @@ struct Step_segment_max_forward_condition_2 {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(2, 2, 1), rt::tensor(1, 1, -1),
                                             rt::tensor(3, 2, 1), rt::real(0), rt::elements(), rt::batch());
-
   rt::Tensor<const opmath_t> top;
   rt::Tensor<scalar_t> output;
   rt::Tensor<const int64_t> size;
@@ -141,7 +136,6 @@ struct Step_segment_max_forward_condition {
   static constexpr auto fields =
       rt::fields(rt::tensor(3, 2, 1), rt::tensor(0, 2, 1), rt::tensor(2, 1, -1), rt::tensor(1, 2, 1), rt::integer(1),
                  rt::report(), rt::elements(), rt::batch());
-
   rt::Tensor<bool> condition;
   rt::Tensor<const scalar_t> input;
   rt::Tensor<const int64_t> segment;
@@ -167,7 +161,6 @@ struct Step_segment_max_backward_grad_top {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, 1), rt::tensor(0, 1, -1), rt::tensor(1, 2, 1), rt::elements(), rt::batch());
-
   rt::Tensor<opmath_t> grad_top;
   rt::Tensor<const int64_t> size;
   rt::Tensor<const scalar_t> grad_output;
@@ -187,7 +180,6 @@ struct Step_segment_max_backward_ties_top_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::elements(), rt::batch());
-
   rt::Tensor<const bool> condition_2;
   rt::Tensor<int64_t> ties_top;
   rt::Divider batch_size;
@@ -223,7 +215,6 @@ struct Step_segment_max_backward_ties_top {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1), rt::tensor(3, 1, -1), rt::tensor(2, 2, 1),
                                             rt::integer(0), rt::report(), rt::integer(1), rt::batch());
-
   rt::Tensor<int64_t> ties_top;
   rt::Tensor<const int64_t> segment;
   rt::Tensor<const bool> condition;
@@ -249,7 +240,6 @@ struct Step_segment_max_backward_grad_input {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(4, 2, 1),
                  rt::tensor(5, 2, 1), rt::tensor(3, 2, 1), rt::integer(1), rt::report(), rt::elements(), rt::batch());
-
   rt::Tensor<const bool> condition;
   rt::Tensor<const int64_t> segment, size, ties_top;
   rt::Tensor<scalar_t> grad_input;

@@ -8,7 +8,6 @@ struct Step_segment_mean_forward_size_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1));
-
   rt::Tensor<int64_t> size;
 
   OPGEN_DEVICE void compute(int64_t* size) const { *size = 0; }
@@ -37,7 +36,6 @@ struct Step_segment_mean_forward_size {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::integer(0), rt::report());
-
   rt::Tensor<int64_t> size;
   rt::Tensor<const int64_t> segment;
   int64_t S;
@@ -55,7 +53,6 @@ struct Step_segment_mean_forward_total_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::elements(), rt::batch());
-
   rt::Tensor<opmath_t> total;
   rt::Divider batch_size;
   rt::Batch batch;
@@ -89,7 +86,6 @@ struct Step_segment_mean_forward_total {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(2, 1, -1), rt::tensor(1, 2, 1),
                                             rt::integer(0), rt::report(), rt::integer(1), rt::batch());
-
   rt::Tensor<opmath_t> total;
   rt::Tensor<const int64_t> segment;
   rt::Tensor<const scalar_t> input;
@@ -114,7 +110,6 @@ struct Step_segment_mean_forward_output {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, 1), rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::elements(), rt::batch());
-
   rt::Tensor<scalar_t> output;
   rt::Tensor<const opmath_t> total;
   rt::Tensor<const int64_t> size;
@@ -136,7 +131,6 @@ struct Step_segment_mean_backward_grad_total {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, 1), rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::elements(), rt::batch());
-
   rt::Tensor<opmath_t> grad_total;
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const int64_t> size;
@@ -158,7 +152,6 @@ struct Step_segment_mean_backward_grad_input {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 2, 1), rt::tensor(1, 1, -1), rt::tensor(0, 2, 1),
                                             rt::integer(1), rt::report(), rt::elements(), rt::batch());
-
   rt::Tensor<scalar_t> grad_input;
   rt::Tensor<const int64_t> segment;
   rt::Tensor<const opmath_t> grad_total;

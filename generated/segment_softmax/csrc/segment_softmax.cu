@@ -8,7 +8,6 @@ struct Step_segment_softmax_forward_top_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::elements(), rt::batch());
-
   rt::Tensor<opmath_t> top;
   rt::Divider batch_size;
   rt::Batch batch;
@@ -42,7 +41,6 @@ struct Step_segment_softmax_forward_top {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(2, 1, -1), rt::tensor(1, 2, 1),
                                             rt::integer(0), rt::report(), rt::integer(1), rt::batch());
-
   rt::Tensor<opmath_t> top;
   rt::Tensor<const int64_t> segment;
   rt::Tensor<const scalar_t> input;
@@ -65,7 +63,6 @@ struct Step_segment_softmax_forward_total_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::elements(), rt::batch());
-
   rt::Tensor<opmath_t> total;
   rt::Divider batch_size;
   rt::Batch batch;
@@ -100,7 +97,6 @@ struct Step_segment_softmax_forward_total {
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, -1), rt::tensor(0, 2, 1), rt::tensor(2, 2, 1), rt::tensor(3, 2, 1), rt::integer(0),
                  rt::report(), rt::integer(1), rt::batch());
-
   rt::Tensor<const int64_t> segment;
   rt::Tensor<opmath_t> total;
   rt::Tensor<const scalar_t> input;
@@ -129,7 +125,6 @@ struct Step_segment_softmax_forward_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(4, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
                  rt::tensor(3, 2, 1), rt::integer(1), rt::report(), rt::elements(), rt::batch());
-
   rt::Tensor<const int64_t> segment;
   rt::Tensor<scalar_t> output;
   rt::Tensor<const scalar_t> input;
@@ -155,7 +150,6 @@ struct Step_segment_softmax_backward_dot_output_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::elements(), rt::batch());
-
   rt::Tensor<opmath_t> dot_output;
   rt::Divider batch_size;
   rt::Batch batch;
@@ -190,7 +184,6 @@ struct Step_segment_softmax_backward_dot_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(3, 1, -1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1), rt::integer(0),
                  rt::report(), rt::elements(), rt::batch());
-
   rt::Tensor<opmath_t> dot_output;
   rt::Tensor<const int64_t> segment;
   rt::Tensor<const scalar_t> grad_output, output;
@@ -216,7 +209,6 @@ struct Step_segment_softmax_backward_grad_input {
   static constexpr auto fields =
       rt::fields(rt::tensor(4, 2, 1), rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(3, 1, -1),
                  rt::tensor(2, 2, 1), rt::integer(1), rt::report(), rt::elements(), rt::batch());
-
   rt::Tensor<scalar_t> grad_input;
   rt::Tensor<const scalar_t> output, grad_output;
   rt::Tensor<const int64_t> segment;

@@ -8,7 +8,6 @@ struct Step_segment_sum_forward_output_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::elements(), rt::batch());
-
   rt::Tensor<opmath_t> output;
   rt::Divider batch_size;
   rt::Batch batch;
@@ -42,7 +41,6 @@ struct Step_segment_sum_forward_output {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(2, 1, -1), rt::tensor(1, 2, 1),
                                             rt::integer(0), rt::report(), rt::integer(1), rt::batch());
-
   rt::Tensor<opmath_t> output;
   rt::Tensor<const int64_t> segment;
   rt::Tensor<const scalar_t> input;
@@ -67,7 +65,6 @@ struct Step_segment_sum_backward_grad_input {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 2, 1), rt::tensor(1, 1, -1), rt::tensor(0, 2, 1),
                                             rt::integer(1), rt::report(), rt::elements(), rt::batch());
-
   rt::Tensor<scalar_t> grad_input;
   rt::Tensor<const int64_t> segment;
   rt::Tensor<const scalar_t> grad_output;

@@ -9,7 +9,6 @@ struct Step_sign_ste_forward_condition {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> x;
   rt::Tensor<scalar_t> y;
   rt::Tensor<bool> condition;
@@ -52,7 +51,6 @@ struct Step_sign_ste_backward_grad_x {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::batch());
-
   rt::Tensor<const bool> condition;
   rt::Tensor<const scalar_t> grad_y;
   rt::Tensor<scalar_t> grad_x;

@@ -11,7 +11,6 @@ struct Step_sinkhorn_softmin_forward_logsumexp_j_sum {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 2, 0), rt::tensor(3, 2, 0),
                  rt::tensor(4, 2, 0), rt::integer(2), rt::integer(1), rt::integer(0), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> x, y, f;
   rt::Tensor<opmath_t> logsumexp_j_max, logsumexp_j_sum;
   rt::Divider d_size, j_size, i_size;
@@ -55,7 +54,6 @@ struct Step_sinkhorn_softmin_forward_output {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(3, 2, 0), rt::real(0), rt::integer(0), rt::batch());
-
   rt::Tensor<const opmath_t> logsumexp_j_max, logsumexp_j_sum;
   rt::Tensor<opmath_t> logsumexp_j;
   rt::Tensor<scalar_t> output;
@@ -108,7 +106,6 @@ struct Step_sinkhorn_softmin_backward_grad_logsumexp_j {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::real(0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<opmath_t> grad_logsumexp_j;
   opmath_t eps;
@@ -149,7 +146,6 @@ struct Step_sinkhorn_softmin_backward_grad_x_sum {
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(5, 3, 0), rt::tensor(2, 3, 0),
                  rt::tensor(3, 3, 0), rt::tensor(4, 2, 0), rt::workspace(), rt::integer(1), rt::integer(2),
                  rt::integer(0), rt::real(0), rt::integer(2), rt::batch());
-
   rt::Tensor<const opmath_t> logsumexp_j, grad_logsumexp_j;
   rt::Tensor<opmath_t> grad_x_sum;
   rt::Tensor<const scalar_t> x, y, f;
@@ -200,7 +196,6 @@ struct Step_sinkhorn_softmin_backward_grad_x {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const opmath_t> grad_x_sum;
   rt::Tensor<scalar_t> grad_x;
   rt::Divider d_size, i_size;
@@ -239,7 +234,6 @@ struct Step_sinkhorn_softmin_backward_grad_f_sum {
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::tensor(6, 3, 0),
                  rt::tensor(5, 2, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::workspace(), rt::integer(1),
                  rt::integer(2), rt::integer(0), rt::real(0), rt::integer(2), rt::batch());
-
   rt::Tensor<const scalar_t> f, x, y;
   rt::Tensor<opmath_t> grad_y_sum, grad_f_sum;
   rt::Tensor<const opmath_t> logsumexp_j, grad_logsumexp_j;
@@ -296,7 +290,6 @@ struct Step_sinkhorn_softmin_backward_grad_y {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const opmath_t> grad_y_sum;
   rt::Tensor<scalar_t> grad_y;
   rt::Divider d_size, j_size;
@@ -333,7 +326,6 @@ struct Step_sinkhorn_softmin_backward_grad_f {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::real(0), rt::integer(0), rt::batch());
-
   rt::Tensor<const opmath_t> grad_f_sum;
   rt::Tensor<scalar_t> grad_f;
   opmath_t eps;

@@ -10,7 +10,6 @@ struct Step_smooth_l1_loss_forward_0_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> input, target;
   rt::Tensor<opmath_t> difference;
   rt::Tensor<scalar_t> output;
@@ -45,7 +44,6 @@ struct Step_smooth_l1_loss_forward_1_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> input, target;
   rt::Tensor<opmath_t> difference;
   rt::Tensor<scalar_t> output;
@@ -80,7 +78,6 @@ struct Step_smooth_l1_loss_forward_2_output {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> input, target;
   rt::Tensor<opmath_t> difference;
   rt::Tensor<scalar_t> output;
@@ -127,7 +124,6 @@ struct Step_smooth_l1_loss_backward_0_grad_target {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                                             rt::tensor(1, 0, -1), rt::real(0), rt::batch());
-
   rt::Tensor<const opmath_t> difference;
   rt::Tensor<scalar_t> grad_input, grad_target;
   rt::Tensor<const scalar_t> grad_output;
@@ -176,7 +172,6 @@ struct Step_smooth_l1_loss_backward_1_grad_target {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                                             rt::tensor(1, 0, -1), rt::real(0), rt::batch());
-
   rt::Tensor<const opmath_t> difference;
   rt::Tensor<scalar_t> grad_input, grad_target;
   rt::Tensor<const scalar_t> grad_output;
@@ -224,7 +219,6 @@ struct Step_smooth_l1_loss_backward_2_grad_target {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::batch());
-
   rt::Tensor<const opmath_t> difference;
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<scalar_t> grad_input, grad_target;

@@ -10,7 +10,6 @@ struct Step_snake_activation_forward_output {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2),
                                             rt::elements(), rt::integer(1), rt::batch());
-
   rt::Tensor<const scalar_t> input, alpha;
   rt::Tensor<scalar_t> output;
   rt::Divider batch_size, c_size;
@@ -34,7 +33,6 @@ struct Step_snake_activation_backward_grad_input {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 3, 2), rt::tensor(2, 3, 2),
                                             rt::tensor(3, 3, 2), rt::elements(), rt::integer(1), rt::batch());
-
   rt::Tensor<const scalar_t> alpha, input, grad_output;
   rt::Tensor<scalar_t> grad_input;
   rt::Divider batch_size, c_size;
@@ -57,7 +55,6 @@ struct Step_snake_activation_backward_grad_alpha {
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 3, 2), rt::tensor(2, 3, 2),
                                             rt::tensor(3, 1, -1), rt::integer(1), rt::elements(), rt::batch());
-
   rt::Tensor<const scalar_t> alpha, input, grad_output;
   rt::Tensor<scalar_t> grad_alpha;
   rt::Divider n_size, batch_size;

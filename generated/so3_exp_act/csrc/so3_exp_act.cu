@@ -9,7 +9,6 @@ struct Step_so3_exp_act_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(3)}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::batch());
-
   rt::Tensor<const scalar_t> rotation, point_2;
   rt::Tensor<scalar_t> output;
   rt::Batch batch;
@@ -69,7 +68,6 @@ struct Step_so3_exp_act_backward_b {
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(3)}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> rotation;
   rt::Tensor<opmath_t> s, norm_s_squares, a, b;
   rt::Batch batch;
@@ -116,7 +114,6 @@ struct Step_so3_exp_act_backward_cross {
   static constexpr rt::Map launch = {rt::count(3, rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::fixed(3), rt::batch());
-
   rt::Tensor<opmath_t> cross;
   rt::Tensor<const scalar_t> rotation, point_2;
   rt::Divider i_size;
@@ -141,7 +138,6 @@ struct Step_so3_exp_act_backward_grad_rotation_twice_1 {
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(3, 2, 0), rt::tensor(1, 2, 0),
                                             rt::tensor(2, 2, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0),
                                             rt::tensor(6, 2, 0), rt::tensor(7, 2, 0), rt::fixed(3), rt::batch());
-
   rt::Tensor<const opmath_t> b, cross;
   rt::Tensor<const scalar_t> grad_output, rotation;
   rt::Tensor<opmath_t> grad_cross_twice, grad_cross_twice_1, grad_rotation_twice, grad_rotation_twice_1;
@@ -225,7 +221,6 @@ struct Step_so3_exp_act_backward_grad_s {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::tensor(3, 1, 0),
                  rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output, rotation;
   rt::Tensor<const opmath_t> cross, s, norm_s_squares;
   rt::Tensor<opmath_t> grad_norm_s, grad_s;
@@ -304,7 +299,6 @@ struct Step_so3_exp_act_backward_grad_point {
       rt::tensor(0, 1, 0), rt::tensor(2, 2, 0), rt::tensor(3, 2, 0), rt::tensor(6, 1, 0), rt::tensor(7, 1, 0),
       rt::tensor(8, 2, 0), rt::tensor(9, 2, 0), rt::tensor(10, 1, 0), rt::tensor(11, 1, 0), rt::tensor(1, 2, 0),
       rt::tensor(4, 2, 0), rt::tensor(5, 2, 0), rt::tensor(12, 2, 0), rt::tensor(13, 2, 0), rt::fixed(3), rt::batch());
-
   rt::Tensor<const opmath_t> a, grad_cross_twice, grad_cross_twice_1, s, norm_s_squares, grad_rotation_twice,
       grad_rotation_twice_1, grad_norm_s, grad_s;
   rt::Tensor<const scalar_t> grad_output, point_2, rotation;

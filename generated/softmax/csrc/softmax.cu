@@ -10,7 +10,6 @@ struct Step_softmax_forward_output {
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::real(0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> input;
   rt::Tensor<scalar_t> output;
   opmath_t temperature;
@@ -51,7 +50,6 @@ struct Step_softmax_backward_grad_input {
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
                                             rt::integer(0), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output, output;
   rt::Tensor<scalar_t> grad_input;
   rt::Divider n_size;

@@ -9,7 +9,6 @@ struct Step_spike_forward_spikes {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> membrane;
   rt::Tensor<scalar_t> spikes;
   opmath_t threshold;
@@ -43,7 +42,6 @@ struct Step_spike_backward_grad_membrane {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::real(0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_spikes, membrane;
   rt::Tensor<scalar_t> grad_membrane;
   opmath_t threshold;

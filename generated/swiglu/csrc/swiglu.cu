@@ -9,7 +9,6 @@ struct Step_swiglu_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> up, gate;
   rt::Tensor<scalar_t> output;
   rt::Batch batch;
@@ -43,7 +42,6 @@ struct Step_swiglu_backward_grad_up {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
-
   rt::Tensor<const scalar_t> gate, grad_output, up;
   rt::Tensor<scalar_t> grad_gate, grad_up;
   rt::Batch batch;

@@ -10,7 +10,6 @@ struct Step_swiglu_linear_forward_output {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> up, gate;
   rt::Tensor<scalar_t> output;
   rt::Divider n_size;
@@ -47,7 +46,6 @@ struct Step_swiglu_linear_backward_grad_gate {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(3, 2, 0),
                                             rt::tensor(2, 2, 0), rt::tensor(4, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<const opmath_t> gate, up;
   rt::Tensor<opmath_t> grad_up, grad_gate;
@@ -101,7 +99,6 @@ struct Step_swiglu_linear_backward_grad_input {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const opmath_t> grad_input_up, grad_input_gate;
   rt::Tensor<scalar_t> grad_input;
   rt::Divider k_size;

@@ -11,7 +11,6 @@ struct Step_triplet_margin_loss_forward_0_other_squares {
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::tensor(5, 1, 0),
                                             rt::tensor(6, 1, 0), rt::real(0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> anchor, positive, negative;
   rt::Tensor<opmath_t> near_squares, far_squares, other_squares, near;
   opmath_t eps;
@@ -64,7 +63,6 @@ struct Step_triplet_margin_loss_forward_0_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
-
   rt::Tensor<const opmath_t> near_squares, far_squares, other_squares;
   rt::Tensor<scalar_t> output;
   opmath_t margin;
@@ -96,7 +94,6 @@ struct Step_triplet_margin_loss_forward_1_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
-
   rt::Tensor<const opmath_t> near_squares, far_squares, other_squares;
   rt::Tensor<scalar_t> output;
   opmath_t margin;
@@ -129,7 +126,6 @@ struct Step_triplet_margin_loss_forward_2_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::tensor(3, 1, 0),
                  rt::tensor(4, 1, 0), rt::real(0), rt::real(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> anchor, positive, negative;
   rt::Tensor<opmath_t> near;
   rt::Tensor<scalar_t> output;
@@ -185,7 +181,6 @@ struct Step_triplet_margin_loss_forward_3_far {
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::tensor(3, 2, 0),
                  rt::tensor(4, 2, 0), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0), rt::tensor(7, 1, 0),
                  rt::tensor(8, 1, 0), rt::real(0), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> anchor, negative, positive;
   rt::Tensor<opmath_t> total_2, total, near_squares, far_squares, near, far;
   opmath_t eps;
@@ -234,7 +229,6 @@ struct Step_triplet_margin_loss_forward_3_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
-
   rt::Tensor<const opmath_t> near_squares, far_squares;
   rt::Tensor<scalar_t> output;
   opmath_t margin;
@@ -265,7 +259,6 @@ struct Step_triplet_margin_loss_forward_4_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
-
   rt::Tensor<const opmath_t> near_squares, far_squares;
   rt::Tensor<scalar_t> output;
   opmath_t margin;
@@ -298,7 +291,6 @@ struct Step_triplet_margin_loss_forward_5_output {
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::tensor(3, 2, 0),
                  rt::tensor(4, 2, 0), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0), rt::tensor(7, 1, 0), rt::real(0),
                  rt::real(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> anchor, negative, positive;
   rt::Tensor<opmath_t> total_2, total, near, far;
   rt::Tensor<scalar_t> output;
@@ -351,7 +343,6 @@ struct Step_triplet_margin_loss_backward_0_grad_negative {
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::tensor(4, 0, -1),
                  rt::tensor(3, 1, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::tensor(7, 2, 0), rt::real(0),
                  rt::real(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> negative, anchor, positive, grad_output;
   rt::Tensor<const opmath_t> near;
   rt::Tensor<scalar_t> grad_anchor, grad_positive, grad_negative;
@@ -424,7 +415,6 @@ struct Step_triplet_margin_loss_backward_1_grad_negative {
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::tensor(4, 0, -1),
                  rt::tensor(3, 1, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::tensor(7, 2, 0), rt::real(0),
                  rt::real(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> negative, anchor, positive, grad_output;
   rt::Tensor<const opmath_t> near;
   rt::Tensor<scalar_t> grad_anchor, grad_positive, grad_negative;
@@ -498,7 +488,6 @@ struct Step_triplet_margin_loss_backward_2_grad_negative {
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::tensor(4, 1, 0),
                  rt::tensor(3, 1, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::tensor(7, 2, 0), rt::real(0),
                  rt::real(1), rt::integer(0), rt::batch());
-
   rt::Tensor<const scalar_t> negative, anchor, positive, grad_output;
   rt::Tensor<const opmath_t> near;
   rt::Tensor<scalar_t> grad_anchor, grad_positive, grad_negative;
@@ -570,7 +559,6 @@ struct Step_triplet_margin_loss_backward_3_grad_near {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(3, 1, 0),
                                             rt::tensor(4, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
-
   rt::Tensor<const opmath_t> near, far;
   rt::Tensor<opmath_t> grad_rest, grad_near;
   rt::Tensor<const scalar_t> grad_output;
@@ -620,7 +608,6 @@ struct Step_triplet_margin_loss_backward_3_grad_negative {
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 2, 0), rt::tensor(3, 1, 0), rt::tensor(4, 1, 0),
       rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::tensor(7, 2, 0), rt::tensor(8, 2, 0), rt::integer(0), rt::batch());
-
   rt::Tensor<const opmath_t> far, grad_rest, total_2, near, grad_near, total;
   rt::Tensor<scalar_t> grad_anchor, grad_positive, grad_negative;
   rt::Divider d_size;
@@ -649,7 +636,6 @@ struct Step_triplet_margin_loss_backward_4_grad_near {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(3, 1, 0),
                                             rt::tensor(4, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
-
   rt::Tensor<const opmath_t> near, far;
   rt::Tensor<opmath_t> grad_rest, grad_near;
   rt::Tensor<const scalar_t> grad_output;
@@ -698,7 +684,6 @@ struct Step_triplet_margin_loss_backward_5_grad_near {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::real(0), rt::batch());
-
   rt::Tensor<const opmath_t> near, far;
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<opmath_t> grad_rest, grad_near;

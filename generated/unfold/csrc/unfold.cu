@@ -11,7 +11,6 @@ struct Step_unfold_forward_output {
   static constexpr auto fields = rt::fields(rt::tensor(1, 3, -1), rt::tensor(0, 4, -1), rt::integer(3), rt::integer(4),
                                             rt::integer(5), rt::integer(6), rt::integer(7), rt::integer(8),
                                             rt::integer(9), rt::integer(10), rt::integer(2), rt::integer(1));
-
   rt::Tensor<scalar_t> output;
   rt::Tensor<const scalar_t> input;
   int64_t kernel_size, Q, stride, dilation, padding, C, H, W;
@@ -32,7 +31,6 @@ struct Step_unfold_backward_grad_input_base {
   static constexpr rt::Flat<sizeof(scalar_t)> launch =
       {{rt::count(rt::integer(0), rt::integer(1), rt::integer(2), rt::integer(3))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 4, -1), rt::integer(3), rt::integer(2), rt::integer(1));
-
   rt::Tensor<opmath_t> grad_input;
   rt::Divider w_size, h_size, c_size;
 
@@ -68,7 +66,6 @@ struct Step_unfold_backward_grad_input {
   static constexpr auto fields = rt::fields(rt::tensor(0, 4, -1), rt::tensor(1, 3, -1), rt::integer(6), rt::integer(1),
                                             rt::integer(7), rt::integer(8), rt::integer(9), rt::integer(10),
                                             rt::integer(2), rt::integer(3), rt::integer(5), rt::integer(4));
-
   rt::Tensor<opmath_t> grad_input;
   rt::Tensor<const scalar_t> grad_output;
   int64_t kernel_size, C, Q, stride, dilation, padding, H, W;

@@ -9,7 +9,6 @@ struct Step_z_loss_forward_0_logsumexp_v {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 1, -1), rt::integer(1));
-
   rt::Tensor<const scalar_t> logits;
   rt::Tensor<opmath_t> logsumexp_v;
   rt::Divider v_size;
@@ -48,7 +47,6 @@ struct Step_z_loss_forward_0_loss {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1),
                                             rt::tensor(3, 0, -1), rt::integer(1), rt::real(0));
-
   rt::Tensor<const int64_t> labels;
   rt::Tensor<const opmath_t> logsumexp_v;
   rt::Tensor<bool> condition;
@@ -86,7 +84,6 @@ struct Step_z_loss_forward_1_loss {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 0, -1), rt::real(0), rt::integer(0));
-
   rt::Tensor<const opmath_t> logsumexp_v;
   rt::Tensor<scalar_t> loss;
   opmath_t scale;
@@ -114,7 +111,6 @@ struct Step_z_loss_backward_0_count_n {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 0, -1));
-
   rt::Tensor<const bool> condition;
   rt::Tensor<int64_t> count_n;
 
@@ -142,7 +138,6 @@ struct Step_z_loss_backward_0_grad_logits {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(5, 2, -1), rt::tensor(2, 0, -1),
                  rt::tensor(4, 2, -1), rt::tensor(3, 0, -1), rt::real(0), rt::integer(1));
-
   rt::Tensor<const bool> condition;
   rt::Tensor<const opmath_t> logsumexp_v;
   rt::Tensor<scalar_t> grad_logits;
@@ -173,7 +168,6 @@ struct Step_z_loss_backward_1_grad_logits {
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(3, 2, -1), rt::tensor(1, 0, -1),
                                             rt::tensor(2, 2, -1), rt::real(0), rt::integer(0), rt::integer(1));
-
   rt::Tensor<const opmath_t> logsumexp_v;
   rt::Tensor<scalar_t> grad_logits;
   rt::Tensor<const scalar_t> grad_loss, logits;

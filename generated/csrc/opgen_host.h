@@ -142,10 +142,11 @@ class __attribute__((visibility("hidden"))) Call {
     call.bad_index = &bad;
     const int status = run_step(steps_[kernel], call, first());
     if (status == OPGEN_BAD_INDEX) {
-      fail(op_, ": index ", bad.index, " is out of range for axis ", bad.axis, " of ", names_[tensors.begin()[bad.tensor]],
-           ", which has size ", bad.size);
+      fail(op_, ": index ", bad.index, " is out of range for axis ", bad.axis, " of ",
+           names_[tensors.begin()[bad.tensor]], ", which has size ", bad.size);
     }
-    if (status != OPGEN_OK) fail(op_, ": kernel ", kernel, " failed with ", status > 0 ? "CUDA error " : "code ", status);
+    if (status != OPGEN_OK)
+      fail(op_, ": kernel ", kernel, " failed with ", status > 0 ? "CUDA error " : "code ", status);
   }
 
   // a * b summed over what the equation leaves out, in the dtype of the result.

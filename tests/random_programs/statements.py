@@ -166,6 +166,14 @@ def of_a_slope(w: World, shape: tuple[Size | str, ...]) -> list[str]:
     return _folded(w, order, c.pick(kinked))
 
 
+def of_a_factor(w: World, factor: Tensor) -> list[str]:
+    """A formula times an input that may be missing, and is 0 then: the result says nothing of the others."""
+    order, at = _along(factor.shape)
+    w.mark("optional factor")
+    body = f"{factor.name}[{at}]*{floats(w, _scope_of(order), DEPTH).at(TIMES)}"
+    return _folded(w, order, body)
+
+
 def _along(shape: tuple[Size | str, ...]) -> tuple[Order, str]:
     """Indices of a tensor of this shape, and how it is read at them."""
     order = tuple(s if isinstance(s, str) else Index(LETTERS[k], s, plain=True) for k, s in enumerate(shape))

@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("torch")
 
 from tests.random_programs.calls import Checked
+from tests.random_programs.fakes import check_fakes
 from tests.random_programs.interpreted import check_kernels
 from tests.random_programs.printed import check_torch
 from tests.random_programs.seeds import QUICK, each, programs_of
@@ -44,7 +45,7 @@ LEAST = {  # how often a construct occurs in the quick seeds, somewhat rounded d
     "function of a param": 16, "power of an index": 10, "joined": 28, "joined: two": 3,
     "joined: pad": 6, "joined: rest": 6, "joined: guarded": 9, "runs further": 2, "discrete recurrence": 12,
     "discrete recurrence: or": 4, "discrete recurrence: and": 1, "discrete recurrence: count": 5,
-    "discrete recurrence: pointer": 1,
+    "discrete recurrence: pointer": 1, "optional factor": 3,
 }  # fmt: skip
 
 
@@ -52,6 +53,7 @@ LEAST = {  # how often a construct occurs in the quick seeds, somewhat rounded d
 def test_interpreter_torch_and_kernels(number: int) -> None:
     def both(done: Checked) -> None:
         check_torch(done)
+        check_fakes(done)
         check_kernels(done)
 
     programs = programs_of(number, both)

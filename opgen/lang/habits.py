@@ -115,7 +115,10 @@ NO_AXIS = "an access holds what the tensor has, no place for a new axis: an inde
 TUPLE = "several results are several statements; several indices stand side by side: `sum[i, j](…)`"
 RESULTS = "the value and the place of a maximum are `v[n] = max[k](x[n, k])` and `i[n] = argmax[k](x[n, k])`"
 POSITION = "a position is one integer, and how far an index runs is written where it is bound"
-SLICE = "`x[:H]` is `y[h < H] = x[h]`, `x[1:]` is `y[t < T - 1] = x[t + 1]`, `x[::2]` is `y[p < N//2] = x[2*p]`"
+SLICE = (
+    "`x[..., H:]` is `x[..., d + H]` with `d < D - H`; `x[:H]` is `y[h < H] = x[h]`, `x[1:]` is"
+    " `y[t < T - 1] = x[t + 1]`, `x[::2]` is `y[p < N//2] = x[2*p]`"
+)
 ELEMENT = "only a tensor has elements: name the value in a statement of its own, and read that"
 COLON = "a formula has no `:`; a guard begins with `if`"
 AXES = ("dim", "dims", "axis", "axes", "keepdim", "keepdims")  # what other libraries say for indices

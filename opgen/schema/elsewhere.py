@@ -19,6 +19,11 @@ from opgen.schema.nodes import Mapping, Node, Scalar
 
 Library = Literal["torch", "numpy"]
 
+ALIASES = {  # what files that import a package call it
+    "F": "torch.nn.functional",
+    "nn": "torch.nn",
+    "np": "numpy",
+}
 LIBRARIES: tuple[Library, ...] = ("torch", "numpy")
 NATIVE = ("cpp", "cuda")
 HEADER = "include"

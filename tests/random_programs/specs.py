@@ -42,7 +42,7 @@ def cases(draw: st.DrawFn) -> Case:
         lines += (statements.of_a_slope if w.kinked else statements.of_a_sum)(w, w.pair)
     if c.chance(8):
         lines += statements.chosen_reduction(w)
-    if w.factor is not None and c.chance(40):
+    if w.factor is not None and c.chance(80):
         lines += statements.of_a_factor(w, w.factor)
     backward = _override(w, lines) if c.chance(5) else ""
     text = _text(w, inputs, lines, backward)

@@ -116,7 +116,7 @@ def _guards(w: World) -> tuple[str, ...]:
         w.params["mode"] = "{choices: [fast, slow, none], default: slow}"
         return ('mode == "fast"', 'mode == "slow" or mode == "none"')
     w.mark("guard: bool")
-    w.params["flag"] = "{type: bool, default: true}"
+    w.params["flag"], w.values["flag"] = "{type: bool, default: true}", True
     return ("flag", "not flag")
 
 

@@ -158,8 +158,12 @@ def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str
             hints = (f"a default is a field: `{{{given[1]}: {{type: float, default: {given[2]}}}}}`",)
         if not name.isascii():
             hints += ("names are made of ASCII letters, digits and `_`",)
-        if len(name.split()) > 1:
+        if name.endswith("?") and pattern.fullmatch(name[:-1]):
+            hints = (f"what may be missing says so: `{name[:-1]}: {{…, optional: true}}`",)
+        if len(name.split()) > 1 and all(part.isidentifier() for part in name.replace(",", " ").split()):
             hints += (f"several names are separated by commas: `{shortened(', '.join(name.split()))}`",)
+        if pattern is DOTTED and not hints:
+            hints = ("a reference is the path of one function that exists: `torch.nn.functional.relu`, say",)
         raise refused("OPG113", f"`{shortened(name)}` is not {what}", node, label=f"not {what}", hints=hints)
     if keyword.iskeyword(name):
         label = f"`{name}` is a keyword of Python"
@@ -233,7 +237,9 @@ def one_of(*allowed: str, unnamed: str = "") -> Callable[[object], str]:
                 hints = [f"write `{guess}`", f"`{node.text}` is reserved for later: the smallest stored is `{guess}`"]
             elif alias and re.search(r"\d", node.text) and not re.search(r"\d", alias) and alias != "half":
                 hints.append(f"`{guess}` stands for all its sizes")
-            if not guess and re.fullmatch(r"([\w.]+\.)?(nd)?(tensor|array)", node.text.lower()):
+            if not guess and unnamed and node.text.lower() in ("tuple", "list", "sequence", "array"):
+                hints.append("a list says the type of each element: `[int, int]`")
+            elif not guess and re.fullmatch(r"([\w.]+\.)?(nd)?(tensor|array)", node.text.lower()):
                 hints.append("tensors are declared under `inputs`")
             message, label = f"expected {what}, found {node.kind}", f"expected {what}"
             raise refused("OPG114", message, label=label, hints=tuple(hints), meant=meant)

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 
 from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.diagnostics.suggest import did_you_mean
-from opgen.schema.elsewhere import LIBRARIES, Callee
+from opgen.schema.elsewhere import ALIASES, LIBRARIES, Callee
 from opgen.schema.formula import Word
 from opgen.schema.model import OpSpec
 
@@ -36,6 +36,8 @@ def _paths(spec: OpSpec) -> Iterator[Word]:
 
 def _judged(path: Word) -> Diagnostic | None:
     root, *names = path.split(".")
+    if root in ALIASES:
+        return None  # told where the spec is read
     if find_spec(root) is None:
         hints = did_you_mean(root, _KNOWN)
         return None if root in _KNOWN else _warning(path, f"there is no package `{root}` here", hints)

@@ -20,7 +20,7 @@ from opgen.write.paths import spec_label
 
 if TYPE_CHECKING:
     from opgen.ir.operator import Operator, Variant
-    from opgen.opt.derive import Applied, Derived, Flags
+    from opgen.opt.derive import Applied, Derived
     from opgen.package.files import RenderedFile
     from opgen.schema.model import OpSpec
 
@@ -142,33 +142,22 @@ def _stages(file: SpecFile, until: Stage, target: Target, bag: Bag, enter: Calla
         return made
 
     enter("differentiated")
+    from opgen.code.names import named_inside
     from opgen.opt.derive import applied, derive
 
-    operator, inside, flags = _to_derive(spec, operator)
+    operator = named_inside(operator)
     if until is Stage.PASSES:
-        return replace(made, passes=applied(operator, flags))
-    made = replace(made, derived=derive(operator, flags))
+        return replace(made, passes=applied(operator))
+    made = replace(made, derived=derive(operator))
     if until is Stage.DERIVED or bag.has_errors:
         return made
 
     enter("printed as code")
     from opgen.package.files import SpecInfo, render
-    from opgen.schema.rename import renamed_spec
 
     info = SpecInfo(file.label, file.sha256, target.command or f"opgen build {file.label}")
-    files = render(renamed_spec(spec, inside), operator, made.derived or (), info, target.namespace)
+    files = render(operator, made.derived or (), info, target.namespace)
     return replace(made, files=files)
-
-
-def _to_derive(spec: OpSpec, operator: Operator) -> tuple[Operator, dict[str, str], Flags]:
-    """The operator with names that can stand in code, what these are of those in the spec, and how it is derived."""
-    from opgen.code.names import named_inside
-    from opgen.opt.derive import Flags
-
-    operator = named_inside(operator)
-    inside = {shown: name for name, shown in operator.spelled}
-    kept = None if spec.save == "auto" else tuple(inside.get(n, str(n)) for n in spec.save)
-    return operator, inside, Flags(spec.exact, spec.once_differentiable, kept)
 
 
 def shared_files(namespace: str) -> tuple[RenderedFile, ...]:

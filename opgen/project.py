@@ -31,7 +31,7 @@ from opgen.write.settings import namespace_of
 from opgen.write.writer import clear_away, commit, exclusive, replace_file
 
 if TYPE_CHECKING:
-    from opgen.schema.model import OpSpec
+    from opgen.ir.operator import Operator
 
 PathLike = str | os.PathLike[str]
 SHARED = ""
@@ -151,8 +151,8 @@ def catalogue(paths: Sequence[PathLike], out: PathLike, *, check: bool = False) 
         made = pipeline.run(file, Stage.DERIVED) if file else pipeline.Artefacts()
         for diagnostic in made.diagnostics:
             bag.add(diagnostic)
-        if file and made.spec is not None and made.derived:
-            found.append(Described(made.spec, file.label, made.derived))
+        if file and made.operator is not None and made.derived:
+            found.append(Described(made.operator, file.label, made.derived))
     target = Path(out)
     try:
         text = page(found)
@@ -165,10 +165,10 @@ def catalogue(paths: Sequence[PathLike], out: PathLike, *, check: bool = False) 
     return PageResult(changed, bag.items)
 
 
-def lint(paths: Sequence[PathLike], *looks: Callable[[OpSpec], tuple[Diagnostic, ...]]) -> tuple[Diagnostic, ...]:
+def lint(paths: Sequence[PathLike], *looks: Callable[[Operator], tuple[Diagnostic, ...]]) -> tuple[Diagnostic, ...]:
     """Every mistake in specs and folders of specs, and what looks like one; nothing is written.
 
-    `looks` see each spec that is right, and say what else they find in it.
+    `looks` see the operator of each spec that is right, and say what else they find in it.
     """
     from opgen.lower.unused import unused
 
@@ -180,7 +180,7 @@ def lint(paths: Sequence[PathLike], *looks: Callable[[OpSpec], tuple[Diagnostic,
             run.bag.add(diagnostic)
         if made.spec is not None and made.operator is not None:
             try:
-                warnings = tuple(d for look in (unused, *looks) for d in look(made.spec))
+                warnings = (*unused(made.spec), *(d for look in looks for d in look(made.operator)))
             except Exception as e:
                 warnings = (crash(e, f"{path} could not be searched for what is unused"),)
             for diagnostic in warnings:

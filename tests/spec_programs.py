@@ -12,7 +12,7 @@ from opgen.ir.interp import Array, run
 from opgen.ir.program import Program, Shape
 from opgen.ir.scalar import Batch, Dim, Lit, Param
 from opgen.lower.operator import lower
-from opgen.opt.derive import Flags, derive
+from opgen.opt.derive import derive
 from opgen.package.sample_arrays import InputSample
 from opgen.package.sample_cases import sample_cases
 from opgen.package.samples import SampleCase
@@ -26,8 +26,8 @@ def programs(path: Path, kinds: Sequence[str]) -> Iterator[tuple[str, Program, S
     assert spec is not None, bag.items
     operator = lower(spec, bag)
     assert operator is not None, bag.items
-    every = derive(operator, Flags(spec.exact, spec.once_differentiable))
-    cases = {c.variant.conditions: c for c in reversed(sample_cases(spec, operator, every))}
+    every = derive(operator)
+    cases = {c.variant.conditions: c for c in reversed(sample_cases(operator, every))}
     for number, derived in enumerate(every):
         for kind in kinds:
             program = getattr(derived, kind)

@@ -57,6 +57,7 @@ THIRD_PARTY = {
     "yaml": {"schema"},
 }
 FROM_ELSEWHERE = {f"opgen/lang/{name}.py" for name in ("foreign", "habits", "orders")}  # what functions of torch mean
+READERS = ("pipeline", "cli")  # they run the stages, and print what a spec may hold
 ONE_MODULE = {"jinja2", "yaml"}  # known to a single module
 FORBIDDEN_CALLS = {"eval", "exec", "sympify", "parse_expr", "compile", "__import__"}
 ORDER_FREE = {"all", "any", "frozenset", "len", "max", "min", "set", "sorted"}
@@ -111,6 +112,13 @@ def test_imports_point_one_way(path: Path) -> None:
         other = parts[1] if len(parts) > 1 and parts[1] in RANK else "opgen"
         allowed = other == own or RANK[other] < RANK[own]
         assert allowed, f"{path.name}:{line}: {own} must not import {other}"
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if RANK[layer(p)] > RANK["lower"]], ids=lambda p: p.stem)
+def test_nothing_behind_an_operator_looks_at_its_spec(path: Path) -> None:
+    """What is said of an operator is part of it; only who runs the stages, or writes specs, knows how they are read."""
+    known = {m for m, _ in imported(parse(path)) if m.split(".")[1:2] in (["schema"], ["lang"])}
+    assert not known or layer(path) in READERS, f"{path.name}: {', '.join(sorted(known))}"
 
 
 BACK_ENDS = {"cpp": "cuda", "cuda": "cpp"}

@@ -15,7 +15,6 @@ from opgen.code.printer import NATIVE, Leaf, Printer, Text, native_function
 from opgen.ir.errors import UnplannableError
 from opgen.ir.program import Function
 from opgen.ir.scalar import Apply, Dim, Param, walk
-from opgen.schema.elsewhere import HEADER
 
 LANGUAGES = {"cpp": "C++", "cuda": "CUDA"}
 
@@ -34,7 +33,7 @@ def preamble(functions: Mapping[str, Function], kernels: Sequence[str], back_end
     ordered: dict[str, Function] = {}
     for f in wanted:
         _visit(f, functions, back_end, ordered)
-    headers = [f.spelling(HEADER) for f in ordered.values() if f.spelling(back_end)]
+    headers = [f.header for f in ordered.values() if f.spelling(back_end)]
     includes = tuple(f"#include <{h}>" for h in dict.fromkeys(headers) if h is not None)
     return Preamble(includes, tuple(_definition(f, back_end, qualifier) for f in ordered.values()))
 

@@ -1,7 +1,7 @@
-"""Expressions of a spec over plain numbers, written in Python: domains, initialisers, defaults.
+"""Formulas of plain numbers, written in Python: domains, initialisers, defaults.
 
-In goes an expression tree and the spelling of its names; out comes Python, or None where the expression holds something
-that has no number (a tensor access, a reduction).
+In goes a scalar and the spelling of its params and sizes; out comes Python, or None where the formula calls a function
+that has no plain form. Comparisons are chained where they were.
 """
 
 from __future__ import annotations
@@ -9,23 +9,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from opgen.lang.initialiser import CONSTANTS, NUMBER_FUNCTIONS
-from opgen.lang.nodes import Call, Compare, Expr, Logic, Name, Number, Power, Product, Sum, Unary
+from opgen.code.printer import Infix, Text, join
+from opgen.ir.functions_text import PLAIN
+from opgen.ir.program import Kind
+from opgen.ir.scalar import Apply, Const, Dim, Lit, Param, Scalar
 
 _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _UNARY, _POWER, _ATOM = range(9)
-_BUILTIN = ("abs", "min", "max", "int")
+_INFIX = {
+    "or": Infix.of("or", _OR), "and": Infix.of("and", _AND),
+    "add": Infix.of("+", _SUM), "sub": Infix.of("-", _SUM),
+    "mul": Infix.of("*", _PRODUCT), "div": Infix.of("/", _PRODUCT),
+    "floordiv": Infix.of("//", _PRODUCT), "mod": Infix.of("%", _PRODUCT),
+}  # fmt: skip
+_COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
-Spelling = Callable[[str], str]
+Spelling = Callable[[Param | Dim], str]
 
 
 class NotANumberError(ValueError):
-    """The expression does not stand for a number."""
+    """The formula has no form in plain Python."""
 
 
-def python_text(e: Expr, spelling: Spelling, *, elementwise: bool = False) -> str | None:
-    """The expression in Python; `elementwise`: over tensors, where conditions are joined with `&` and `|`."""
+def python_text(e: Scalar, spelling: Spelling, *, elementwise: bool = False) -> str | None:
+    """The formula in Python; `elementwise`: over tensors, where conditions are joined with `&` and `|`."""
     try:
-        return _text(e, spelling, elementwise)[0]
+        return _text(e, spelling, elementwise).text
     except NotANumberError:
         return None
 
@@ -37,52 +46,37 @@ def number(value: int | Fraction) -> str:
     return repr(float(value)).replace("e-0", "e-")
 
 
-def _text(e: Expr, spelling: Spelling, elementwise: bool) -> tuple[str, int]:
-    def at(x: Expr, level: int) -> str:
-        text, own = _text(x, spelling, elementwise)
-        return text if own >= level else f"({text})"
+def _text(e: Scalar, spelling: Spelling, elementwise: bool) -> Text:
+    def at(x: Scalar, level: int) -> str:
+        return _text(x, spelling, elementwise).at(level)
 
     match e:
-        case Number(value=value):
-            return number(value), _ATOM
-        case Name(name=name):
-            return (f"math.{name}" if name in CONSTANTS else spelling(name)), _ATOM
-        case Unary(op="-", operand=operand):
-            return f"-{at(operand, _UNARY)}", _UNARY
-        case Unary(operand=operand):
-            return (f"~({at(operand, _OR)})", _UNARY) if elementwise else (f"not {at(operand, _NOT)}", _NOT)
-        case Sum(terms=terms):
-            rest = "".join(f" {sign} {at(t, _PRODUCT)}" for sign, t in terms[1:])
-            return at(terms[0][1], _PRODUCT) + rest, _SUM
-        case Product(factors=factors):
-            rest = "".join(f" {op} {at(f, _UNARY)}" for op, f in factors[1:])
-            return at(factors[0][1], _PRODUCT) + rest, _PRODUCT
-        case Power(base=base, exponent=exponent):
-            sign = "**" if isinstance(base, Name) and isinstance(exponent, Name | Number) else " ** "
-            return at(base, _ATOM) + sign + at(exponent, _UNARY), _POWER
-        case Compare(operands=operands, ops=ops):
-            texts = [at(o, _SUM) for o in operands]
-            pairs = [_pair(operands[i], texts[i], op, texts[i + 1]) for i, op in enumerate(ops)]
-            if elementwise and len(pairs) > 1:
-                return " & ".join(f"({p})" for p in pairs), _AND
-            if len(pairs) == 1:
-                return pairs[0], _COMPARE
-            return texts[0] + "".join(f" {op} {t}" for op, t in zip(ops, texts[1:], strict=True)), _COMPARE
-        case Logic(op=op, operands=operands):
-            level = _OR if op == "or" else _AND
-            if elementwise:
-                return {"or": " | ", "and": " & "}[op].join(f"({at(o, _OR)})" for o in operands), level
-            return f" {op} ".join(at(o, level + 1) for o in operands), level
-        case Call(name=name, args=args) if name in NUMBER_FUNCTIONS:
-            called = name if name in _BUILTIN else f"math.{name}"
-            return f"{called}({', '.join(at(a, _OR) for a in args)})", _ATOM
+        case Lit(value):
+            return Text(number(value), _UNARY if value < 0 else _ATOM)
+        case Const(name):
+            return Text(f"math.{name}", _ATOM)
+        case Param() | Dim():
+            return Text(spelling(e), _ATOM)
+        case Apply("neg", (a,)):
+            return Text(f"-{at(a, _UNARY)}", _UNARY)
+        case Apply("not", (a,)):
+            return Text(f"~({at(a, _OR)})", _UNARY) if elementwise else Text(f"not {at(a, _NOT)}", _NOT)
+        case Apply("pow", (a, b)):
+            sign = "**" if isinstance(a, Param | Dim) and not isinstance(b, Apply) else " ** "
+            return Text(at(a, _ATOM) + sign + at(b, _UNARY), _POWER)
+        case Apply(fn, (a, b)) if fn in _COMPARISONS:
+            sign = _COMPARISONS[fn]
+            if isinstance(a, Lit):
+                a, b, sign = b, a, _FLIPPED.get(sign, sign)
+            return Text(f"{at(a, _SUM)} {sign} {at(b, _SUM)}", _COMPARE)
+        case Apply("and" | "or" as fn, args) if elementwise:
+            return Text({"or": " | ", "and": " & "}[fn].join(f"({at(a, _OR)})" for a in args), _INFIX[fn].level)
+        case Apply("and", (Apply(f, (a, b)), Apply(g, (c, d)))) if b == c and {f, g} <= _COMPARISONS.keys():
+            chain = f"{at(a, _SUM)} {_COMPARISONS[f]} {at(b, _SUM)} {_COMPARISONS[g]} {at(d, _SUM)}"
+            return Text(chain, _COMPARE)
+        case Apply(fn, args) if fn in _INFIX:
+            return join(_INFIX[fn], tuple(_text(a, spelling, elementwise) for a in args), Kind.FLOAT)
+        case Apply(fn, args) if fn in PLAIN:
+            return Text(f"{PLAIN[fn]}({', '.join(at(a, _OR) for a in args)})", _ATOM)
         case _:
             raise NotANumberError
-
-
-_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-
-
-def _pair(first: Expr, a: str, op: str, b: str) -> str:
-    """One comparison, a literal on the right."""
-    return f"{b} {_FLIPPED.get(op, op)} {a}" if isinstance(first, Number) else f"{a} {op} {b}"

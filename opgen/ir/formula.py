@@ -40,10 +40,11 @@ def scalar(text: str, params: tuple[str, ...]) -> Scalar:
     tree = parse_expression(Formula.plain(text), bag)
     if tree is None:
         raise ValueError(f"{text!r}: {bag.items[0].message}")
-    return _read(tree, params)
+    return read(tree, params)
 
 
-def _read(e: Expr, params: tuple[str, ...]) -> Scalar:
+def read(e: Expr, params: tuple[str, ...]) -> Scalar:
+    """An expression of numbers; the names in `params` become `Param` leaves."""
     match e:
         case Number(value=value):
             return Lit(value)
@@ -52,26 +53,26 @@ def _read(e: Expr, params: tuple[str, ...]) -> Scalar:
                 return Param(name)
             return CONSTANTS[name]
         case Unary(op="-", operand=operand):
-            return neg(_read(operand, params))
+            return neg(read(operand, params))
         case Unary(operand=operand):
-            return negation_of(_read(operand, params))
+            return negation_of(read(operand, params))
         case Sum(terms=terms):
-            return sum_of([(sign, _read(t, params)) for sign, t in terms])
+            return sum_of([(sign, read(t, params)) for sign, t in terms])
         case Product(factors=factors):
-            return product_of([(op, _read(f, params)) for op, f in factors])
+            return product_of([(op, read(f, params)) for op, f in factors])
         case Power(base=base, exponent=exponent):
-            return power(_read(base, params), _read(exponent, params))
+            return power(read(base, params), read(exponent, params))
         case Compare(operands=operands, ops=ops):
-            return comparison_of([_read(o, params) for o in operands], ops)
+            return comparison_of([read(o, params) for o in operands], ops)
         case Logic(op=op, operands=operands):
-            first, *rest = (_read(o, params) for o in operands)
+            first, *rest = (read(o, params) for o in operands)
             for other in rest:
                 first = both(first, other) if op == "and" else either(first, other)
             return first
         case Call(name="where", args=(condition, a, b)):
-            return where(_read(condition, params), _read(a, params), _read(b, params))
+            return where(read(condition, params), read(a, params), read(b, params))
         case Call(name=name, args=args):
-            return Apply(name, tuple(_read(a, params) for a in args))
+            return Apply(name, tuple(read(a, params) for a in args))
         case Text() | Access() | Reduction():
             raise ValueError(f"{e.span.text!r} has no place in a table formula")
         case _:

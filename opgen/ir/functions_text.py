@@ -152,3 +152,9 @@ PYTHON_CONSTANT: dict[str, str] = {
     "min": "min({0}, {1})",
     "clamp": "min(max({0}, {1}), {2})",
 }  # fmt: skip
+
+# In formulas of plain numbers alone (domains, initialisers), where Python's own errors say enough.
+PLAIN: dict[str, str] = {
+    **{f: f"math.{f}" for f in ("sqrt", "exp", "log", "log2", "log10", "sin", "cos", "tan", "floor", "ceil", "hypot")},
+    **{f: f for f in ("abs", "min", "max", "int")},
+}

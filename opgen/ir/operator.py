@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from opgen.diagnostics.model import Span
+from opgen.ir.declared import Docs, Domain, Module, Tests
 from opgen.ir.program import Argument, Condition, Kind, Output, Program, Tensor
 from opgen.ir.scalar import Scalar
 
@@ -41,6 +43,7 @@ class Callable:
 
     path: str
     numpy: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +55,17 @@ class Elsewhere:
 
 
 @dataclass(frozen=True, slots=True)
+class Flags:
+    """What of a spec decides how its programs are derived."""
+
+    exact: bool = False
+    once_differentiable: bool = False
+    save: tuple[str, ...] | None = None  # names kept for backward; None: decided where it is derived
+
+
+@dataclass(frozen=True, slots=True)
 class Operator:
-    """A resolved spec: all inputs and params, and one program per variant.
+    """A resolved spec: all inputs and params, one program per variant, and what is said of it besides.
 
     The order of `variants` is fixed: for each switch in order of declaration, present before absent and choices in the
     order of the spec; the last switch varies fastest. A variant's number is its position. Inputs and outputs are those
@@ -70,10 +82,21 @@ class Operator:
     pairs: tuple[Pair, ...] = ()
     fills: tuple[Fill, ...] = ()
     spelled: tuple[tuple[str, str], ...] = ()  # a name used inside, and how the spec spells it, where these differ
+    flags: Flags = Flags()
+    inplace: str = ""  # the input that a variant with a trailing underscore overwrites
+    domains: tuple[Domain, ...] = ()
+    docs: Docs = field(default_factory=Docs)
+    module: Module = field(default_factory=Module)
+    tests: Tests = field(default_factory=Tests)
+    callables: tuple[Callable, ...] = ()  # all that the spec names, in Python
 
     def shown(self, name: str) -> str:
         """A tensor or param as the spec calls it."""
         return dict(self.spelled).get(name, name)
+
+    def domain(self, name: str) -> Domain | None:
+        """What an input or param keeps to."""
+        return next((d for d in self.domains if d.name == name), None)
 
     @property
     def operands(self) -> tuple[Tensor, ...]:

@@ -235,6 +235,11 @@ class Function:
         found = dict(self.spellings)
         return next((found[b] for b in back_ends if b in found), None)
 
+    @property
+    def header(self) -> str | None:
+        """What to include for its names in C++ and CUDA."""
+        return self.spelling("include")
+
 
 @dataclass(frozen=True, slots=True)
 class Override:

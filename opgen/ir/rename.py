@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from opgen.ir.declared import Domain, Module, StatedCase
 from opgen.ir.names import Names
 from opgen.ir.operator import Operator
 from opgen.ir.program import (
@@ -31,7 +32,7 @@ _SCALAR = (Apply, Cast, Const, Dim, Index, Lit, Param, Read)
 
 def renamed_operator(operator: Operator, inside: Mapping[str, str]) -> Operator:
     """`inside` has the new name of every tensor and param that gets one."""
-    r = _Renaming(inside)
+    r, save = _Renaming(inside), operator.flags.save
     return replace(
         operator,
         inputs=tuple(map(r.tensor, operator.inputs)),
@@ -45,6 +46,11 @@ def renamed_operator(operator: Operator, inside: Mapping[str, str]) -> Operator:
         pairs=tuple(replace(p, name=r.name(p.name), real=r.name(p.real), imag=r.name(p.imag)) for p in operator.pairs),
         fills=tuple(replace(f, name=r.name(f.name)) for f in operator.fills),
         spelled=tuple((new, old) for old, new in inside.items()),
+        flags=replace(operator.flags, save=None if save is None else tuple(map(r.name, save))),
+        inplace=r.name(operator.inplace),
+        domains=tuple(map(r.domain, operator.domains)),
+        module=r.module(operator.module),
+        tests=replace(operator.tests, cases=tuple(map(r.case, operator.tests.cases))),
     )
 
 
@@ -62,6 +68,20 @@ class _Renaming:
         default = self.scalar(a.default) if isinstance(a.default, _SCALAR) else a.default
         tells = None if a.tells is None else self.condition(a.tells)
         return replace(a, name=self.name(a.name), default=default, tells=tells)
+
+    def domain(self, d: Domain) -> Domain:
+        return replace(d, name=self.name(d.name), holds=self.scalar(d.holds))
+
+    def module(self, m: Module) -> Module:
+        def arguments(given: tuple[tuple[str | None, Scalar], ...]) -> tuple[tuple[str | None, Scalar], ...]:
+            return tuple((keyword, self.scalar(e)) for keyword, e in given)
+
+        made = ((s, replace(s.initialiser, arguments=arguments(s.initialiser.arguments))) for s in m.states)
+        return replace(m, states=tuple(replace(s, input=self.name(s.input), initialiser=i) for s, i in made))
+
+    def case(self, c: StatedCase) -> StatedCase:
+        params = tuple((self.name(n), v) for n, v in c.params)
+        return replace(c, params=params, inputs=tuple((self.name(n), v) for n, v in c.inputs))
 
     def condition(self, c: Condition) -> Condition:
         return replace(c, name=self.name(c.name))

@@ -9,6 +9,8 @@ import math
 from fractions import Fraction
 
 from opgen.diagnostics.model import Bag
+from opgen.ir.arithmetic import comparison_of
+from opgen.ir.declared import Domain
 from opgen.ir.formula import CONSTANTS
 from opgen.ir.interp_functions import SCALARS
 from opgen.ir.program import Argument, Kind
@@ -156,12 +158,13 @@ def derived_dims(d: Declarations, state: Variation, bag: Bag) -> dict[str, Scala
     return values
 
 
-def check_domains(d: Declarations, bag: Bag) -> None:
-    """A domain is a comparison (or a chain of them) that the name itself stands in alone."""
+def domains(d: Declarations, bag: Bag) -> tuple[Domain, ...]:
+    """The domains of inputs and params: comparisons (or chains of them) that the name itself stands in alone."""
     state = Variation({}, {})
     named = [(str(i.name), i.domain) for i in d.inputs.values() if i.domain is not None]
     known = {*d.params, *d.known_dims(), *CONSTANTS}
     named += [(str(p.name), p.domain) for p in d.params.values() if p.domain is not None]
+    found = []
     for name, formula in named:
         e = parse_expression(formula, bag)
         if e is None:
@@ -175,9 +178,9 @@ def check_domains(d: Declarations, bag: Bag) -> None:
                 hints=own_bounds(e, name, known) or (f"for example `{name} > 0` or `0 <= {name} < 1`",),
             )  # fmt: skip
             continue
-        for o in parts:
-            if o is not own[0]:
-                value_of(d, state, o, "a domain", bag)
+        values = [Param(name) if o is own[0] else value_of(d, state, o, "a domain", bag).scalar for o in parts]
+        found.append(Domain(name, str(formula), comparison_of(values, ops)))
+    return tuple(found)
 
 
 def dims_in(e: Scalar) -> frozenset[str]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 
 from opgen.diagnostics.model import Bag
-from opgen.ir.operator import Operator, Variant
+from opgen.ir.operator import Flags, Operator, Variant
 from opgen.ir.program import (
     Argument,
     Condition,
@@ -29,7 +29,6 @@ from opgen.ir.program import (
 )
 from opgen.ir.scalar import Apply, Batch, Dim, Scalar, walk
 from opgen.lang.depth import deep_trees
-from opgen.lang.initialiser import initialisers
 from opgen.lang.nodes import Assign
 from opgen.lang.walk import statement_names
 from opgen.lower.block import lower_block
@@ -38,14 +37,15 @@ from opgen.lower.complex_split import split_operator
 from opgen.lower.constant import (
     absent_value,
     arguments,
-    check_domains,
     computed_defaults,
     computed_values,
     derived_dims,
     dims_in,
+    domains,
     params_in,
 )
 from opgen.lower.declare import Declarations, LocalFunction, check_outputs, declare, every
+from opgen.lower.declared import callables, docs, module, tests
 from opgen.lower.elsewhere import check_sizes, declared_results, differentiable_outputs, elsewhere
 from opgen.lower.fold import folded
 from opgen.lower.guards import (
@@ -90,13 +90,13 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         for span in (*spans, *(o.span for o in spec.outputs or () if o.dtype == "complex")):
             message = "complex tensors of an operator that another library computes are not supported yet"
             bag.error("OPG225", message, span)
-    initialisers(spec, bag)
+    around, examples = module(spec, bag), tests(spec, bag)
     d = declare(spec, bag)
     if d is None:
         return None
     computed = computed_defaults(d)
     params = arguments(d, computed, bag)
-    check_domains(d, bag)
+    found_domains = domains(d, bag)
     check_words(d, bag)
     check_targets(d, bag)
     guards = every(
@@ -137,8 +137,17 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
     optional = tuple(n for n, t in d.inputs.items() if t.optional)
     for warning in vanishing(d, variants):
         bag.add(warning)
-    made = Operator(str(spec.op), tensors, optional, params, d.outputs, tuple(variants), elsewhere(spec))
-    return split_operator(replace(made, fills=fold.fills))
+    made = Operator(
+        str(spec.op), tensors, optional, params, d.outputs, tuple(variants), elsewhere(spec),
+        fills=fold.fills, flags=_flags(spec), inplace="" if spec.inplace is None else str(spec.inplace),
+        domains=found_domains, docs=docs(spec), module=around, tests=examples, callables=callables(spec),
+    )  # fmt: skip
+    return split_operator(made)
+
+
+def _flags(spec: OpSpec) -> Flags:
+    save = None if spec.save == "auto" else tuple(map(str, spec.save))
+    return Flags(spec.exact, spec.once_differentiable, save)
 
 
 def _common_kinds(variants: Sequence[Variant]) -> tuple[tuple[str, Kind], ...]:

@@ -14,7 +14,7 @@ from opgen.diff.partials import with_partials
 from opgen.diff.rules import is_windowed
 from opgen.diff.surface import gradient_surface
 from opgen.diff.tangent import NoForwardModeError, tangent
-from opgen.ir.operator import Operator, Variant
+from opgen.ir.operator import Flags, Operator, Variant
 from opgen.ir.program import Compute, Kind, Program, Role, definitions, names, statement_reads, statement_scalars
 from opgen.ir.scalar import Apply, occurrences, walk
 from opgen.opt.affine import through_sums, with_sums
@@ -43,15 +43,6 @@ _LONGEST = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Flags:
-    """What of a spec decides how its programs are derived."""
-
-    exact: bool = False
-    once_differentiable: bool = False
-    save: tuple[str, ...] | None = None  # names kept for backward; None: decided here
-
-
-@dataclass(frozen=True, slots=True)
 class Derived:
     """The programs of one variant.
 
@@ -77,14 +68,14 @@ class Derived:
     stated: tuple[str, ...] = ()  # functions in the gradient whose stated derivative need not be that of their value
 
 
-def derive(operator: Operator, flags: Flags = Flags()) -> tuple[Derived, ...]:
+def derive(operator: Operator) -> tuple[Derived, ...]:
     """The programs of every variant, in the order of the operator's variants."""
     whole = operator.elsewhere
     if whole is not None:
         return tuple(_computed_elsewhere(v, differentiable=whole.backward is not None) for v in operator.variants)
     taken = tuple(dict.fromkeys(n for v in operator.variants for n in names(v.program)))
     second_order = not any(is_long(v.program) for v in operator.variants)
-    return tuple(derive_variant(v, flags, taken, second_order=second_order) for v in operator.variants)
+    return tuple(derive_variant(v, operator.flags, taken, second_order=second_order) for v in operator.variants)
 
 
 def is_long(p: Program) -> bool:
@@ -255,11 +246,11 @@ class Applied:
     after: Program
 
 
-def applied(operator: Operator, flags: Flags = Flags()) -> tuple[tuple[Variant, tuple[Applied, ...]], ...]:
+def applied(operator: Operator) -> tuple[tuple[Variant, tuple[Applied, ...]], ...]:
     """For every variant the passes over its program, then those over its gradient, as `derive` runs them."""
     if operator.elsewhere is not None:
         return ()
-    return tuple((v, tuple(_applied(with_partials(v.program), flags))) for v in operator.variants)
+    return tuple((v, tuple(_applied(with_partials(v.program), operator.flags))) for v in operator.variants)
 
 
 def _applied(p: Program, flags: Flags) -> Iterator[Applied]:

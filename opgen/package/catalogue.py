@@ -1,6 +1,6 @@
 """The catalogue page: what each operator of a project is, what its gradient is, and what it keeps for it.
 
-In go specs with what was derived from them; out comes one Markdown page. An operator with variants is shown as the
+In go operators with what was derived of them; out comes one Markdown page. An operator with variants is shown as the
 first of them, which has every optional input.
 """
 
@@ -11,19 +11,17 @@ from dataclasses import dataclass
 
 from opgen.code import templates
 from opgen.ir import text
+from opgen.ir.operator import Operator
 from opgen.ir.program import Program
 from opgen.opt.derive import Derived
-from opgen.package.view import formula_lines
 from opgen.package.view_saved import held
-from opgen.schema.elsewhere import Callee
-from opgen.schema.model import OpSpec
 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """An operator for the catalogue: its spec, the name of the spec's file, and its derived programs."""
+    """An operator for the catalogue: with the name of its spec's file, and its derived programs."""
 
-    spec: OpSpec
+    operator: Operator
     label: str
     derived: tuple[Derived, ...]
 
@@ -47,20 +45,20 @@ class Entry:
 
 def page(operators: Sequence[Described]) -> str:
     """The page, operators in alphabetical order."""
-    entries = [_entry(o) for o in sorted(operators, key=lambda o: str(o.spec.op))]
+    entries = [_entry(o) for o in sorted(operators, key=lambda o: o.operator.name)]
     return templates.fill("catalogue.md.j2", count=len(entries), entries=entries)
 
 
 def _entry(o: Described) -> Entry:
-    spec, backward = o.spec, o.derived[0].backward
+    docs, backward = o.operator.docs, o.derived[0].backward
     return Entry(
-        name=str(spec.op),
-        summary=str(spec.summary),
-        description=" ".join(str(spec.description).split()),
+        name=o.operator.name,
+        summary=docs.summary,
+        description=" ".join(docs.description.split()),
         label=o.label,
-        reference=str(spec.reference or ""),
-        formula="\n".join(formula_lines(spec)),
-        gradient="\n".join(_gradient(spec, backward)) if backward is not None else "",
+        reference=docs.reference,
+        formula="\n".join(docs.formula),
+        gradient="\n".join(_gradient(o.operator, backward)) if backward is not None else "",
         broadcast=_broadcast(backward) if backward is not None else "",
         saved=_saved(o.derived[0]) if backward is not None else "",
         variants=f"{len(o.derived)} variants" if len(o.derived) > 1 else "",
@@ -68,11 +66,11 @@ def _entry(o: Described) -> Entry:
     )
 
 
-def _gradient(spec: OpSpec, backward: Program) -> Iterator[str]:
+def _gradient(operator: Operator, backward: Program) -> Iterator[str]:
     """The statements of a backward program, and which of their targets are gradients under another name."""
-    if isinstance(spec.backward, Callee):
+    if operator.elsewhere is not None and operator.elsewhere.backward is not None:
         arguments = ", ".join(t.name for t in backward.inputs)
-        yield f"{', '.join(o.name for o in backward.outputs)} = {spec.backward.path}({arguments})"
+        yield f"{', '.join(o.name for o in backward.outputs)} = {operator.elsewhere.backward.path}({arguments})"
     yield from (text.statement(s) for s in backward.statements)
     yield from (f"{o.name} = {o.value}" for o in backward.outputs if o.name != o.value)
 

@@ -1,6 +1,6 @@
 """Which files an operator has, and which template makes each: rendered text, nothing is written.
 
-In go a spec, its resolved operator, the derived programs and where the spec came from; out come `RenderedFile`s with
+In go an operator, its derived programs and where the spec came from; out come `RenderedFile`s with
 paths inside the operator's folder, and for the files that all operators share, inside the output folder.
 """
 
@@ -21,7 +21,6 @@ from opgen.package.view_function import function_view
 from opgen.package.view_module import module_name, module_view
 from opgen.package.view_ops import ops_view
 from opgen.package.view_saved import saved_names
-from opgen.schema.model import OpSpec
 
 _UNTYPED = "arg-type, attr-defined, no-any-return, no-untyped-call, operator, return-value, union-attr"
 DIRECTIVES = ("# fmt: off", "# ruff: noqa", f'# mypy: disable-error-code="{_UNTYPED}"')
@@ -45,17 +44,16 @@ class SpecInfo:
 
 
 def render(
-    spec: OpSpec, operator: Operator, derived: Sequence[Derived], info: SpecInfo, namespace: str = "opgen"
+    operator: Operator, derived: Sequence[Derived], info: SpecInfo, namespace: str = "opgen"
 ) -> tuple[RenderedFile, ...]:
     """The files of one operator."""
-    s = Surface(spec, operator, tuple(derived), namespace)
+    s = Surface(operator, tuple(derived), namespace)
     header, comment = _python_header(_header(info)), _header(info)
     module = module_view(s)
     saved = saved_names(s)
     native = native_files(s, saved, comment)
     ops = ops_view(s, saved, native.choice)
     test = test_view(
-        spec,
         operator,
         derived,
         forward_mode=s.complete("tangent"),
@@ -108,10 +106,10 @@ def _header(info: SpecInfo) -> str:
 
 def _init(s: Surface) -> dict[str, str]:
     own = s.name if s.function == s.name else f"{s.function} as {s.name}"
-    functions = [s.name, *([f"{s.name}_"] if s.spec.inplace else [])]
+    functions = [s.name, *([f"{s.name}_"] if s.operator.inplace else [])]
     names = sorted((module_name(s), s.function_class, *functions))
     return {
-        "summary": "\n".join(summary_lines(s.spec)),
+        "summary": "\n".join(summary_lines(s.operator)),
         "function_class": s.function_class,
         "module_class": module_name(s),
         "functions": imported(".ops", [own, *functions[1:]]),

@@ -37,7 +37,7 @@ def native_files(s: Surface, saved: Sequence[str], header: str) -> NativeFiles:
         return _without(header, f"{s.name} takes no tensor that would tell where to compute")
     found = directions(s, saved)
     try:
-        cpp = cpp_files(s.operator, found, s.namespace, formula_text(s.spec))
+        cpp = cpp_files(s.operator, found, s.namespace, formula_text(s.operator))
     except UnplannableError as e:
         return _without(header, str(e))
     comment = header.replace("#", "//")

@@ -1,13 +1,13 @@
 """Which calls the generated tests make: one for each variant, one with other params, and those that the spec states.
 
-In: a spec, its resolved operator and what was derived of each variant. Out: `SampleCase`s with inputs and results.
+In: an operator and what was derived of each variant. Out: `SampleCase`s with inputs and results.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opgen.diagnostics.model import Bag
+from opgen.ir.declared import StatedCase
 from opgen.ir.operator import Operator, Variant
 from opgen.ir.program import Chosen, Given, Program, statement_reads, statement_scalars, targets
 from opgen.ir.scalar import Apply, walk
@@ -15,28 +15,25 @@ from opgen.opt.derive import Derived
 from opgen.package.sample_numbers import default_value
 from opgen.package.sample_values import finite, is_rounded, states_gradients
 from opgen.package.samples import Chooser, SampleCase
-from opgen.schema.cases import StatedCase, stated_case
-from opgen.schema.model import OpSpec
 
 
-def sample_cases(spec: OpSpec, operator: Operator, derived: Sequence[Derived]) -> tuple[SampleCase, ...]:
+def sample_cases(operator: Operator, derived: Sequence[Derived]) -> tuple[SampleCase, ...]:
     """A case for every variant, one with params away from their defaults where there are any, and those of the spec.
 
     A variant for which no sizes, params and values are found that go together has no case.
     """
-    stated = states_gradients(spec) or holds_constant(derived) or is_rounded(spec)
-    cases = [Chooser(spec, operator, d, stated=stated).case() for d in derived]
+    stated = states_gradients(operator) or holds_constant(derived) or is_rounded(operator)
+    cases = [Chooser(operator, d, stated=stated).case() for d in derived]
     if any(not a.choices and a.type != "bool" and not a.required for a in operator.params):
-        moved = Chooser(spec, operator, derived[0], stated=stated).case(moved=True)
+        moved = Chooser(operator, derived[0], stated=stated).case(moved=True)
         if moved is not None and all(map(finite, moved.expected)):  # others say nothing
             cases.append(moved)
     if _decides(operator):
-        cases.append(Chooser(spec, operator, derived[0], stated=stated).other())
-    for number, case in enumerate(spec.tests.cases, 1):
-        found = stated_case(spec, case, Bag())
-        fitting = next((d for d in derived if _fits(found, d.variant, operator)), None)
+        cases.append(Chooser(operator, derived[0], stated=stated).other())
+    for number, case in enumerate(operator.tests.cases, 1):
+        fitting = next((d for d in derived if _fits(case, d.variant, operator)), None)
         if fitting is not None:
-            cases.append(Chooser(spec, operator, fitting, stated=stated, case=found).case(name=f"case {number}"))
+            cases.append(Chooser(operator, fitting, stated=stated, case=case).case(name=f"case {number}"))
     return tuple(c for c in cases if c is not None)
 
 

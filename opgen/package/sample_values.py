@@ -1,7 +1,7 @@
 """What can be said about the values and gradients of an operator before it runs.
 
-In go a spec or one of its programs. A function that another library computes has no value here, unless the spec gives
-a formula beside it; a gradient that the spec states need not be that of its formula.
+In go an operator or one of its programs. A function that another library computes has no value here, unless the spec
+gives a formula beside it; a gradient that the spec states need not be that of its formula.
 """
 
 from __future__ import annotations
@@ -10,20 +10,22 @@ import math
 from dataclasses import replace
 
 from opgen.ir.interp import Array
+from opgen.ir.operator import Operator
 from opgen.ir.program import Program
 from opgen.ir.scalar import Apply, Param, Scalar
-from opgen.schema.formula import Formula
-from opgen.schema.model import OpSpec
 
 
-def states_gradients(spec: OpSpec) -> bool:
+def states_gradients(operator: Operator) -> bool:
     """Does the spec state a gradient that need not be that of a formula, so that finite differences say nothing?"""
-    return isinstance(spec.backward, Formula) or any(f.derivatives and f.value is not None for f in spec.functions)
+    programs = [v.program for v in operator.variants]
+    functions = (f for p in programs for f in p.functions)
+    return any(p.override.inputs for p in programs) or any(f.partials and f.value is not None for f in functions)
 
 
-def is_rounded(spec: OpSpec) -> bool:
+def is_rounded(operator: Operator) -> bool:
     """Is an output stored in so low a precision that finite differences say nothing?"""
-    return any(o.stored not in ("", "float64") and o.differentiable for o in spec.outputs or ())
+    outputs = (o for v in operator.variants for o in v.program.outputs)
+    return any(o.dtype not in ("", "float64") and o.differentiable for o in outputs)
 
 
 def is_known(p: Program) -> bool:

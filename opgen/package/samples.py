@@ -12,9 +12,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from opgen.ir.formula import scalar
+from opgen.ir.declared import Nested, StatedCase
 from opgen.ir.interp import Array, run
-from opgen.ir.operator import Operator, Pair, Variant
+from opgen.ir.operator import Flags, Operator, Pair, Variant
 from opgen.ir.program import (
     Argument,
     Chosen,
@@ -28,12 +28,10 @@ from opgen.ir.program import (
     statement_scalars,
 )
 from opgen.ir.scalar import BATCH, ZERO, Apply, Batch, Const, Dim, Index, Param, Read, Scalar, walk
-from opgen.opt.derive import Derived, Flags, derive_variant
+from opgen.opt.derive import Derived, derive_variant
 from opgen.package.sample_arrays import InputSample, joined_results
 from opgen.package.sample_numbers import default_value, number
 from opgen.package.sample_values import conjuncts, finite, inside, is_known, stand_in
-from opgen.schema.cases import Nested, StatedCase
-from opgen.schema.model import OpSpec
 
 # The first sizes tell dims apart; the later ones are for formulas that need even, equal or larger dims.
 _SIZES = ((3, 4, 2, 5), (4, 6, 2, 8), (4,), (6,), (8,), (12,))
@@ -76,10 +74,8 @@ class _Attempt:
 class Chooser:
     """Chooses the samples of one variant."""
 
-    def __init__(
-        self, spec: OpSpec, operator: Operator, derived: Derived, *, stated: bool, case: StatedCase = _PLAIN
-    ) -> None:
-        self.spec, self.operator, self.variant, self.derived = spec, operator, derived.variant, derived
+    def __init__(self, operator: Operator, derived: Derived, *, stated: bool, case: StatedCase = _PLAIN) -> None:
+        self.operator, self.variant, self.derived = operator, derived.variant, derived
         self.stated, self.pinned = case, bool(case.inputs)
         self.known = stated or self.pinned  # gradients are written down
         self.program = stand_in(derived.variant.program)
@@ -91,7 +87,7 @@ class Chooser:
         self.batch = case.batch if case.batch is not None else (2,) if named else (2, 3)
 
     def _dim_sizes(self, wanted: tuple[int, ...]) -> dict[str, int]:
-        chosen = {str(name): int(size) for name, size in self.spec.tests.sizes.items()} | dict(self.stated.sizes)
+        chosen = dict(self.operator.tests.sizes) | dict(self.stated.sizes)
         derived = {d.name for d in self.program.dims if d.value is not None}
         sizes = itertools.cycle(wanted)
         for t in self.operator.inputs:
@@ -163,7 +159,7 @@ class Chooser:
         """The second order with respect to the inputs."""
         if self.derived.source == self.derived.gradient or self.derived.second is None:
             return self.derived.second
-        return derive_variant(self.variant, Flags(self.spec.exact, save=())).second
+        return derive_variant(self.variant, Flags(self.operator.flags.exact, save=())).second
 
     def _make_room(self, values: Mapping[str, object]) -> None:
         """Enlarge sizes until dims are divided without remainder and derived dims are more than one element."""
@@ -180,7 +176,7 @@ class Chooser:
             raise ValueError("a derived dim is negative")
 
     def _make_divisible(self, values: Mapping[str, object]) -> None:
-        fixed = self.spec.tests.sizes
+        fixed = dict(self.operator.tests.sizes)
         derived = [d.value for d in self.program.dims if d.value is not None]
         bodies = [e for s in self.program.statements for e in statement_scalars(s)]
         for node in (n for e in (*derived, *bodies) for n in walk(e)):
@@ -212,8 +208,7 @@ class Chooser:
         return chosen | {n: v for n, v in self.stated.params if v is not None}
 
     def _sampled(self, a: Argument) -> object:
-        domain = next(p.domain.text if p.domain else "" for p in self.spec.params if p.name == a.name)
-        low, high = self._bounds(a.name, domain, {})
+        low, high = self._bounds(a.name, {})
         match a.type:
             case "str":
                 return a.choices[0]
@@ -227,18 +222,11 @@ class Chooser:
 
     def _candidates(self, a: Argument) -> list[int]:
         """Numbers to try for an int param: inside its domain, away from its default."""
-        domain = next(p.domain.text if p.domain else "" for p in self.spec.params if p.name == a.name)
-        default = default_value(a)
-        low, _ = self._bounds(a.name, domain, {})
+        domain, default = self.operator.domain(a.name), default_value(a)
+        low, _ = self._bounds(a.name, {})
         wanted = (*_NUMBERS, *([math.ceil(low) + 1] if math.isfinite(low) else []))
-        fine = [
-            n for n in dict.fromkeys(wanted) if not domain or self._number(self._domain(a.name, domain), {a.name: n})
-        ]
+        fine = [n for n in dict.fromkeys(wanted) if domain is None or self._number(domain.holds, {a.name: n})]
         return [n for n in fine if n != default] or fine or [1]
-
-    def _domain(self, name: str, domain: str) -> Scalar:
-        names = (name, *self.sizes, *(d.name for d in self.program.dims), *(a.name for a in self.operator.params))
-        return scalar(domain, tuple(dict.fromkeys(names)))
 
     def _sampled_float(self, a: Argument, low: float, high: float) -> float:
         default = default_value(a)
@@ -284,12 +272,11 @@ class Chooser:
         pinned = dict(self.stated.inputs).get(t.name)
         if pinned is not None:
             return _pinned(t, pinned)
-        domain = next(i.domain.text if i.domain else "" for i in self.spec.inputs if i.name == t.name)
-        lowest, highest = self._bounds(t.name, domain, values)
+        lowest, highest = self._bounds(t.name, values)
         if t.kind is Kind.INT:
             lowest = int(low > 1) if lowest == -math.inf else lowest  # divisors are not zero
             highest = self._index_range(t.name, values) if highest == math.inf else highest
-        elif domain:
+        elif self.operator.domain(t.name) is not None:
             width = highest - lowest
             lowest, highest = inside(lowest, highest, width)
         else:
@@ -340,12 +327,10 @@ class Chooser:
         zeros = {n: Array(arrays[n].shape, [0.0] * len(arrays[n].data)) for n in wanted}
         return joined_results(pairs, {n: of_input.get(n, zeros[n]) for n in wanted})
 
-    def _bounds(self, name: str, domain: str, values: Mapping[str, object]) -> tuple[float, float]:
+    def _bounds(self, name: str, values: Mapping[str, object]) -> tuple[float, float]:
         """The interval that a domain states for a name."""
-        if not domain:
-            return -math.inf, math.inf
-        low, high = -math.inf, math.inf
-        for part in conjuncts(self._domain(name, domain)):
+        low, high, domain = -math.inf, math.inf, self.operator.domain(name)
+        for part in conjuncts(domain.holds) if domain is not None else ():
             match part:
                 case Apply("lt" | "le", (a, Param(found))) | Apply("gt" | "ge", (Param(found), a)) if found == name:
                     low = max(low, self._number(a, values))

@@ -1,6 +1,6 @@
 """The generated test file as finished text: cases with their samples, params and expected values.
 
-In: a spec, its resolved operator, the derived programs of each variant, and whether it has a forward mode. Out: a
+In: an operator, the derived programs of each variant, and whether it has a forward mode. Out: a
 `TestView` for `templates/test_op.py.j2`.
 """
 
@@ -22,7 +22,6 @@ from opgen.package.sample_arrays import InputSample
 from opgen.package.sample_cases import holds_constant, sample_cases
 from opgen.package.sample_values import is_known, states_gradients
 from opgen.package.samples import SampleCase
-from opgen.schema.model import OpSpec
 from opgen.torch.elsewhere import BACK_ENDS, called, torch_function_name
 
 WIDTH = 120
@@ -57,7 +56,6 @@ class TestView:
 
 
 def test_view(
-    spec: OpSpec,
     operator: Operator,
     derived: Sequence[Derived],
     *,
@@ -67,14 +65,14 @@ def test_view(
     module_call: str,
 ) -> TestView:
     """Everything that the generated tests of an operator say about it; `module_call` makes a small module."""
-    cases = tuple(_case(c, operator) for c in sample_cases(spec, operator, derived))
+    cases = tuple(_case(c, operator) for c in sample_cases(operator, derived))
     text = "\n".join(line for c in cases for line in (*c.inputs, *c.results))
     helpers = [h for h in ("bools", "complexes", "floats", "ints") if f"{h}(" in text]
     numbers = [n for n in ("inf", "nan") if n in _words(text)]
     function = function_name(operator)
     own = operator.name if function == operator.name else f"{operator.name} as {function}"
-    names = [own, *([f"{operator.name}_"] if spec.inplace else []), *([module] if module else [])]
-    attributes = _attributes(spec, operator, derived, forward_mode, module_call)
+    names = [own, *([f"{operator.name}_"] if operator.inplace else []), *([module] if module else [])]
+    attributes = _attributes(operator, derived, forward_mode, module_call)
     names += ["function"] if any("function." in line for line in attributes) else []
     return TestView(
         op=operator.name,
@@ -100,7 +98,6 @@ def _words(text: str) -> list[str]:
 
 
 def _attributes(
-    spec: OpSpec,
     operator: Operator,
     derived: Sequence[Derived],
     forward_mode: bool,
@@ -115,10 +112,10 @@ def _attributes(
     lines += [f"differentiable = {_tuple([quoted(n) for n in gradient if smooth])}"]
     if smooth != [0]:
         lines += [f"smooth_outputs = {_tuple([str(k) for k in smooth])}"]
-    if spec.reference:
-        lines += [f"reference = {quoted(str(spec.reference))}"]
+    if operator.docs.reference:
+        lines += [f"reference = {quoted(operator.docs.reference)}"]
     constant = holds_constant(derived)
-    if states_gradients(spec):
+    if states_gradients(operator):
         lines += ["stated_gradient = True"]
     if any(d.stated for d in derived):
         lines += ["stated_twice = True"]
@@ -131,17 +128,18 @@ def _attributes(
         lines += [f"elsewhere = {_tuple([f'function.{torch_function_name(f.name)}' for f in found])}"]
     if any(f.spelling(*BACK_ENDS) is None for f in found):
         lines += ["native_only = True"]
-    if spec.tests.tolerances:
-        given = [f"({quoted(t)}, {rtol!r}, {atol!r})" for t, (rtol, atol) in spec.tests.tolerances.items()]
+    if operator.tests.tolerances:
+        given = [f"({quoted(t)}, {rtol!r}, {atol!r})" for t, (rtol, atol) in operator.tests.tolerances]
         lines += [f"tolerances = {_tuple(given)}"]
     if any(o.dtype for o in outputs):
         lines += [f"stored = {_tuple([quoted(o.dtype.replace('half', 'float16')) for o in outputs])}"]
     if not forward_mode:
         lines += ["forward_mode = False"]
-    if spec.once_differentiable:
+    if operator.flags.once_differentiable:
         lines += ["once_differentiable = True"]
-    if spec.inplace:
-        lines += [f"inplace = staticmethod({operator.name}_)", f"overwritten = {quoted(operator.shown(spec.inplace))}"]
+    if operator.inplace:
+        shown = operator.shown(operator.inplace)
+        lines += [f"inplace = staticmethod({operator.name}_)", f"overwritten = {quoted(shown)}"]
     if not takes_out(operator):
         lines += ["takes_out = False"]
     if module_call:

@@ -1,6 +1,6 @@
 """What the templates of an operator's Python files may see: finished strings, in frozen view models.
 
-In go a spec, its resolved operator and the derived programs; out come views for `function.py.j2` and `ops.py.j2`. All
+In go an operator and its derived programs; out come views for `function.py.j2` and `ops.py.j2`. All
 decisions are made here, so that a template only lays out.
 """
 
@@ -14,13 +14,11 @@ from opgen.code.layout import WIDTH, bracketed, camel, in_docstring, listed_line
 from opgen.code.names import function_name
 from opgen.code.signature import OUT, annotation, params_of, takes_out
 from opgen.ir.operator import Operator, Variant, surface
-from opgen.ir.program import Kind, Output, Program, Role, definitions
+from opgen.ir.program import Argument, Kind, Output, Program, Role, Tensor, definitions
 from opgen.ir.scalar import BATCH
 from opgen.opt.affine import kept_sums
 from opgen.opt.derive import Derived
 from opgen.package.shapes import layout_text
-from opgen.schema.elsewhere import Callee
-from opgen.schema.model import OpSpec
 from opgen.torch.conditions import Switches, condition
 from opgen.torch.functions import MASK, TorchFunction, torch_function
 
@@ -47,7 +45,6 @@ class FormulaView:
 class Surface:
     """An operator with everything derived from it: what all views are made of."""
 
-    spec: OpSpec
     operator: Operator
     derived: tuple[Derived, ...]
     namespace: str = "opgen"
@@ -130,7 +127,7 @@ class Surface:
     @property
     def by_torch(self) -> bool:
         """Is second order left to torch?"""
-        stated = self.spec.once_differentiable or self.operator.elsewhere is not None
+        stated = self.operator.flags.once_differentiable or self.operator.elsewhere is not None
         return bool(self.active) and not stated and not self.complete("second")
 
     @property
@@ -220,7 +217,7 @@ def _call_elsewhere(s: Surface, which: str) -> FormulaView | None:
             names, results = (*cotangents, *s.inputs, *s.output_names), s.wrt
             targets = tuple(f"grad_{n}" for n in s.wrt)
             items = ["BACKWARD(", *names, *params]
-        case "second" if s.active and not s.spec.once_differentiable:
+        case "second" if s.active and not s.operator.flags.once_differentiable:
             grads = tuple(f"grad_grad_{n}" for n in s.wrt)
             names, results = (*grads, *cotangents, *s.inputs), (*cotangents, *s.wrt)
             targets = (*(f"grad_{n}" for n in cotangents), *(f"grad_{n}" for n in s.wrt))
@@ -306,59 +303,47 @@ def _returned(count: int, *, maybe: bool) -> str:
 # --- documentation ---------------------------------------------------------------------------------------------------
 
 
-def formula_text(spec: OpSpec) -> tuple[str, ...]:
+def formula_text(operator: Operator) -> tuple[str, ...]:
     """The forward block of a spec for a docstring."""
-    lines = (in_docstring(line) for line in formula_lines(spec))
+    lines = map(in_docstring, operator.docs.formula)
     return tuple(part for line in lines for part in wrapped_code(line, WIDTH - 8))
 
 
-def formula_lines(spec: OpSpec) -> tuple[str, ...]:
-    """The forward block of a spec, as its author wrote it; of a callable, the call."""
-    if isinstance(spec.forward, Callee):
-        results = ", ".join(str(o.name) for o in spec.outputs or ())
-        arguments = [*(str(i.name) for i in spec.inputs), *(f"{p.name}={p.name}" for p in spec.params)]
-        return (f"{results} = {spec.forward.path}({', '.join(arguments)})",)
-    return tuple(line.rstrip() for line in str(spec.forward).strip("\n").split("\n"))
-
-
-def summary_lines(spec: OpSpec) -> tuple[str, ...]:
+def summary_lines(operator: Operator) -> tuple[str, ...]:
     """What an operator is, for the beginning of a docstring."""
-    return wrapped(in_docstring(str(spec.summary) or f"The operator {spec.op}."), 112)
-
-
-def shape_of(s: Surface, name: str) -> str:
-    tensor = next(t for t in s.operator.operands if t.name == name)
-    return layout_text(tensor.shape)
+    return wrapped(in_docstring(operator.docs.summary or f"The operator {operator.name}."), 112)
 
 
 def docstring(s: Surface) -> tuple[str, ...]:
     """The docstring of the functional: summary, formula, arguments, result, errors, reference."""
-    spec = s.spec
-    out = [*summary_lines(spec), ""]
-    if spec.description:
-        out += [*wrapped(in_docstring(str(spec.description)), 112), ""]
-    out += ["Formula::", "", *(f"    {line}" for line in formula_text(spec)), "", "Args:"]
-    for i in spec.inputs:
-        kind = {"float": "", "int": "integer ", "bool": "bool ", "complex": "complex "}[i.dtype]
-        text = f"{s.operator.shown(i.name)}: {kind}`{shape_of(s, str(i.name))}`" + (", optional" if i.optional else "")
-        text += f"; {i.doc}" if i.doc else ""
-        text += f"; {i.domain}" if i.domain else ""
-        out += item_lines(text)
-    for p in spec.params:
-        text = f"{s.operator.shown(p.name)}: {annotation(next(a for a in s.operator.params if a.name == p.name))}"
-        text += f"; one of {', '.join(map(str, p.choices))}" if p.choices else ""
-        text += f"; {p.doc}" if p.doc else ""
-        text += f"; {p.domain}" if p.domain else ""
-        out += item_lines(text)
-    if takes_out(s.operator):
+    operator, docs = s.operator, s.operator.docs
+    out = [*summary_lines(operator), ""]
+    if docs.description:
+        out += [*wrapped(in_docstring(docs.description), 112), ""]
+    out += ["Formula::", "", *(f"    {line}" for line in formula_text(operator)), "", "Args:"]
+    for t in operator.operands:
+        kind = {Kind.FLOAT: "", Kind.INT: "integer ", Kind.BOOL: "bool ", Kind.COMPLEX: "complex "}[t.kind]
+        text = f"{kind}`{layout_text(t.shape)}`{', optional' if t.name in operator.maybe_none else ''}"
+        out += _argument_lines(operator, t, text)
+    for a in operator.stated:
+        choices = f"; one of {', '.join(a.choices)}" if a.choices else ""
+        out += _argument_lines(operator, a, annotation(a) + choices)
+    if takes_out(operator):
         into = "a tensor that the result is" if len(s.results) == 1 else "tensors that the results are"
         out += item_lines(f"{OUT}: {into} written into")
     out += ["", "Returns:", *item_lines("; ".join(_result_text(o, s.operator.shown(o.name)) for o in s.results))]
-    if spec.reference:
-        out += ["", f"Computes what `{spec.reference}` computes."]
+    if docs.reference:
+        out += ["", f"Computes what `{docs.reference}` computes."]
     if out[out.index("Args:") + 1] == "":
         out.remove("Args:")
     return tuple(out)
+
+
+def _argument_lines(operator: Operator, a: Tensor | Argument, text: str) -> list[str]:
+    """What an argument is, what the spec says of it, and what it keeps to."""
+    domain = operator.domain(a.name)
+    said = (f"{operator.shown(a.name)}: {text}", a.doc, "" if domain is None else domain.text)
+    return item_lines("; ".join(filter(None, said)))
 
 
 def _result_text(o: Output, name: str) -> str:

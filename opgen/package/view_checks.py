@@ -13,28 +13,16 @@ from dataclasses import replace
 from opgen.code.layout import quoted, strings
 from opgen.code.python_text import python_text
 from opgen.code.signature import is_computed
-from opgen.diagnostics.model import Bag
+from opgen.ir.declared import Domain
 from opgen.ir.polynomial import polynomial
-from opgen.ir.program import Argument, Axis, DimSource, Program
+from opgen.ir.program import Argument, Axis, DimSource, Kind, Program
 from opgen.ir.ranges import derived_sizes, facts_of, is_nonnegative, loops_in, positive_params
 from opgen.ir.scalar import ONE, Apply, Dim, Param, Scalar, sub, transform, walk
 from opgen.ir.text import scalar as scalar_text
-from opgen.lang.nodes import Access, Expr, Name
-from opgen.lang.parser import parse_expression
-from opgen.lang.walk import nodes as every_node
 from opgen.package.shapes import Sizes, check_lines, dims_in, local, size_lines
 from opgen.package.view import Surface
-from opgen.schema.formula import Formula
 from opgen.torch.conditions import Switches, chain, told_by
 from opgen.torch.functions import MASK
-
-
-def _expression(text: object) -> Expr | None:
-    return parse_expression(Formula.plain(str(text)), Bag())
-
-
-def _mentions(e: Expr) -> tuple[str, ...]:
-    return tuple(n.name for n in every_node(e) if isinstance(n, Name | Access))
 
 
 def check_body(s: Surface) -> tuple[str, ...]:
@@ -57,59 +45,49 @@ def check_body(s: Surface) -> tuple[str, ...]:
 
 def _counted(s: Surface, p: Program) -> tuple[str, ...]:
     """The dims of inputs that the checks of extents and of the domains of params are made of."""
-    parsed = [_expression(a.domain) for a in s.spec.params if a.domain]
-    dims = [Dim(n) for e in parsed if e is not None for n in _dims_of(e, p) or ()]
+    dims = [Dim(n) for a, d in _limits(s, p) for n in dims_in(d.holds)]
     return tuple(n for e in (*dims, *_sized(p)) for n in _sources(p, e))
 
 
-def _dims_of(e: Expr, p: Program) -> tuple[str, ...] | None:
-    """The dims that a domain mentions; None where a variant has not all of them."""
+def _limits(s: Surface, p: Program) -> list[tuple[Argument, Domain]]:
+    """The params with their domains; without those that mention a dim that a variant has not."""
     known = {d.name for d in p.dims}
-    found = tuple(n for n in dict.fromkeys(_mentions(e)) if n[:1].isupper())
-    return found if all(n in known for n in found) else None
+    found = [(a, d) for a in s.operator.stated if (d := s.operator.domain(a.name)) is not None]
+    return [(a, d) for a, d in found if known.issuperset(dims_in(d.holds))]
 
 
 def _limit_lines(s: Surface, p: Program, sizes: Sizes) -> list[str]:
     """Lines that raise where a param is out of its domain."""
     lines: list[str] = []
-    for param in s.spec.params:
-        e = _expression(param.domain) if param.domain else None
-        dims = None if e is None else _dims_of(e, p)
-        if e is None or dims is None:
-            continue
-        a = next(a for a in s.operator.params if a.name == param.name)
-        text = _holds(a, e, sizes)
+    for a, domain in _limits(s, p):
+        text = _holds(a, domain.holds, sizes)
         lines += sizes.lines
         sizes.lines.clear()
         if text is None:
             continue
         maybe = f"{a.name} is not None and " if a.null or is_computed(a) else ""
-        error = (
-            f"domain_error({quoted(s.name)}, {quoted(s.operator.shown(a.name))}, {a.name}, {quoted(str(param.domain))})"
-        )
+        error = f"domain_error({quoted(s.name)}, {quoted(s.operator.shown(a.name))}, {a.name}, {quoted(domain.text)})"
         lines += [f"if {maybe}not {text}:" if _binds(text) else f"if {maybe}not ({text}):", f"    raise {error}"]
     return lines
 
 
-def _holds(a: Argument, domain: Expr, sizes: Sizes) -> str | None:
+def _holds(a: Argument, domain: Scalar, sizes: Sizes) -> str | None:
     """Whether a param is in its domain; a list is where each of its elements is."""
     if a.length is None:
         return python_text(domain, lambda n: _spelled(n, sizes))
     each = f"{a.name}_element"
-    text = python_text(domain, lambda n: each if n == a.name else _spelled(n, sizes))
+    text = python_text(domain, lambda n: each if n == Param(a.name) else _spelled(n, sizes))
     return None if text is None else f"all({text} for {each} in {a.name})"
 
 
-def _spelled(name: str, sizes: Sizes) -> str:
+def _spelled(n: Param | Dim, sizes: Sizes) -> str:
     """A name of a domain in Python: a dim goes by the local name of its size."""
-    return sizes.size(name) if name[:1].isupper() else name
+    return sizes.size(n.name) if isinstance(n, Dim) else n.name if n.item is None else f"{n.name}[{n.item}]"
 
 
 def counted_dims(s: Surface, p: Program) -> tuple[str, ...]:
     """The dims whose size the domain of an input or param depends on."""
-    domains = [*(i.domain for i in s.spec.inputs), *(a.domain for a in s.spec.params)]
-    parsed = [_expression(d) for d in domains if d]
-    found = [n for e in parsed if e is not None for n in _mentions(e)]
+    found = [n for d in s.operator.domains for n in dims_in(d.holds)]
     known = [d.name for d in p.dims]
     return tuple(d for n in found if n in known for d in (n, *_sources(p, Dim(n))))
 
@@ -208,19 +186,19 @@ def value_checks(s: Surface) -> tuple[str, ...]:
     p = _from_required(s, s.programs("forward")[0][1])
     sizes = Sizes(p)
     lines: list[str] = []
-    for i in s.spec.inputs:
-        e = _expression(i.domain) if i.domain and i.dtype == "int" else None
-        if e is None:
+    for t in s.operator.inputs:
+        domain = s.operator.domain(t.name) if t.kind is Kind.INT else None
+        if domain is None:
             continue
-        optional = _optional(s, p, i.name, e)
+        optional = _optional(s, p, t.name, domain.holds)
         own = Sizes(p, known=dict(sizes.known)) if optional else sizes
-        text = python_text(e, lambda n, own=own: _spelled(n, own), elementwise=True)  # type: ignore[misc]
+        text = python_text(domain.holds, lambda n, own=own: _spelled(n, own), elementwise=True)  # type: ignore[misc]
         check = [*own.lines]
         own.lines.clear()
         if text is not None:
-            named = f"{quoted(s.name)}, {quoted(s.operator.shown(i.name))}, {i.name}"
-            call = f"check_range({named}, {text}, {quoted(_as_written(s, str(i.domain)))})"
-            check += [f"if checks_values({i.name}):", f"    {call}"]
+            named = f"{quoted(s.name)}, {quoted(s.operator.shown(t.name))}, {t.name}"
+            call = f"check_range({named}, {text}, {quoted(domain.text)})"
+            check += [f"if checks_values({t.name}):", f"    {call}"]
         if optional:
             check = [f"if {' and '.join(f'{n} is not None' for n in optional)}:", *(f"    {line}" for line in check)]
         lines += check
@@ -238,17 +216,12 @@ def _from_required(s: Surface, p: Program) -> Program:
     return replace(p, dims=tuple(map(source, p.dims)))
 
 
-def _optional(s: Surface, p: Program, name: str, e: Expr) -> tuple[str, ...]:
+def _optional(s: Surface, p: Program, name: str, e: Scalar) -> tuple[str, ...]:
     """The optional inputs that have to be there to look whether one is in its domain."""
     tensors = {d.name: d.tensor for d in p.dims}
-    dims = [n for d in _dims_of(e, p) or () for n in _sources(p, Dim(d))]
+    dims = _sources(p, e) if tensors.keys() >= {*dims_in(e)} else ()
     found = (name, *(t for d in dims if (t := tensors[d]) is not None))
     return tuple(n for n in dict.fromkeys(found) if n in s.operator.optional)
-
-
-def _as_written(s: Surface, domain: str) -> str:
-    """A domain in the names of the spec."""
-    return re.sub(r"\w+", lambda m: s.operator.shown(m[0]), domain)
 
 
 # --- variants --------------------------------------------------------------------------------------------------------

@@ -98,8 +98,8 @@ def _function_view(s: Surface) -> FunctionView:
     return FunctionView(
         op=s.name,
         class_name=s.function_class,
-        summary="\n".join(summary_lines(s.spec)),
-        formula=formula_text(s.spec),
+        summary="\n".join(summary_lines(s.operator)),
+        formula=formula_text(s.operator),
         imports=_imports(s, elsewhere, found, setup),
         slopes=elsewhere.formulas,
         elsewhere=elsewhere.lines,
@@ -110,16 +110,16 @@ def _function_view(s: Surface) -> FunctionView:
         setup_lines=tuple(setup.lines()),
         backward=bracketed("def backward(", ["ctx: Any", *setup.grad_arguments()], ") -> Any:", 4),
         backward_lines=tuple(setup.backward_lines()) if backward else (),
-        once=s.spec.once_differentiable,
+        once=s.operator.flags.once_differentiable,
         jvp=bracketed("def jvp(", jvp_args, ") -> Any:", 4),
         jvp_lines=tuple(setup.jvp_lines()) if tangent or _is_constant(s) else (),
         has_jvp=tangent is not None or _is_constant(s),
         has_backward=backward is not None,
         inplace=_has_inplace(s),
         inplace_name=f"{camel(s.name)}InplaceFunction",
-        inplace_doc=f"`{s.name}` that overwrites `{s.spec.inplace}`; differentiable once.",
+        inplace_doc=f"`{s.name}` that overwrites `{s.operator.shown(s.operator.inplace)}`; differentiable once.",
         inplace_forward=bracketed("def forward(", ["ctx: Any", *typed], ") -> Tensor:", 4),
-        inplace_lines=tuple(setup.inplace_lines(str(s.spec.inplace))) if _has_inplace(s) else (),
+        inplace_lines=tuple(setup.inplace_lines(s.operator.inplace)) if _has_inplace(s) else (),
     )
 
 
@@ -130,7 +130,7 @@ def _is_constant(s: Surface) -> bool:
 
 def _has_inplace(s: Surface) -> bool:
     """Is there a function that overwrites its input? Of a complex one it would see the parts only."""
-    return bool(s.active) and str(s.spec.inplace or "") in s.inputs
+    return bool(s.active) and s.operator.inplace in s.inputs
 
 
 def _imports(s: Surface, elsewhere: ElsewhereView, found: tuple[FormulaView, ...], setup: _Setup) -> tuple[str, ...]:
@@ -161,7 +161,7 @@ class _Setup:
 
     def recomputed(self) -> tuple[str, ...]:
         """Saved intermediates that backward computes anew where it is differentiated itself."""
-        if self.backward is None or self.s.spec.once_differentiable:
+        if self.backward is None or self.s.operator.flags.once_differentiable:
             return ()
         again = (n for n in self.results() if n in self.backward.arguments and n not in self.s.active)
         return tuple(n for n in again if n not in self.s.leaves)
@@ -197,7 +197,7 @@ class _Setup:
 
     def helpers(self) -> list[str]:
         many = self.backward is not None and len(self.s.active) > 1
-        once = self.backward is not None and bool(self.s.spec.once_differentiable or _has_inplace(self.s))
+        once = self.backward is not None and bool(self.s.operator.flags.once_differentiable or _has_inplace(self.s))
         zeroed = bool(self.zeroed()) or len(self.s.sums) > 1
         through = self.through is not None
         found = (("added", through), ("filled", many), ("once_differentiable", once), ("or_zero", zeroed))

@@ -11,12 +11,10 @@ from dataclasses import dataclass, replace
 from opgen.code.layout import bracketed, camel, imported, in_docstring, quoted, wrapped
 from opgen.code.python_text import python_text
 from opgen.code.signature import annotation, default_text
-from opgen.diagnostics.model import Bag
+from opgen.ir.declared import Initialiser
 from opgen.ir.program import Argument, Kind, Tensor
 from opgen.ir.scalar import Dim, Lit
-from opgen.lang.initialiser import Initialiser, initialisers
 from opgen.package.view import Surface, item_lines
-from opgen.schema.sizes import constructor_sizes
 
 # Initialisers that give a complex tensor real values, or the variance that they state.
 _WHOLE = ("zeros", "ones", "constant", "eye", "dirac", "normal", "kaiming_normal", "xavier_normal")
@@ -88,23 +86,21 @@ class _State:
 
 def module_name(s: Surface) -> str:
     """The class name: the spec's, or that of the operator in CamelCase."""
-    module = s.spec.module
-    return str(module.name) if module is not None and module.name is not None else camel(s.name)
+    return s.operator.module.name or camel(s.name)
 
 
 def module_view(s: Surface) -> ModuleView:
     """Everything that `module.py` says."""
-    module = s.spec.module
-    dims = constructor_sizes(s.spec)
+    dims = dict(s.operator.module.sizes)
     states = _states(s)
     params = [replace(a, name=s.operator.shown(a.name)) for a in _ordered(s.operator.stated)]
     inputs = [t for t in s.operator.operands if all(st.tensor.name != t.name for st in states)]
     hiding = (*dims.values(), *(_flag(st) for st in states if st.optional), *(a.name for a in params))
-    reset = [line for st in states for line in _reset(st, dims)]
+    reset = [line for st in states for line in _reset(s, st, dims)]
     own = f"{_me(hiding)}."
     init = [line.replace("self.", own) for line in _init(dims, states, params, hiding, bool(reset))]
     begin = "super().__init__()" if "super" not in hiding else f"{_own('torch', hiding)}.nn.Module.__init__({own[:-1]})"
-    summary = str(module.doc) if module is not None and module.doc else str(s.spec.summary) or f"Module of `{s.name}`."
+    summary = s.operator.module.doc or s.operator.docs.summary or f"Module of `{s.name}`."
     me = _me(s.operator.shown(t.name) for t in inputs)
     first, *rest = wrapped(in_docstring(summary), 112)
     attributes = [f"{_attribute(d)}: int" for d in dims.values()]
@@ -133,16 +129,12 @@ def _result(s: Surface) -> str:
 
 
 def _states(s: Surface) -> list[_State]:
-    module = s.spec.module
-    if module is None:
-        return []
-    parsed = initialisers(s.spec, Bag())
-    found = [*((str(n), False) for n, _ in module.parameters), *((str(n), True) for n, _ in module.buffers)]
-    by_name = {t.name: t for t in s.operator.operands}
-    order = {n: i for i, n in enumerate(s.operands)}
-    found.sort(key=lambda x: order[x[0]])
-    optional = s.operator.maybe_none
-    return [_State(by_name[n], parsed[n], n in optional, buffer, s.operator.shown(n)) for n, buffer in found]
+    owned, optional = {st.input: st for st in s.operator.module.states}, s.operator.maybe_none
+    return [
+        _State(t, owned[t.name].initialiser, t.name in optional, owned[t.name].buffer, s.operator.shown(t.name))
+        for t in s.operator.operands
+        if t.name in owned
+    ]
 
 
 def _ordered(params: Sequence[Argument]) -> list[Argument]:
@@ -208,9 +200,9 @@ def _shape(t: Tensor, dims: dict[str, str]) -> str:
     return ", ".join(parts) if len(parts) > 1 else f"({parts[0]},)" if parts else "()"
 
 
-def _reset(st: _State, dims: dict[str, str]) -> list[str]:
+def _reset(s: Surface, st: _State, dims: dict[str, str]) -> list[str]:
     name, by_parts = f"self.{_attribute(_flag(st))}", _by_parts(st)
-    call = initialiser(st.initialiser, "part" if by_parts else name, dims)
+    call = initialiser(st.initialiser, "part" if by_parts else name, dict(s.operator.spelled) | dims)
     if by_parts:
         target = f"{name}.detach()" if not st.buffer else name
         lines = [f"for part in parts({target}):", f"    {call}"]
@@ -223,11 +215,11 @@ def _by_parts(st: _State) -> bool:
     return st.tensor.kind is Kind.COMPLEX and st.initialiser.name not in _WHOLE
 
 
-def initialiser(i: Initialiser, target: str, dims: dict[str, str]) -> str:
-    """A call of `torch.nn.init`: arguments are expressions of sizes and params."""
+def initialiser(i: Initialiser, target: str, names: dict[str, str]) -> str:
+    """A call of `torch.nn.init`: arguments are expressions of sizes and params, and `names` what they are called."""
     arguments = [target]
     for keyword, e in i.arguments:
-        text = python_text(e, lambda n: f"self.{_attribute(dims.get(n, n))}")
+        text = python_text(e, lambda n: f"self.{_attribute(names.get(n.name, n.name))}")
         assert text is not None, f"{i.name}: no number"
         arguments.append(text if keyword is None else f"{keyword}={text}")
     return f"torch.nn.init.{i.name}_({', '.join(arguments)})"
@@ -293,7 +285,7 @@ def _imports(lines: Sequence[str], params: Sequence[Argument], s: Surface, hidin
 
 def _example(s: Surface, dims: dict[str, str], params: Sequence[Argument]) -> str:
     """A call of the constructor with small sizes."""
-    given = {str(k): int(v) for k, v in s.spec.tests.sizes.items()}
+    given = dict(s.operator.tests.sizes)
     arguments = [f"{arg}={given.get(dim, 3 + i)}" for i, (dim, arg) in enumerate(dims.items())]
     samples = {"float": "1.5", "int": "2", "bool": "True"}
     for a in params:

@@ -106,7 +106,7 @@ def ops_view(s: Surface, saved: Sequence[str], choice: Choice) -> OpsView:
     fields = _fields(s, saved, second, tangent, choice.in_torch)
     fields = (*fields, *(f"{f.name}={f.name}" for f in counts), *sharding_fields(s))
     body = [*check, *fake, *back, *fields, *(line for f in counts for line in f.lines)]
-    inplace = str(s.spec.inplace) if s.spec.inplace else ""
+    inplace = s.operator.inplace
     return OpsView(
         op=s.name,
         imports=_imports(s, extra, body, bool(s.active)),
@@ -220,7 +220,7 @@ def _fields(
         out += [f"through_sums=function.{s.name}_through_sums", _names("summed", reached)]
     views = [v for f in ("forward", "backward", "tangent", "backward_tangent") for v in shared_memory(s, f)]
     out += [_names("views", views)] if views else []
-    out += ["once_differentiable=True"] if s.spec.once_differentiable and s.active else []
+    out += ["once_differentiable=True"] if s.operator.flags.once_differentiable and s.active else []
     out += ["elsewhere=True"] if s.operator.elsewhere is not None else []
     out += [f"autocast={quoted(autocast_list(s))}"] if autocast_list(s) else []
     out += position_fields(s)
@@ -347,9 +347,9 @@ def _imports(s: Surface, extra: Sequence[FormulaView], body: Sequence[str], diff
     out += [""] if out else []
     out_used = [imported_as(s, WRITE)] if takes_out(s.operator) else []
     lines = [x for f in extra for x in f.lines]
-    uses_torch = "torch." in text or s.spec.inplace or any("torch." in x for x in lines)
+    uses_torch = "torch." in text or s.operator.inplace or any("torch." in x for x in lines)
     out += ["import torch"] if uses_torch else []
-    out += ["import torch as _torch"] if s.spec.inplace and "torch" in s.arguments else []
+    out += ["import torch as _torch"] if s.operator.inplace and "torch" in s.arguments else []
     overrides = imported(
         "torch.overrides", [imported_as(s, "handle_torch_function"), imported_as(s, "has_torch_function")]
     )

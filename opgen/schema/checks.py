@@ -7,7 +7,6 @@ from itertools import chain
 
 from opgen.diagnostics.model import Bag, Diagnostic, Label, Severity, Span
 from opgen.diagnostics.suggest import counted, did_you_mean, listed
-from opgen.schema.cases import stated_case
 from opgen.schema.elsewhere import ALIASES, HEADER, LIBRARIES, NATIVE, Callee
 from opgen.schema.formula import Formula, Word
 from opgen.schema.leaves import truth
@@ -34,9 +33,8 @@ def check(spec: OpSpec, bag: Bag) -> None:
         _refers(dim, sizes, "dim of an input", bag)
     for case in spec.tests.cases:
         known = (*names, *(param.name for param in spec.params), *sizes)
-        known_names = [_refers(name, known, "dim, param or input", bag) for name in case]
-        if all(known_names):
-            stated_case(spec, case, bag)
+        for name in case:
+            _refers(name, known, "dim, param or input", bag)
 
 
 def _distinct(spec: OpSpec, bag: Bag) -> None:

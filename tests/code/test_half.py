@@ -8,7 +8,8 @@ pytest.importorskip("torch")
 
 import torch
 
-from opgen.opt.derive import Flags, derive_variant
+from opgen.ir.operator import Flags
+from opgen.opt.derive import derive_variant
 from opgen.torch.functions import torch_function
 from tests.lower.specs import built, elementwise
 from tests.torch.execute import function

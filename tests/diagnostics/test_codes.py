@@ -41,8 +41,9 @@ def _without_docstring(text: str) -> str:
 def reported(text: str) -> tuple[Diagnostic, ...]:
     bag = Bag()
     spec = load(Source("spec.yaml", text + "\n"), bag)
-    if spec is not None and lower(spec, bag) is not None:
-        return (*bag.items, *unused(spec), *not_found(spec))
+    operator = None if spec is None else lower(spec, bag)
+    if spec is not None and operator is not None:
+        return (*bag.items, *unused(spec), *not_found(operator))
     return bag.items
 
 

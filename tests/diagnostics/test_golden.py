@@ -30,7 +30,7 @@ def report(text: str) -> str:
     operator = lower(spec, bag) if spec is not None else None
     warnings: tuple[Diagnostic, ...] = ()
     if spec is not None and operator is not None and not bag.has_errors:
-        warnings = (*unused(spec), *not_found(spec))
+        warnings = (*unused(spec), *not_found(operator))
     return render_all((*bag.items, *warnings))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -10,23 +9,13 @@ from opgen.diagnostics.model import Bag, Source
 from opgen.ir.operator import Operator
 from opgen.lower.operator import lower
 from opgen.schema.load import load
-from opgen.schema.model import OpSpec
-
-
-@dataclass(frozen=True)
-class Lowered:
-    """A spec and its operator."""
-
-    spec: OpSpec
-    operator: Operator
 
 
 @cache
-def lowered(path: Path) -> Lowered:
+def lowered(path: Path) -> Operator:
     """Load and lower a spec that has no mistakes."""
     bag = Bag()
     spec = load(Source(path.name, path.read_text()), bag)
     operator = lower(spec, bag) if spec is not None else None
-    assert spec is not None
     assert operator is not None, bag.items
-    return Lowered(spec, operator)
+    return operator

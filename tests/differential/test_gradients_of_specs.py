@@ -20,6 +20,7 @@ from opgen.ir.verify import verify
 from opgen.opt.derive import derive
 from opgen.package.sample_arrays import InputSample
 from opgen.package.sample_cases import sample_cases
+from opgen.package.sample_values import states_gradients
 from opgen.package.samples import SampleCase, default_value
 from tests.spec_files import SPECS
 
@@ -36,8 +37,8 @@ EACH = pytest.mark.parametrize("path", SPECS, ids=lambda p: p.stem)
 
 @cache
 def cases(path: Path) -> tuple[SampleCase, ...]:
-    low = lowered(path)
-    return sample_cases(low.spec, low.operator, derive(low.operator))
+    operator = lowered(path)
+    return sample_cases(operator, derive(operator))
 
 
 def calls(path: Path, only_derived: bool = False) -> list[Call]:
@@ -45,8 +46,7 @@ def calls(path: Path, only_derived: bool = False) -> list[Call]:
 
     Stated gradients are left out where finite differences judge.
     """
-    spec = lowered(path).spec
-    if only_derived and (spec.backward is not None or any(f.derivatives for f in spec.functions)):
+    if only_derived and states_gradients(lowered(path)):
         pytest.skip("not applicable: another gradient is stated")
     return [Call(path, k) for k, c in enumerate(cases(path)) if not c.name.startswith("case ")]
 
@@ -55,13 +55,13 @@ class Call:
     """One case, ready to be evaluated with changed inputs."""
 
     def __init__(self, path: Path, number: int) -> None:
-        low = lowered(path)
+        operator = lowered(path)
         case = cases(path)[number]
         stated = dict(case.params)
-        defaults = {a.name: default_value(a) for a in low.operator.params}
+        defaults = {a.name: default_value(a) for a in operator.params}
         self.params = {k: v for k, v in {**defaults, **stated}.items() if v is not None}
         self.program = case.variant.program
-        given = [s.arrays(low.operator.pairs) for _, s in case.inputs if s is not None]
+        given = [s.arrays(operator.pairs) for _, s in case.inputs if s is not None]
         self.arrays = {name: a for arrays in given for name, a in arrays.items()}
         self.floats = [t.name for t in self.program.inputs if t.kind is Kind.FLOAT and t.differentiable]
 

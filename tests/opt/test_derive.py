@@ -9,12 +9,12 @@ import pytest
 from opgen.diff.adjoint import adjoint
 from opgen.ir import text
 from opgen.ir.interp import run
-from opgen.ir.operator import Variant
+from opgen.ir.operator import Flags, Variant
 from opgen.ir.program import Compute, Program
 from opgen.ir.scalar import call, mul
 from opgen.ir.verify import verify
 from opgen.opt.affine import kept_sums, with_sums
-from opgen.opt.derive import Derived, Flags, derive_variant, passes
+from opgen.opt.derive import Derived, derive_variant, passes
 from opgen.opt.stabilize import stabilize
 from tests.diff.programs import at, axes, check_gradient, check_tangent, close, program, sample, tensor
 from tests.diff.samples import samples

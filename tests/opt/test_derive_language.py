@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
 from opgen.diff.adjoint import adjoint
 from opgen.ir.interp import Array, run
+from opgen.ir.operator import Flags
 from opgen.ir.program import Kind, Program
 from opgen.ir.verify import verify
-from opgen.opt.derive import Flags, derive
+from opgen.opt.derive import derive
 from tests.lower.specs import built, elementwise
 
 CASES: dict[str, tuple[str, str, str, dict[str, tuple[int, ...]]]] = {
@@ -131,7 +133,7 @@ def test_derived_programs(name: str) -> None:
     held |= more_seeds
     want = run(second, {t.name: held[t.name] for t in second.inputs})
     verify(d.second)
-    (whole,) = derive(operator, Flags(save=()))  # with respect to inputs, whatever is kept
+    (whole,) = derive(replace(operator, flags=Flags(save=())))  # with respect to inputs, whatever is kept
     assert whole.second is not None
     for t in whole.second.inputs:
         if t.name not in held:

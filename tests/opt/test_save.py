@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from opgen.ir.operator import Variant
+from opgen.ir.operator import Flags, Variant
 from opgen.ir.program import Role, statement_reads
-from opgen.opt.derive import Derived, Flags, derive_variant
+from opgen.opt.derive import Derived, derive_variant
 from tests.lower.specs import elementwise, program
 
 KERNEL = (

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from opgen.ir.operator import Variant
+from opgen.ir.operator import Flags, Variant
 from opgen.ir.program import statement_scalars
 from opgen.ir.scalar import Apply, Scalar, walk
 from opgen.ir.text import statement
-from opgen.opt.derive import Flags, derive_variant
+from opgen.opt.derive import derive_variant
 from opgen.opt.spelling import spell_alike
 from tests.lower.specs import elementwise, program
 

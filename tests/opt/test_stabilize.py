@@ -10,11 +10,11 @@ from opgen.ir import text
 from opgen.ir.formula import scalar
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.interp import array, run
-from opgen.ir.operator import Variant
+from opgen.ir.operator import Flags, Variant
 from opgen.ir.program import Compute, Program
 from opgen.ir.scalar import Apply, Index, Param, Read, Scalar, substitute, walk
 from opgen.ir.verify import verify
-from opgen.opt.derive import Flags, derive_variant
+from opgen.opt.derive import derive_variant
 from opgen.opt.stabilize import RULES, describe, stabilize
 from tests.diff.programs import axes, program, tensor
 from tests.diff.samples import samples

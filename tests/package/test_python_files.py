@@ -14,8 +14,9 @@ from opgen import build
 from opgen.code.layout import bracketed, imported, quoted, unpacked
 from opgen.code.python_text import python_text
 from opgen.diagnostics.model import Bag, Source
-from opgen.lang.initialiser import parse_initialiser
-from opgen.lang.parser import parse_expression
+from opgen.ir.formula import scalar
+from opgen.ir.scalar import BATCH, Read
+from opgen.lower.initialiser import parse_initialiser
 from opgen.lower.operator import lower
 from opgen.opt.derive import derive
 from opgen.package.files import DIRECTIVES, SpecInfo, render, render_shared
@@ -24,6 +25,7 @@ from opgen.schema.formula import Formula
 from opgen.schema.load import load
 
 SPECS = Path(__file__).parents[2] / "specs"
+NAMES = ("a", "b", "c", "n", "p", "eps")
 TYPED = (
     "silu",
     "linear",
@@ -52,7 +54,7 @@ def rendered(text: str, label: str = "specs/x.yaml") -> dict[str, str]:
     assert spec is not None, bag.items
     operator = lower(spec, bag)
     assert operator is not None, bag.items
-    files = render(spec, operator, derive(operator), SpecInfo(label, "0" * 64, f"opgen build {label}"))
+    files = render(operator, derive(operator), SpecInfo(label, "0" * 64, f"opgen build {label}"))
     return {f.path: f.text for f in files}
 
 
@@ -181,7 +183,9 @@ def test_literals_and_targets() -> None:
     [
         ("0 <= p <= 1", "0 <= p <= 1"),
         ("1e-5 < eps", "eps > 1e-5"),
-        ("a - (b - c) * -2", "a - (b - c) * -2"),
+        ("a - (b - c) * -2", "a - -2 * (b - c)"),
+        ("-1 <= p", "p >= -1"),
+        ("0 < p <= a and a < b + c", "0 < p <= a and a < b + c"),
         ("2**n", "2 ** n"),
         ("n**2", "n**2"),
         ("not (a > 0 or b > 0)", "not (a > 0 or b > 0)"),
@@ -189,18 +193,13 @@ def test_literals_and_targets() -> None:
     ],
 )
 def test_expressions_in_python(text: str, python: str) -> None:
-    tree = parse_expression(Formula.plain(text), Bag())
-    assert tree is not None
-    assert python_text(tree, lambda n: n) == python
+    assert python_text(scalar(text, NAMES), lambda n: n.name) == python
 
 
 def test_conditions_over_tensors() -> None:
-    tree = parse_expression(Formula.plain("0 <= ids < V"), Bag())
-    assert tree is not None
-    assert python_text(tree, lambda n: n, elementwise=True) == "(ids >= 0) & (ids < V)"
-    access = parse_expression(Formula.plain("x[i] > 0"), Bag())
-    assert access is not None
-    assert python_text(access, lambda n: n) is None
+    condition = scalar("0 <= ids < V", ("ids", "V"))
+    assert python_text(condition, lambda n: n.name, elementwise=True) == "(ids >= 0) & (ids < V)"
+    assert python_text(Read("x", (BATCH,)), lambda n: n.name) is None
 
 
 def test_initialisers() -> None:

@@ -25,7 +25,7 @@ from opgen.kernel.teams import teams
 from opgen.kernel.verify import verify as verify_kernel
 from opgen.lower.operator import lower
 from opgen.opt.autocast import autocast
-from opgen.opt.derive import Flags, derive
+from opgen.opt.derive import derive
 from opgen.opt.flops import work
 from opgen.opt.sharding import shardings
 from opgen.plan.build import build
@@ -127,8 +127,7 @@ def _whole_way(written: str) -> None:
     operator = None if spec is None else lower(spec, bag)
     assert spec is not None, bag.items
     assert operator is not None, bag.items
-    kept = None if spec.save == "auto" else tuple(map(str, spec.save))
-    for derived in derive(operator, Flags(spec.exact, spec.once_differentiable, kept)):
+    for derived in derive(operator):
         plans = {}
         for which, program in (("forward", derived.forward), ("backward", derived.backward)):
             if program is not None:

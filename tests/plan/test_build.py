@@ -7,10 +7,10 @@ import time
 import pytest
 
 from opgen.diagnostics.model import Bag, Source
-from opgen.ir.operator import Variant
+from opgen.ir.operator import Flags, Variant
 from opgen.lower.operator import lower
 from opgen.opt.convolution import Part
-from opgen.opt.derive import Flags, derive, derive_variant
+from opgen.opt.derive import derive, derive_variant
 from opgen.plan.build import build
 from opgen.plan.model import Contract, Convolve, Nest, ScatterStep, Schedule, Storage
 from opgen.plan.text import plan as text

@@ -6,9 +6,9 @@ import pytest
 
 from opgen.diff.adjoint import adjoint
 from opgen.ir.growth import Growth
-from opgen.ir.operator import Variant
+from opgen.ir.operator import Flags, Variant
 from opgen.ir.program import Program, Role
-from opgen.opt.derive import Flags, derive_variant
+from opgen.opt.derive import derive_variant
 from opgen.plan.build import build
 from opgen.plan.model import Contract, Stream
 from opgen.plan.text import plan as text

@@ -20,7 +20,7 @@ from opgen.ir.program import Chosen, Condition, Given, Kind, Program, Role
 from opgen.ir.verify import verify
 from opgen.lower.operator import lower
 from opgen.opt.affine import kept_sums, with_sums
-from opgen.opt.derive import Derived, Flags, derive
+from opgen.opt.derive import Derived, derive
 from opgen.package.view import Surface
 from opgen.schema.load import load
 from tests.random_programs.specs import Case
@@ -82,8 +82,8 @@ def check(case: Case) -> Checked:
     assert spec is not None, mistakes
     assert operator is not None, mistakes
     assert not mistakes, mistakes
-    derived = derive(operator, Flags(spec.exact, spec.once_differentiable))
-    done = Checked(case, Surface(spec, operator, tuple(derived)))
+    derived = derive(operator)
+    done = Checked(case, Surface(operator, tuple(derived)))
     for d in derived:
         _Variant(done, d).check()
     return done

@@ -139,7 +139,7 @@ def test_forms(form: str, stage: str) -> None:
     operator = lower(spec, bag) if spec else None
     assert spec is not None
     assert operator is not None, [d.message for d in bag.items]
-    for d in remember(spec, operator):
+    for d in remember(operator):
         p = getattr(d, stage)
         if p is None:
             pytest.skip("not applicable: nothing is derived at this stage")

@@ -58,7 +58,7 @@ def operator_of(form: str) -> Operator:
     operator = lower(spec, bag) if spec else None
     assert spec is not None
     assert operator is not None, [d.message for d in bag.items]
-    remember(spec, operator)
+    remember(operator)
     return operator
 
 

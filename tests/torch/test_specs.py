@@ -19,7 +19,6 @@ from opgen.opt.derive import Derived, derive  # noqa: E402
 from opgen.package.sample_cases import sample_cases  # noqa: E402
 from opgen.package.samples import SampleCase  # noqa: E402
 from opgen.schema.load import load  # noqa: E402
-from opgen.schema.model import OpSpec  # noqa: E402
 from tests.spec_files import EACH_SPEC  # noqa: E402
 from tests.torch.cases import compare, narrowed, params_of, shape_of, tensor_for, to_array, to_tensor  # noqa: E402
 
@@ -35,13 +34,13 @@ def derived(path: Path) -> tuple[Operator, tuple[Derived, ...]]:
     assert spec is not None, bag.items
     operator = lower(spec, bag)
     assert operator is not None, bag.items
-    return operator, remember(spec, operator)
+    return operator, remember(operator)
 
 
-def remember(spec: OpSpec, operator: Operator) -> tuple[Derived, ...]:
+def remember(operator: Operator) -> tuple[Derived, ...]:
     """Derive everything, and note the case of every variant."""
     every = derive(operator)
-    for case in sample_cases(spec, operator, every):
+    for case in sample_cases(operator, every):
         CASES.setdefault((operator.name, case.variant.conditions), case)
     return every
 

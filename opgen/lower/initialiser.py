@@ -1,16 +1,19 @@
 """Initialisers such as `normal(0, std=1/sqrt(K))`: functions of torch.nn.init without their tensor and underscore.
 
-In goes the formula of a spec, out comes the function and its arguments as expressions.
+In goes the formula of a spec, out comes the function and its arguments as scalars of sizes and params.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from opgen.diagnostics.model import Bag
 from opgen.diagnostics.suggest import did_you_mean, listed
+from opgen.ir.declared import Initialiser
+from opgen.ir.formula import CONSTANTS, read
+from opgen.ir.functions_text import PLAIN
+from opgen.ir.scalar import Scalar
 from opgen.lang.nodes import Call, Expr, Name, Number, Power, Product, Sum, Unary
 from opgen.lang.parser import parse_expression
 from opgen.schema.formula import Formula
@@ -26,17 +29,6 @@ _ARGUMENTS = {
     "kaiming_uniform": ("a",), "kaiming_normal": ("a",), "orthogonal": ("gain",), "sparse": ("sparsity", "std"),
 }  # fmt: skip
 _NEEDED = {"constant": 1, "sparse": 1}
-NUMBER_FUNCTIONS = ("sqrt", "exp", "log", "log2", "log10", "sin", "cos", "tan", "floor", "ceil", "hypot",
-                    "abs", "min", "max", "int")  # fmt: skip
-CONSTANTS = ("pi", "inf", "nan")
-
-
-@dataclass(frozen=True, slots=True)
-class Initialiser:
-    """A function of torch.nn.init, and its arguments behind the tensor with their keywords."""
-
-    name: str
-    arguments: tuple[tuple[str | None, Expr], ...]
 
 
 def initialisers(spec: OpSpec, bag: Bag) -> dict[str, Initialiser]:
@@ -60,14 +52,15 @@ def parse_initialiser(f: Formula, known: tuple[str, ...], bag: Bag) -> Initialis
             notes=(f"known: {listed(_ARGUMENTS, 'and')}",), hints=_meant(name),
         )  # fmt: skip
         return None
-    names, arguments = _ARGUMENTS[match[1]], []
+    names = _ARGUMENTS[match[1]]
+    arguments: list[tuple[str | None, Scalar]] = []
     for start, end in _parts(f.text, *match.span(2)) if match[2] is not None else ():
         keyword = _KEYWORD.fullmatch(f.text, start, end)
         value = _sub(f, keyword.start(2) if keyword else start, end)
         e = parse_expression(value, bag)
         if e is None or not _is_number(e, known, bag):
             return None
-        arguments.append((keyword[1] if keyword else None, e))
+        arguments.append((keyword[1] if keyword else None, read(e, known)))
     given = [key or names[k] if k < len(names) or key else "" for k, (key, _) in enumerate(arguments)]
     in_order = all(a is None for a, b in zip(_keys(arguments), _keys(arguments)[1:], strict=False) if b is None)
     fits = all(n in names for n in given) and len(set(given)) == len(given) and in_order
@@ -87,7 +80,7 @@ def _meant(name: str) -> tuple[str, ...]:
     return (f"write `{word}`",) if word in _ARGUMENTS else did_you_mean(word, tuple(_ARGUMENTS))
 
 
-def _keys(arguments: list[tuple[str | None, Expr]]) -> list[str | None]:
+def _keys(arguments: list[tuple[str | None, Scalar]]) -> list[str | None]:
     return [key for key, _ in arguments]
 
 
@@ -126,8 +119,8 @@ def _is_number(e: Expr, known: tuple[str, ...], bag: Bag) -> bool:
             return all(_is_number(p, known, bag) for _, p in parts)
         case Power(base=base, exponent=exponent):
             return _is_number(base, known, bag) and _is_number(exponent, known, bag)
-        case Call(name=name, args=args) if name in NUMBER_FUNCTIONS:
+        case Call(name=name, args=args) if name in PLAIN:
             return all(_is_number(a, known, bag) for a in args)
         case _:
-            bag.error("OPG121", "this is no number", e.span, notes=(f"functions: {listed(NUMBER_FUNCTIONS, 'and')}",))
+            bag.error("OPG121", "this is no number", e.span, notes=(f"functions: {listed(PLAIN, 'and')}",))
             return False

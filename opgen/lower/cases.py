@@ -1,20 +1,18 @@
 """Test cases that a spec states under `tests`: names with values in; sizes, params and flat arrays out.
 
-What does not fit (a ragged list, a size that contradicts another, text where a number belongs) is a mistake. Emission
-reads the same cases again when they are known to be right.
+What does not fit (a ragged list, a size that contradicts another, text where a number belongs) is a mistake.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from opgen.diagnostics.model import Bag, Span
+from opgen.ir.declared import Nested, StatedCase
 from opgen.schema.formula import Word
 from opgen.schema.model import InputSpec, OpSpec, ParamSpec
 
-Number = float | int | bool
 _CONSTANTS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 _NUMBER = (int, float)
 _TYPES: Mapping[str, tuple[type, ...]] = {"float": _NUMBER, "complex": _NUMBER, "int": (int,), "bool": (bool,)}
@@ -22,24 +20,6 @@ _TYPES: Mapping[str, tuple[type, ...]] = {"float": _NUMBER, "complex": _NUMBER, 
 
 # The largest values that a spec may write without a decimal point.
 _LARGEST = {"float": 2**1023, "complex": 2**1023, "int": 2**63 - 1, "bool": 1}
-
-
-@dataclass(frozen=True, slots=True)
-class Nested:
-    """A nested list of numbers as its shape and its elements in order."""
-
-    shape: tuple[int, ...]
-    flat: tuple[Number, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StatedCase:
-    """What a case says of dims, params (None: missing) and inputs (None: absent)."""
-
-    sizes: tuple[tuple[str, int], ...] = ()
-    params: tuple[tuple[str, object], ...] = ()
-    inputs: tuple[tuple[str, Nested | None], ...] = ()
-    batch: tuple[int, ...] | None = None
 
 
 def stated_case(spec: OpSpec, case: Mapping[str, object], bag: Bag) -> StatedCase:

@@ -109,8 +109,9 @@ class _Gradients:
                 text = empty_line(sizes, replace(o, like=None), first, _stated_dtype(s, saved), batch)
                 lines |= dict.fromkeys(sizes.lines)
             texts.append(text and (f"{text} if {needed(s, name)} else None" if len(s.wrt) > 1 else text))
-        there = frozenset() if p is None else frozenset(t.name for t in p.inputs)
-        return _Gradients(tuple(lines), tuple(texts), there)
+        always = {n for n in s.inputs if n in saved and n not in s.operator.optional}
+        there = always | {f"grad_{n}" for n in s.active} | (set() if p is None else {t.name for t in p.inputs})
+        return _Gradients(tuple(lines), tuple(texts), frozenset(there))
 
     def serves(self, other: _Gradients) -> bool:
         """Are these the gradients of another variant as well, found from what that one has?"""

@@ -11,6 +11,10 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")  # a machine with other work on it is no mistake
 
 # what tests compile is kept between runs, out of the way of what people compile
 os.environ.setdefault("OPGEN_CACHE_DIR", str(Path(__file__).resolve().parents[1] / ".opgen_cache" / "tests"))

@@ -288,7 +288,7 @@ def _reaches_all(function: Callable[..., Any], sample: Any) -> bool:
     results = sample.output_process_fn_grad(function(*args, **sample.kwargs))
     total = sum(r.abs().sum() for r in (results if isinstance(results, tuple) else (results,)))
     leaves = [a for a in args if isinstance(a, torch.Tensor) and a.requires_grad]
-    return None not in torch.autograd.grad(total, leaves, allow_unused=True)
+    return total.requires_grad and None not in torch.autograd.grad(total, leaves, allow_unused=True)
 
 
 def _orders(function: Callable[..., Any], sample: Any) -> int:

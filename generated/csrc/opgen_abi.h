@@ -41,15 +41,14 @@ typedef struct OpgenBadIndex {
   int64_t nowhere; /* what kernels access instead of a tensor without elements */
 } OpgenBadIndex;
 
-/* One call of one step. Which tensor, dim and scalar stands where is written beside each generated function. */
+/* One call of one kernel: its arguments in the order in which the kernel takes them. */
 typedef struct OpgenCall {
-  const OpgenTensor* tensors;
+  const OpgenTensor* const* tensors;
   const int64_t* batch; /* the broadcast batch shape of the operator */
   int64_t batch_ndim;
-  const int64_t* dims; /* sizes of the named dims and axes */
+  const int64_t* ints; /* sizes, int and bool params */
   const double* reals; /* float params */
-  const int64_t* ints; /* int and bool params */
-  void* workspace;     /* null or at least the bytes that the step's `_workspace` function asks for */
+  void* workspace;     /* null or at least the bytes that the kernel's `workspace` asks for */
   int64_t workspace_bytes;
   int64_t dtype;      /* the OpgenDtype of the op's float tensors */
   int64_t processors; /* multiprocessors of the device; 0: ask it */

@@ -103,14 +103,9 @@ class __attribute__((visibility("hidden"))) Call {
     for (int64_t size : batch_) count *= size;
     return count;
   }
-  void number(double value) { reals_.push_back(value); }
-  void number(int64_t value) { ints_.push_back(value); }
-  void number(bool value) { ints_.push_back(value ? 1 : 0); }
-
   template <typename T>
-  void numbers(const std::vector<T>& values, size_t count) {
+  void items(const std::vector<T>& values, size_t count) const {
     if (values.size() != count) fail(op_, ": a parameter has ", values.size(), " items, declared are ", count);
-    for (const T value : values) number(value);
   }
 
   // Memory for the next buffer, contiguous; none where nobody wants it.
@@ -131,23 +126,27 @@ class __attribute__((visibility("hidden"))) Call {
     described_[number] = description(tensor);
   }
 
-  void run(int step) {
+  // A kernel by its number, and its arguments: the numbers of tensors, then integers and reals.
+  void run(int kernel, std::initializer_list<int> tensors, std::initializer_list<int64_t> ints = {},
+           std::initializer_list<double> reals = {}) {
+    Few<const OpgenTensor*, 8> actual;
+    for (int number : tensors) actual.push_back(&described_[number]);
     OpgenCall call{};
-    call.tensors = described_.data();
+    call.tensors = actual.data();
     call.batch = batch_.data();
     call.batch_ndim = static_cast<int64_t>(batch_.size());
-    call.dims = dims_.data();
-    call.reals = reals_.data();
-    call.ints = ints_.data();
+    call.ints = ints.begin();
+    call.reals = reals.begin();
     call.dtype = dtype_of(scalar_);
     OpgenBadIndex bad{-1, 0, 0, 0, 0};
     call.bad_index = &bad;
-    const int status = run_step(steps_[step], call, first());
+    const int status = run_step(steps_[kernel], call, first());
     if (status == OPGEN_BAD_INDEX) {
-      fail(op_, ": index ", bad.index, " is out of range for axis ", bad.axis, " of ", names_[bad.tensor],
-           ", which has size ", bad.size);
+      fail(op_, ": index ", bad.index, " is out of range for axis ", bad.axis, " of ",
+           names_[tensors.begin()[bad.tensor]], ", which has size ", bad.size);
     }
-    if (status != OPGEN_OK) fail(op_, ": step ", step, " failed with ", status > 0 ? "CUDA error " : "code ", status);
+    if (status != OPGEN_OK)
+      fail(op_, ": kernel ", kernel, " failed with ", status > 0 ? "CUDA error " : "code ", status);
   }
 
   // a * b summed over what the equation leaves out, in the dtype of the result.
@@ -420,8 +419,6 @@ class __attribute__((visibility("hidden"))) Call {
   Few<int64_t, 8> dims_;
   Few<const char*, 8> owners_;
   Few<int64_t, 8> batch_;
-  Few<double, 4> reals_;
-  Few<int64_t, 4> ints_;
   Few<Argument, 4> arguments_;
   Few<const char*, 8> names_;
   Few<Tensor, 8> tensors_;

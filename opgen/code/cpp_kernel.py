@@ -1,7 +1,7 @@
 """One kernel as a C++ function for the CPU, in the words of `opgen_cpu.h`.
 
-In goes a kernel whose loops have the roles of a processor with vectors (`opgen.kernel.lanes`), out come the statements
-of the function. The outer loops of each part of the kernel become `Loops` that threads share. Where they are the lanes,
+In goes a kernel, which gets the roles of a processor with vectors (`opgen.kernel.lanes`), out come the statements of
+the function. The outer loops of each part of the kernel become `Loops` that threads share. Where they are the lanes,
 runs of points go through the part together (`columns`), and what these keep for later stands in arrays. Otherwise
 points go one by one (`row`), and the lanes are runs along the loops inside.
 """
@@ -17,28 +17,30 @@ from opgen.code.long_values import hoisted
 from opgen.code.native_scope import value_type
 from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import Batch, Index, Read, Scalar, walk
-from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Kernel, Node, Role, Store, Tile
+from opgen.kernel.formal import Formal
+from opgen.kernel.lanes import lanes
+from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile
 from opgen.kernel.walk import chain, inside, parts, values, waits
-from opgen.plan.model import KernelPlan, Let
+from opgen.plan.model import Let
 
 _OUTER = (Role.PARALLEL, Role.LANES)
 _INNER = (Role.SERIAL, Role.LANES, Role.CHUNKS)
 
 
-def kernel_lines(plan: KernelPlan, k: Kernel) -> list[str]:
+def kernel_lines(formal: Formal) -> list[str]:
     """The statements of the function."""
-    *first, last = parts(k.body)
-    lines = [line for part in first for line in block("{", _PartCode(plan, part).lines())]
-    return [*lines, *_PartCode(plan, last).lines(), "return rt::status(host);"]
+    *first, last = parts(lanes(formal.kernel, formal.schedule).body)
+    lines = [line for part in first for line in block("{", _PartCode(formal, part).lines())]
+    return [*lines, *_PartCode(formal, last).lines(), "return rt::status(host);"]
 
 
 class _PartCode(Statements):
     """Lays out one part of a kernel."""
 
-    def __init__(self, plan: KernelPlan, part: Body) -> None:
+    def __init__(self, formal: Formal, part: Body) -> None:
         outer, within = chain(part, _OUTER)
         go_on = any(isinstance(n, For) and waits(n) for n in within)
-        super().__init__(plan, part, outer if go_on else None)
+        super().__init__(formal, part, outer if go_on else None)
         self.outer: tuple[Loop, ...] = outer
         self.loops: dict[tuple[Loop, ...], str] = {}  # inner loops, by name
         self.counts: list[str] = []  # of the inner loops, as they are run through
@@ -231,9 +233,8 @@ class _PartCode(Statements):
         assert isinstance(loop.loop, Axis)
         scope = self.scope
         scope.stand(self.outer, where)
-        scope.around = (*self.outer, loop.loop)
         self.number(self.outer, "outer", where, lane=True)
-        self.counts.append(scope.print(loop.loop.extent))
+        self.counts.append(scope.extent(loop.loop))
         head = self.head(loop.loop, reverse=loop.reverse)
         lines = self.nested(loop.body)
         i = " i" if self.outer or self.arrays else ""
@@ -289,7 +290,7 @@ class _PartCode(Statements):
         return lines
 
     def _run_of(self, kind: str, a: Access, at: str, step: str) -> str:
-        type_ = value_type(self.scope.plan.buffer(a.buffer).kind)
+        type_ = value_type(self.scope.formal.slots[a.buffer].kind)
         tensor, n = self.scope.tensor(a.buffer), a.number
         const = "const " if kind == "Source" else ""
         return f"{const}rt::{kind}<{type_}> {a.name}({tensor}, {at}.at[{n}], {step}.step[{n}], {step}.size);"

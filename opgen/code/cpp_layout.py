@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from opgen.code import native_layout
 from opgen.code.native_layout import LIMIT, block, commented
 
-__all__ = ["block", "commented", "laid_out", "schema_lines", "table_lines"]
+__all__ = ["block", "commented", "laid_out", "schema_lines", "table_lines", "under"]
 
 _LAMBDA = re.compile(r"\[&\]\([^)]*\) \{$")
 _LAST_ARGUMENT = re.compile(r"^(\s*)([\w.]+\((?:i|lane), |return )(.*?)(\);|;)$")
@@ -48,6 +48,14 @@ def _first_argument(arguments: str) -> str:
         if c == "," and depth == 0:
             return arguments[:k]
     return arguments
+
+
+def under(condition: str, line: str) -> list[str]:
+    """A statement under a condition, if there is one."""
+    short = f"if ({condition}) {line}"
+    if condition and len(short) < LIMIT - 2:
+        return [short]
+    return block(f"if ({condition}) {{", [line]) if condition else [line]
 
 
 def schema_lines(schema: str) -> list[str]:

@@ -1,6 +1,6 @@
 """Names and leaves of one CPU kernel: how its accesses, sizes, numbers, indices and locals are spelled.
 
-In goes a nest of a kernel plan; a `CpuScope` hands out C++ names (never a keyword, never twice), collects the accesses
+In goes a kernel; a `CpuScope` hands out C++ names (never a keyword, never twice), collects the accesses
 of the nest, which the runtime moves along its loops, and prints scalars through the shared printer.
 """
 
@@ -10,18 +10,23 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from opgen.code.names import CPU_KERNELS, member
-from opgen.code.native_scope import host_number, layout, value_type
+from opgen.code.names import CPU_KERNELS
+from opgen.code.native_scope import layout, value_type, wish
 from opgen.code.printer import NATIVE, Leaf, Printer, Text
 from opgen.ir.names import Names
-from opgen.ir.program import Kind, Loop
-from opgen.ir.scalar import Batch, Dim, Index, Param, Position, Read, Scalar, children, walk
+from opgen.ir.program import Axis, Kind, Loop
+from opgen.ir.scalar import Batch, Dim, Index, Lit, Param, Position, Read, Scalar, children, walk
+from opgen.kernel.formal import Formal
 from opgen.kernel.model import Atomic, Body, Join, Store
-from opgen.kernel.walk import bound, inside, loops_of, steady, straight, values
-from opgen.plan.model import KernelPlan, Storage
-from opgen.plan.ranges import Ranges
+from opgen.kernel.walk import bound, inside, straight, values
+from opgen.plan.model import Storage
 
 _ATOM = NATIVE.atom
+_CONSTANT = {
+    Kind.FLOAT: "auto {name} = static_cast<opmath_t>({number})",
+    Kind.INT: "int64_t {name} = {number}",
+    Kind.BOOL: "bool {name} = {number} != 0",
+}
 _LONG = 100
 
 # How an access is read at a point: from a run (by i), from where it stands (a number per run), or through its strides.
@@ -52,8 +57,9 @@ class Access:
 class CpuScope:
     """The names of one kernel."""
 
-    plan: KernelPlan
-    names: dict[str, str] = field(default_factory=dict)  # buffers, params, dims
+    formal: Formal
+    names: dict[str, str] = field(default_factory=dict)  # buffers
+    constants: dict[Scalar, str] = field(default_factory=dict)  # numbers of the call
     accesses: list[Access] = field(default_factory=list)
     locals: dict[str, tuple[str, Kind]] = field(default_factory=dict)
     numbers: dict[str, str] = field(default_factory=dict)  # C++ constants from the call, in order
@@ -61,16 +67,8 @@ class CpuScope:
     current: str = "run"  # where the accesses stand now
     stepper: str = "run"  # what knows how far they move per lane
     lanes: tuple[Loop, ...] = ()  # loops of the run
-    around: tuple[Loop, ...] = ()  # all loops of the kernel
-    sure: set[tuple[Scalar, Scalar]] = field(default_factory=set)  # positions and sizes that a condition compares
-    trusted: frozenset[str] = frozenset()  # buffers whose accesses need no check
-    steady: frozenset[tuple[str, int]] = frozenset()  # positions of slots along loops that go on from what they stored
     runs: tuple[Loop, ...] | None = None  # the loops that `Loops` go through, where these are not all
     fresh_names: Names = field(default_factory=lambda: Names(CPU_KERNELS))
-    _ranges: Ranges = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._ranges = Ranges.of_plan(self.plan)
 
     def fresh(self, wish: str) -> str:
         """A name of the kernel's own."""
@@ -96,8 +94,6 @@ class CpuScope:
     def collect(self, body: Body) -> None:
         """Find every access of a part of a kernel, reads in order of appearance, then stores."""
         own = bound(body)
-        self.around = loops_of(body)
-        self.steady = steady(body)
         for group in straight(body):
             for e in values(group):
                 for r in walk(e):
@@ -125,14 +121,7 @@ class CpuScope:
 
     def doubtful(self, buffer: str, k: int, p: Position) -> bool:
         """Whether a position may leave its tensor, as far as anybody knows before the run."""
-        if isinstance(p, Batch) or buffer in self.trusted or (buffer, k, p) in self.plan.guarded:
-            return False
-        if (buffer, k) in self.steady:
-            return False
-        size = self.plan.buffer(buffer).shape[k]
-        if isinstance(size, Batch) or (p, size) in self.sure:
-            return False
-        return not self._ranges.inside(p, size, self.around)
+        return (buffer, k, p) in self.formal.unsure
 
     # --- leaves ------------------------------------------------------------------------------------------------------
 
@@ -150,31 +139,37 @@ class CpuScope:
             case _:
                 assert_never(e)
 
-    def number(self, e: Dim | Param) -> Text:
-        """A dim or parameter as a constant of the kernel."""
-        host = host_number(self.plan, e)
-        wish = (
-            ("elements" if e.name == "..." else member(e.name))
-            if isinstance(e, Dim)
-            else (e.name if e.item is None else f"{e.name}_{e.item}")
+    def size(self, e: Scalar | Batch, axis: str = "") -> str:
+        """The size of a loop or of what is accessed."""
+        assert not isinstance(e, Batch)
+        return self.print(e) if isinstance(e, Lit) else self.number(e, axis).text
+
+    def extent(self, a: Axis) -> str:
+        """How many points a loop has."""
+        return self.size(a.extent, a.name)
+
+    def number(self, e: Scalar, axis: str = "") -> Text:
+        """A number of the call as a constant of the kernel."""
+        kind = self.formal.kind(e)
+        if e not in self.constants:
+            name = self.constants[e] = self.fresh(wish(e, axis))
+            self.numbers[name] = f"const {_CONSTANT[kind].format(name=name, number=self._number(e, kind))};"
+        return Text(self.constants[e], _ATOM, kind)
+
+    def _number(self, e: Scalar, kind: Kind) -> str:
+        if e == Dim("..."):
+            return "rt::batch_count(call)"
+        return (
+            f"call.reals[{self.formal.reals.index(e)}]"
+            if kind is Kind.FLOAT
+            else f"call.ints[{self.formal.ints.index(e)}]"
         )
-        key = f"{type(e).__name__} {wish}"
-        if key not in self.names:
-            name = self.names[key] = self.fresh(wish)
-            match host.kind:
-                case Kind.FLOAT:
-                    self.numbers[name] = f"const auto {name} = static_cast<opmath_t>({host.text});"
-                case Kind.INT:
-                    self.numbers[name] = f"const int64_t {name} = {host.text};"
-                case Kind.BOOL:
-                    self.numbers[name] = f"const bool {name} = {host.text};"
-        return Text(self.names[key], _ATOM, host.kind)
 
     def load(self, r: Read) -> Text:
         """One access as a value."""
         access = self.find(r.tensor, r.at)
-        assert access is not None, f"{self.plan.name}: {r} was not collected"
-        kind = self.plan.buffer(r.tensor).kind
+        assert access is not None, f"{self.formal.kernel.name}: {r} was not collected"
+        kind = self.formal.slots[r.tensor].kind
         if access.plain and r.fill is None and not self.lanes:
             return Text(f"rt::load({self.tensor(r.tensor)}, {self.current}.at[{access.number}])", _ATOM, kind)
         if access.plain and r.fill is None:
@@ -219,12 +214,10 @@ class CpuScope:
 
     def _pick(self, r: Read, k: int, offset: str) -> Text:
         """An access with one computed position: checked, then read."""
-        p, buffer = r.at[k], self.plan.buffer(r.tensor)
+        p, buffer = r.at[k], self.formal.slots[r.tensor]
         size = buffer.shape[k]
         assert not isinstance(p, Batch)
-        assert not isinstance(size, Batch)
-        number = [b.name for b in self.plan.buffers].index(r.tensor)
-        place = f"{number}, {k}, {self.print(p)}, {self.print(size)}"
+        place = f"{self.formal.number(r.tensor)}, {k}, {self.print(p)}, {self.size(size)}"
         return Text(f"rt::pick(host, {self.tensor(r.tensor)}, {offset}, {place})", _ATOM, buffer.kind)
 
     def _guard(self, r: Read, k: int, p: Scalar) -> str:
@@ -232,18 +225,16 @@ class CpuScope:
 
     def guard(self, buffer: str, k: int, p: Scalar, *, reports: bool) -> str:
         """The condition that a position is in range; one that must be is reported where it is not."""
-        size = self.plan.buffer(buffer).shape[k]
-        assert not isinstance(size, Batch)
+        size = self.formal.slots[buffer].shape[k]
         if not reports:
-            return f"rt::within({self.print(p)}, {self.print(size)})"
-        number = [b.name for b in self.plan.buffers].index(buffer)
-        return f"rt::inside(host, {self.print(p)}, {self.print(size)}, {number}, {k})"
+            return f"rt::within({self.print(p)}, {self.size(size)})"
+        return f"rt::inside(host, {self.print(p)}, {self.size(size)}, {self.formal.number(buffer)}, {k})"
 
     def stride(self, buffer: str, position: int) -> str:
         return f"{self.tensor(buffer)}.stride({position})"
 
     def cast(self, text: Text, like: str) -> Text:
-        storage = next((b.storage for b in self.plan.buffers if b.name == like), Storage.SCALAR)
+        storage = self.formal.casts[like]
         value = text if text.kind is Kind.FLOAT else NATIVE.as_float(text)
         return Text(f"rt::rounded(call.dtype, {value.text})", _ATOM) if storage is Storage.SCALAR else value
 
@@ -251,13 +242,12 @@ class CpuScope:
 
     def tensors(self) -> Iterator[str]:
         """Declarations of the tensors that are accessed."""
-        order = [b.name for b in self.plan.buffers]
         for buffer in dict.fromkeys(a.buffer for a in self.accesses):
-            rank, batch_at = layout(self.plan.buffer(buffer))
-            type_ = value_type(self.plan.buffer(buffer).kind)
+            rank, batch_at = layout(self.formal.slots[buffer])
+            type_ = value_type(self.formal.slots[buffer].kind)
             batch = f", {batch_at}" if batch_at >= 0 else ""
             name = self.tensor(buffer)
-            yield f"const rt::Tensor<{type_}> {name}(call, {order.index(buffer)}, {rank}{batch});"
+            yield f"const rt::Tensor<{type_}> {name}(call, {self.formal.number(buffer)}, {rank}{batch});"
 
     def loops(self, name: str, loops: tuple[Loop, ...], fixed: frozenset[str]) -> list[str]:
         """Declaration of some nested loops with the strides of every access."""
@@ -268,7 +258,7 @@ class CpuScope:
                 lines.append(f"{name}.batch({', '.join(['call', *which])});")
                 continue
             steps = [" + ".join(self.stride(x.buffer, k) for k in x.axes_of(a)) or "0" for x in self.accesses]
-            size = self.print(a.extent)
+            size = self.extent(a)
             mark = "true" if a.name in fixed else ""
             line = f"{name}.dim({size}, {{{', '.join(steps) or '0'}}}{', ' if mark else ''}{mark});"
             if len(line) > _LONG:

@@ -13,9 +13,10 @@ from opgen.code.long_values import hoisted
 from opgen.code.native_scope import value_type
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import Batch, Scalar
+from opgen.kernel.formal import Formal
 from opgen.kernel.model import PLACES, Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile, conjuncts, ranged
 from opgen.kernel.walk import bound, chain
-from opgen.plan.model import KernelPlan, Let
+from opgen.plan.model import Let
 
 _FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min", "any": "Any", "all": "All"}
 _BEST = {"argmax": "rt::Best<true>", "argmin": "rt::Best<false>"}
@@ -24,10 +25,10 @@ _BEST = {"argmax": "rt::Best<true>", "argmin": "rt::Best<false>"}
 class Statements:
     """Prints the statements of one part of a kernel."""
 
-    def __init__(self, plan: KernelPlan, part: Body, runs: tuple[Loop, ...] | None) -> None:
+    def __init__(self, formal: Formal, part: Body, runs: tuple[Loop, ...] | None) -> None:
         """`runs` are the loops that `Loops` go through, where these are not all."""
         self.part = part
-        self.scope = CpuScope(plan, runs=runs)
+        self.scope = CpuScope(formal, runs=runs)
         self.scope.collect(part)
         self.fixed = numeric_indices(self.scope, part)
         if runs is not None:
@@ -115,13 +116,10 @@ class Statements:
 
     def _loop(self, loop: For, accs: list[Acc]) -> list[str]:
         """A plain loop, and what it joins; `accs` have one lane."""
-        scope, around = self.scope, self.scope.around
         loops, body = chain((loop,), (Role.SERIAL,))
-        scope.around = (*around, *loops)
         heads = [self.head(a, reverse=False) for a in loops if isinstance(a, Axis)]
         folds = [f"{self.fold_type(a, body, '1')} {fold_name(a.name)};" for a in accs]
         lines = [*self.nested(body), *sums(accs, "ran(1)")]
-        scope.around = around
         for head in reversed(heads):
             lines = block(head, lines)
         return [*folds, *lines, *self.fold_values(accs)]
@@ -129,24 +127,15 @@ class Statements:
     def head(self, a: Axis, *, reverse: bool) -> str:
         """The head of a plain loop, whose index is known from here on."""
         name = self.scope.indices[a.name] = self.scope.fresh(a.name)
-        size = self.scope.print(a.extent)
+        size = self.scope.extent(a)
         if reverse:
             return f"for (int64_t {name} = {size} - 1; {name} >= 0; --{name}) {{"
         return f"for (int64_t {name} = 0; {name} < {size}; ++{name}) {{"
 
     def _guarded(self, condition: Scalar, body: Body, lane: str) -> list[str]:
-        """What happens under a condition; positions that it keeps in range are not checked again."""
-        parts = list(conjuncts(condition))
-        sure = {pair for pair in map(ranged, parts) if pair is not None}
-        texts = []
-        for e in parts:
-            pair = ranged(e)
-            texts.append(
-                self.scope.print(e) if pair is None else f"rt::within({', '.join(map(self.scope.print, pair))})"
-            )
-        self.scope.sure |= sure
+        """What happens under a condition."""
+        texts = map(self._condition, conjuncts(condition))
         lines = [line for n in body for line in self.statement(n, lane)]
-        self.scope.sure -= sure
         return block(f"if ({' && '.join(texts)}) {{", lines)
 
     def _condition(self, e: Scalar) -> str:

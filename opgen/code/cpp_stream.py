@@ -1,6 +1,6 @@
 """A stream as a C++ function for the CPU: rows in runs, each sweep tile by tile, a row of sums at a time.
 
-In go a kernel plan and one of its streams, out come the statements of the function. What moves with the rows and what
+In go a stream and its kernel, out come the statements of the function. What moves with the rows and what
 flows past them is copied into tiles; the loops over a tile are in the runtime header.
 """
 
@@ -16,8 +16,9 @@ from opgen.code.native_scope import mentions, needed, value_type
 from opgen.code.printer import NATIVE, Text
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import ONE, Index, Position, Read, Scalar, reads, walk
+from opgen.kernel.formal import Formal
 from opgen.plan.build import step_scalars
-from opgen.plan.model import Dot, Fold, KernelPlan, Let, Stream, Sweep, Weigh
+from opgen.plan.model import Dot, Fold, Let, Stream, Sweep, Weigh
 from opgen.plan.stream import point_scalars, stores_of, sums_of, sweep_scalars
 
 _FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min"}
@@ -50,19 +51,15 @@ class _StreamScope(CpuScope):
             return Text(f"{self.locals[r.tensor][0]}[{_POINT}]", NATIVE.atom)
         flows, turns = Index(self.along.name) in r.at, Index(self.rows) in r.at
         inner = self.inner if self.inner is not None and Index(self.inner.name) in r.at else None
-        kind = self.plan.buffer(r.tensor).kind
+        kind = self.formal.slots[r.tensor].kind
         tile = self._tile(r, flows, turns, inner)
         lead = _POINT if flows else _ROW if turns else ""
         if inner is None:
             return Text(f"{tile.name}[{lead or 0}]", NATIVE.atom, kind)
         if flows and self.across:
             return Text(f"{tile.name}[{_INNER} * rt::tile_width + {lead}]", NATIVE.atom, kind)
-        place = f"{lead} * {self.factor(inner)} + {_INNER}" if lead else _INNER
+        place = f"{lead} * {self.extent(inner)} + {_INNER}" if lead else _INNER
         return Text(f"{tile.name}[{place}]", NATIVE.atom, kind)
-
-    def factor(self, a: Axis) -> str:
-        """The extent of a loop as the right side of a product."""
-        return self.printer.at(a.extent, NATIVE.infix["mul"].right)
 
     def _tile(self, r: Read, flows: bool, turns: bool, inner: Axis | None) -> _Tile:
         across = flows and inner is not None and self.across
@@ -73,7 +70,7 @@ class _StreamScope(CpuScope):
         assert access is not None
         tensor = self.tensor(r.tensor)
         name = self.fresh(f"{tensor}_{'tile' if flows else 'rows'}")
-        long = "1" if inner is None else self.print(inner.extent)
+        long = "1" if inner is None else self.extent(inner)
         step = "0" if inner is None else f"{tensor}.stride({r.at.index(Index(inner.name))})"
         at = f"rows.at[{access.number}]"
         if flows:
@@ -89,25 +86,25 @@ class _StreamScope(CpuScope):
             sides = f"{long}, {step}, {count}, {move}, {room}"
         else:
             sides = f"{count}, {move}, {long}, {step}, {long}"
-        area = room if inner is None else long if room == "1" else f"{room} * {self.factor(inner)}"
-        type_ = value_type(self.plan.buffer(r.tensor).kind)
+        area = room if inner is None else long if room == "1" else f"{room} * {self.extent(inner)}"
+        type_ = value_type(self.formal.slots[r.tensor].kind)
         declared = f"rt::Tile<{type_}> {name}({area});"
         self.tiles[key] = _Tile(name, declared, f"{name}.fill({tensor}, {at}, {sides});", flows)
         return self.tiles[key]
 
 
-def stream_lines(plan: KernelPlan, step: Stream) -> list[str]:
+def stream_lines(formal: Formal, step: Stream) -> list[str]:
     """The statements of the function."""
-    return _Code(plan, step).lines()
+    return _Code(formal, step).lines()
 
 
 class _Code:
-    def __init__(self, plan: KernelPlan, step: Stream) -> None:
+    def __init__(self, formal: Formal, step: Stream) -> None:
         self.step = step
         last = step.outer[-1]
         assert isinstance(last, Axis)
         dots = frozenset(d.name for s in step.sweeps for d in s.dots)
-        self.scope = _StreamScope(plan, along=step.along, rows=last.name, dots=dots, trusted=dots)
+        self.scope = _StreamScope(formal, along=step.along, rows=last.name, dots=dots)
         self.sums: dict[str, str] = {}  # of buffers, the tile they are summed in
         self.folds: dict[str, str] = {}
         self.kept: list[str] = []  # declarations of one number per row
@@ -118,12 +115,9 @@ class _Code:
 
     def _collect(self) -> None:
         scope, step = self.scope, self.step
-        inner = [d.over for s in step.sweeps for d in s.dots] + [w.over for w in sums_of(step)]
-        scope.around = (*step.outer, step.along, *inner)
-        known = {b.name for b in scope.plan.buffers}
         local = {x.name for p in step.points for x in p.lets} | {f.name for s in step.sweeps for f in s.folds}
         for r in (r for e in step_scalars(step) for r in reads(e)):
-            if r.tensor in known and r.tensor not in scope.dots and r.tensor not in local:
+            if r.tensor in scope.formal.slots and r.tensor not in local:
                 scope.access(r.tensor, r.at, write=False)
         for s in stores_of(step):
             scope.access(s.buffer, s.at, write=True)
@@ -138,7 +132,7 @@ class _Code:
                 scope.indices[a.name] = f"outer.index(rows, {number}, {_ROW})"
                 number += 1
         scope.indices[step.along.name] = f"(start + {_POINT})"
-        length = scope.print(step.along.extent)
+        length = scope.extent(step.along)
         body = self._point(0)
         for k, sweep in enumerate(step.sweeps):
             body += [*self._sweep(sweep, length), *self._point(k + 1, sweep)]
@@ -157,7 +151,7 @@ class _Code:
         return [*self.scope.numbers.values(), *self.scope.tensors(), *loops]
 
     def _room(self, w: Weigh) -> str:
-        return f"rt::tile_rows * {self.scope.factor(w.over)}"
+        return f"rt::tile_rows * {self.scope.extent(w.over)}"
 
     # --- rows --------------------------------------------------------------------------------------------------------
 
@@ -214,7 +208,7 @@ class _Code:
 
     def _stored(self, w: Weigh) -> list[str]:
         scope = self.scope
-        total = f"{self.sums[w.buffer]}[{_ROW} * {scope.factor(w.over)} + {_INNER}]"
+        total = f"{self.sums[w.buffer]}[{_ROW} * {scope.extent(w.over)} + {_INNER}]"
         parts: list[str] = []
         text = total
         if w.scale != ONE:
@@ -224,7 +218,7 @@ class _Code:
         stride = f"{scope.tensor(w.buffer)}.stride({w.at.index(Index(w.over.name))})"
         at = f"{self._at(w.buffer, w.at)} + {_INNER} * {stride}"
         body = [f"rt::store({scope.tensor(w.buffer)}, {at}, {text});"]
-        return [*parts, *block(f"rt::each({scope.print(w.over.extent)}, [&](int64_t {_INNER}) {{", body, "});")]
+        return [*parts, *block(f"rt::each({scope.extent(w.over)}, [&](int64_t {_INNER}) {{", body, "});")]
 
     def _at(self, buffer: str, at: tuple[Position, ...]) -> str:
         access = self.scope.find(buffer, at, write=True)
@@ -289,7 +283,7 @@ class _Code:
         scope.locals = {k: v for k, v in scope.locals.items() if k not in own or k in arrays}
         scope.locals[s.shift] = (shift, Kind.FLOAT)
         scaled = [f"{self.folds[f.name]}[{_ROW}].scale({factor});" for f in s.folds if f is not top]
-        scaled += [f"{self._row_of(w)}.scale({scope.print(w.over.extent)}, {factor});" for w in s.sums]
+        scaled += [f"{self._row_of(w)}.scale({scope.extent(w.over)}, {factor});" for w in s.sums]
         return [
             f"rt::Fold<rt::Max, {value_type(top.kind)}> {part};",
             *lines,
@@ -335,7 +329,7 @@ class _Code:
         parts, value = hoisted(scope, d.value, len("return ;") + 6)
         scope.inner, scope.across = None, False
         body = [*parts, f"return {value.text};"]
-        head = f"rt::sums({scope.print(d.over.extent)}, rt::tile_width, {name}, {_lambda(body, _INNER, _POINT)}"
+        head = f"rt::sums({scope.extent(d.over)}, rt::tile_width, {name}, {_lambda(body, _INNER, _POINT)}"
         scope.locals[d.name] = (name, Kind.FLOAT)
         return [f"rt::Dots<opmath_t> {name};", *block(head, body, "});")]
 
@@ -346,12 +340,12 @@ class _Code:
         parts, value = hoisted(scope, w.value, len("return ;") + 6)
         body = [*parts, f"return {value.text};"]
         scope.inner = None
-        head = f"rt::sums(size, {scope.print(w.over.extent)}, {self._row_of(w)}, {_lambda(body, _POINT, _INNER)}"
+        head = f"rt::sums(size, {scope.extent(w.over)}, {self._row_of(w)}, {_lambda(body, _POINT, _INNER)}"
         return block(head, body, "});")
 
     def _row_of(self, w: Weigh) -> str:
         """The sums of a row."""
-        return f"{self.sums[w.buffer]}.from({_ROW} * {self.scope.factor(w.over)})"
+        return f"{self.sums[w.buffer]}.from({_ROW} * {self.scope.extent(w.over)})"
 
     def _let(self, x: Let) -> list[str]:
         head = f"const {value_type(x.kind)} {x.name} = "

@@ -28,12 +28,11 @@ from opgen.code.long_values import hoisted
 from opgen.code.native_layout import function, indented
 from opgen.code.native_scope import needed, value_type
 from opgen.ir.point import positions
-from opgen.ir.polynomial import same_shape
 from opgen.ir.program import Loop
-from opgen.ir.scalar import Index, Position, Read, Scalar, children, walk
+from opgen.ir.scalar import Read, walk
 from opgen.kernel.model import Acc, Body, For, Node, Role, Store
 from opgen.kernel.walk import chain, inside, values
-from opgen.plan.model import KernelPlan, Let, extent
+from opgen.plan.model import Let
 
 _SHARED = (Role.TEAM, Role.CHUNKS)
 
@@ -47,13 +46,14 @@ class Form(StrEnum):
     COLUMNS = "columns"
 
 
-def form_of(plan: KernelPlan, outer: Sequence[Loop], body: Body) -> Form:
+def form_of(body: Body, flat: bool) -> Form:
+    """`flat`: whether the points lie in memory in their order."""
     roles = [n.role for n in inside(body) if isinstance(n, For)]
     if Role.CHUNKS in roles:
         return Form.COLUMNS
     if Role.TEAM in roles:
         return Form.ROWS
-    return Form.FLAT if not roles and _is_flat(plan, outer, body) else Form.MAP
+    return Form.FLAT if flat else Form.MAP
 
 
 def inner_loops(body: Body) -> list[tuple[Loop, ...]]:
@@ -67,26 +67,6 @@ def device_lines(scope: Scope, form: Form, outer: Sequence[Loop], body: Body) ->
 
 
 # --- map -------------------------------------------------------------------------------------------------------------
-
-
-def _is_flat(plan: KernelPlan, outer: Sequence[Loop], body: Body) -> bool:
-    """Whether every tensor is met at the same point of loops over all of it (or is 0-dim): order does not matter."""
-    here = positions(outer)
-    sizes = [extent(a) for a in outer]
-    dims = {d.name: d.value for d in plan.dims}
-
-    def whole(name: str, at: tuple[Position, ...]) -> bool:
-        return at == here and same_shape(sizes, plan.buffer(name).shape, dims)
-
-    def fits(e: Scalar) -> bool:
-        if isinstance(e, Read) and e.at:
-            return e.fill is None and whole(e.tensor, e.at)
-        return not isinstance(e, Index) and all(map(fits, children(e)))
-
-    if not all(isinstance(n, Let | Store) for n in body):
-        return False
-    stores = (n for n in body if isinstance(n, Store))
-    return bool(here) and all(map(fits, values(body))) and all(whole(s.slot, s.at) for s in stores)
 
 
 def _map(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
@@ -115,7 +95,7 @@ def _flat(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
     scope.packed = None
 
     def type_of(name: str) -> str:
-        return value_type(scope.plan.buffer(name).kind)
+        return value_type(scope.formal.slots[name].kind)
 
     held = {name: scope.fresh(f"{text}_value") for name, text in outs.items()}
     packs = {name: scope.fresh(f"{scope.tensor(name)}_pack") for name in (*ins, *outs)}
@@ -130,7 +110,7 @@ def _flat(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
     scope.leave(before, outer)
     got = [f"{packs[n]}.get(i)" for n in ins]
     flat = [f"const auto {packs[n]} = rt::load_pack<V>({t}, first);" for n, t in ins.items()]
-    flat += [f"rt::Pack<{element_type(scope.plan.buffer(n).storage)}, V> {packs[n]};" for n in outs]
+    flat += [f"rt::Pack<{element_type(scope.formal.slots[n].storage)}, V> {packs[n]};" for n in outs]
     loop = [*define, f"compute({', '.join([*got, *pointers])});"]
     loop += [f"{packs[n]}.set(i, {held[n]});" for n in outs]
     flat += ["OPGEN_UNROLL", *function("for (int i = 0; i < V; ++i)", loop)]

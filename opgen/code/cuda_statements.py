@@ -14,7 +14,7 @@ from opgen.code.native_scope import mentions, value_type
 from opgen.code.printer import NATIVE, Text
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import Batch, Scalar
-from opgen.kernel.model import PLACES, Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile, conjuncts, ranged
+from opgen.kernel.model import PLACES, Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile
 from opgen.kernel.walk import chain, inside
 from opgen.plan.model import Fold, Let
 
@@ -195,18 +195,15 @@ def _tiled(scope: Scope, store: Store) -> list[str]:
 
 
 def _guarded(scope: Scope, condition: Scalar, body: Body, folds: Mapping[str, str]) -> list[str]:
-    """What happens under a condition; positions that it keeps in range are not checked again."""
-    sure = {pair for pair in map(ranged, conjuncts(condition)) if pair is not None}
+    """What happens under a condition."""
     parts, text = hoisted(scope, condition, len("if () {"))
-    scope.sure |= sure
     lines = thread_lines(scope, body, folds)
-    scope.sure -= sure
     return [*parts, *function(f"if ({text.text})", lines)]
 
 
 def _atomic(scope: Scope, a: Atomic) -> list[str]:
     """A value on its way into a place that others share."""
-    type_ = value_type(scope.plan.buffer(a.slot).kind)
+    type_ = value_type(scope.formal.slots[a.slot].kind)
     cell = f"{scope.tensor(a.slot)}.at({scope.positions(a.at, a.slot)})"
     placed: list[str] = []
     if len(cell) > _LONG_CELL:

@@ -23,11 +23,11 @@ from opgen.code.cuda_statements import (
 )
 from opgen.code.long_values import hoisted
 from opgen.code.native_layout import function
-from opgen.code.native_scope import host_scalar, needed, value_type
+from opgen.code.native_scope import needed, value_type
 from opgen.ir.program import Axis, Kind
 from opgen.ir.scalar import ZERO, Index, Read, Scalar, mul, reads, substitute
 from opgen.kernel.model import Store
-from opgen.plan.model import Dot, Fold, KernelPlan, Let, Pass, Stream, Sweep, Weigh
+from opgen.plan.model import Dot, Fold, Let, Pass, Stream, Sweep, Weigh
 from opgen.plan.stream import sums_of
 
 
@@ -59,7 +59,7 @@ class _Lost:
         sums = sums_of(step)
         if not sums:
             return _Lost("", (), {})
-        room = scope.member("lost digits", "opmath_t*", "lost", "static_cast<opmath_t*>(call.workspace)")
+        room = scope.member("lost digits", "opmath_t*", "lost", "rt::workspace()")
         sizes = [scope.size(w.over) for w in sums]
         first = {w.buffer: " + ".join(("", *sizes[:k])) for k, w in enumerate(sums)}
         name = scope.fresh("lost_row")
@@ -67,11 +67,6 @@ class _Lost:
 
     def at(self, w: Weigh, index: str) -> str:
         return f"{self.name}[{index}{self.first[w.buffer]}]"
-
-
-def lost_width(plan: KernelPlan, step: Stream) -> str:
-    """How many sums a row has, in host code."""
-    return " + ".join(host_scalar(plan, w.over.extent) for w in sums_of(step))
 
 
 def _finished(scope: Scope, w: Weigh, whole: Read, lost: str) -> list[str]:

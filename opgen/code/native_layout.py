@@ -51,22 +51,62 @@ def _joined(head: str, body: str, tail: str) -> str | None:
 
 
 def _broken(line: str) -> list[str]:
-    """A long list goes on below its first item; where that is too narrow, four columns in."""
+    """A long list goes on below its first item; where that is too narrow, four columns in. What is assigned stands in a
+    row of its own, if that takes no more rows. Only if nothing else fits a list in a list is broken, too.
+    """
     if len(line) <= LIMIT or "(" not in line or line.lstrip().startswith("//"):
         return [line]
     opening = _outermost(line)
-    indent = len(line) - len(line.lstrip())
-    for start, column in ((line[: opening + 1], opening + 1), (line[: opening + 1], indent + 4)):
-        rows = [start if column == opening + 1 else " " * column]
-        for item in re.split(r"(?<=,) ", line[opening + 1 :]):
-            glue = "" if rows[-1].endswith("(") or not rows[-1].strip() else " "
-            if len(rows[-1]) + len(glue) + len(item) > LIMIT:
-                rows.append(" " * column)
-                glue = ""
-            rows[-1] += glue + item
-        if all(len(r) <= LIMIT for r in rows):
-            return rows if column == opening + 1 else [start, *rows]
-    return [line]
+    indent = " " * (len(line) - len(line.lstrip()))
+    head, items = line[: opening + 1], line[opening + 1 :]
+    ways = [_filled(head, items, opening + 1), [head, *_filled("", items, len(indent) + 4)]]
+    target, made = head.rsplit(" = ", 1) if " = " in head else (head, "")
+    if made:
+        start = f"{indent}    {made}"
+        ways.insert(0, [f"{target} =", *_filled(start, items, len(start))])
+    ways = [rows for rows in ways if all(len(r) <= LIMIT for r in rows)]
+    fewest = ways[:1] if line.endswith("{") else sorted(ways, key=len)[:1]
+    return fewest[0] if fewest else _filled_twice(head, items, opening + 1) or [line]
+
+
+def _filled(start: str, items: str, column: int) -> list[str]:
+    """The items of a list in rows from a column on."""
+    rows = [start or " " * column]
+    for item in _items(items):
+        glue = "" if rows[-1].endswith(("(", "{")) or not rows[-1].strip() else " "
+        if len(rows[-1]) + len(glue) + len(item) > LIMIT:
+            rows.append(" " * column)
+            glue = ""
+        rows[-1] += glue + item
+    return rows
+
+
+def _filled_twice(start: str, items: str, column: int) -> list[str]:
+    """The same where an item is too long for a row, and is a list itself; empty where that does not help."""
+    rows = [start]
+    for item in _items(items):
+        opening = item.find("{") + 1
+        rest = f"{rows[-1]}{'' if rows[-1].endswith('(') else ' '}{item}"
+        if len(rest) <= LIMIT:
+            rows[-1] = rest
+        elif column + len(item) <= LIMIT:
+            rows.append(" " * column + item)
+        else:
+            rows += _filled(" " * column + item[:opening], item[opening:], column + opening)
+    return rows if all(len(r) <= LIMIT for r in rows) else []
+
+
+def _items(text: str) -> list[str]:
+    """What stands between commas that are in no inner list."""
+    found: list[str] = []
+    depth = 0
+    for part in re.split(r"(?<=,) ", text):
+        if depth:
+            found[-1] += f" {part}"
+        else:
+            found.append(part)
+        depth += sum(c in "([{" for c in part) - sum(c in ")]}" for c in part)
+    return found
 
 
 def _outermost(line: str) -> int:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from opgen.code.printer import NATIVE, Leaf, Printer, Text
+from opgen.code.names import member
 from opgen.ir.program import Kind
 from opgen.ir.scalar import Batch, Dim, Param, Scalar
-from opgen.plan.model import Buffer, KernelPlan
+from opgen.plan.model import Buffer
 
 _VALUE = {Kind.FLOAT: "opmath_t", Kind.INT: "int64_t", Kind.BOOL: "bool"}
-_ATOM = NATIVE.atom
 
 
 def value_type(kind: Kind) -> str:
@@ -25,35 +24,17 @@ def layout(buffer: Buffer) -> tuple[int, int]:
     return len(buffer.shape), at
 
 
-def host_number(plan: KernelPlan, leaf: Dim | Param) -> Text:
-    """A dim or parameter as the host finds it in the call."""
-    if isinstance(leaf, Dim):
-        if leaf.name == "...":
-            return Text("rt::batch_count(call)", _ATOM, Kind.INT)
-        position = [d.name for d in plan.dims].index(leaf.name)
-        return Text(f"call.dims[{position}]", _ATOM, Kind.INT)
-    reals = ints = 0
-    for p in plan.params:
-        if p.type == "str":
-            continue
-        real = p.type == "float"
-        if p.name == leaf.name:
-            number = (reals if real else ints) + (leaf.item or 0)
-            kind = Kind.FLOAT if real else Kind.BOOL if p.type == "bool" else Kind.INT
-            text = f"call.reals[{number}]" if real else f"call.ints[{number}]"
-            return Text(f"{text} != 0" if kind is Kind.BOOL else text, _ATOM, kind)
-        reals, ints = reals + (p.length or 1) * real, ints + (p.length or 1) * (not real)
-    raise AssertionError(f"{plan.name}: no parameter {leaf.name!r}")
-
-
-def host_scalar(plan: KernelPlan, e: Scalar) -> str:
-    """An integer of dims and int params, in host code."""
-
-    def leaf(x: Leaf) -> Text:
-        assert isinstance(x, Dim | Param)
-        return host_number(plan, x)
-
-    return Printer(NATIVE, leaf)(e)
+def wish(e: Scalar, axis: str = "") -> str:
+    """What a number of a call may be called: what the plan calls it, or the size of the axis that is so long."""
+    match e:
+        case Dim("..."):
+            return "elements"
+        case Dim(name):
+            return member(name)
+        case Param(name, item):
+            return name if item is None else f"{name}_{item}"
+        case _:
+            return f"{axis}_size"
 
 
 def mentions(name: str, lines: Sequence[str]) -> bool:

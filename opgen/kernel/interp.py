@@ -80,6 +80,10 @@ class Machine(Evaluator[_Point]):
             sizes.extend(self.batch if isinstance(s, Batch) else (int(self.value(s, _Point())),))
         return tuple(sizes)
 
+    def number(self, e: Scalar) -> Value:
+        """A dim, a param, or what is computed from these."""
+        return self.value(e, _Point())
+
     # --- nodes -------------------------------------------------------------------------------------------------------
 
     def kernel(self, k: Kernel) -> None:

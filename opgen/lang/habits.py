@@ -30,7 +30,7 @@ STATEMENTS: Mapping[str, str] = MappingProxyType({
 
 PRODUCT = "a product over an index is written with its indices: `sum[k](a[i, k] * b[k, j])`"
 _ORDER = "an access names its indices in any order: `x[j, i]`"
-_JOIN = "join by position: `where(i < N, a[i], b[i - N])`, with the extent on the left: `y[i < N + M] = …`"
+JOIN = "join by position: `where(i < N, a[i], b[i - N])`, with the extent on the left: `y[i < N + M] = …`"
 _FILL = "write the number itself: it has whatever shape is needed"
 _COUNT = "an index may be used as a number: `y[n] = n*x[n]`"
 SIZE = "the size of a dim is its name, such as `N`"
@@ -57,7 +57,7 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("transpose", "permute", "swapaxes", "movedim", "T", "t"), _ORDER),
     **dict.fromkeys(("reshape", "view", "flatten", "squeeze", "unsqueeze", "expand", "broadcast_to"),
                     "an access says which element is meant: `x[n, c*H + h]` reads a dim as two"),
-    **dict.fromkeys(("cat", "concat", "concatenate", "stack"), _JOIN),
+    **dict.fromkeys(("cat", "concat", "concatenate", "stack"), JOIN),
     **dict.fromkeys(("zeros", "ones", "full", "zeros_like", "ones_like", "full_like"), _FILL),
     **dict.fromkeys(("arange", "range", "linspace"), _COUNT),
     **dict.fromkeys(("size", "shape", "len", "numel"), SIZE),
@@ -115,7 +115,10 @@ NO_AXIS = "an access holds what the tensor has, no place for a new axis: an inde
 TUPLE = "several results are several statements; several indices stand side by side: `sum[i, j](…)`"
 RESULTS = "the value and the place of a maximum are `v[n] = max[k](x[n, k])` and `i[n] = argmax[k](x[n, k])`"
 POSITION = "a position is one integer, and how far an index runs is written where it is bound"
-SLICE = "`x[:H]` is `y[h < H] = x[h]`, `x[1:]` is `y[t < T - 1] = x[t + 1]`, `x[::2]` is `y[p < N//2] = x[2*p]`"
+SLICE = (
+    "`x[..., H:]` is `x[..., d + H]` with `d < D - H`; `x[:H]` is `y[h < H] = x[h]`, `x[1:]` is"
+    " `y[t < T - 1] = x[t + 1]`, `x[::2]` is `y[p < N//2] = x[2*p]`"
+)
 ELEMENT = "only a tensor has elements: name the value in a statement of its own, and read that"
 COLON = "a formula has no `:`; a guard begins with `if`"
 AXES = ("dim", "dims", "axis", "axes", "keepdim", "keepdims")  # what other libraries say for indices

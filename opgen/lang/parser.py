@@ -11,6 +11,7 @@ from opgen.diagnostics.model import Bag
 from opgen.lang.cursor import StopError
 from opgen.lang.depth import deep_trees
 from opgen.lang.expressions import ExpressionParser, as_binder
+from opgen.lang.foreign import layout
 from opgen.lang.habits import STATEMENTS
 from opgen.lang.idioms import Idioms
 from opgen.lang.lexer import T
@@ -73,6 +74,8 @@ class _Parser(ExpressionParser):
             self.words.letters.setdefault(target.name, self.idioms.left)
         op = self.update()
         value = self.choice()
+        if target.items is None and not self.idioms.found and layout(self.words, value) in ((), ("...",)):
+            self.words.letters.setdefault(target.name, layout(self.words, value))
         guard = None
         if self.token.is_word("if"):
             self.advance()

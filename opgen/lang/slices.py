@@ -10,7 +10,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from opgen.diagnostics.model import Span
-from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Product, Reduction, Sum, Target, Unary
+from opgen.lang.nodes import (
+    Access,
+    Assign,
+    Binder,
+    Compare,
+    Dots,
+    Expr,
+    Name,
+    Number,
+    Product,
+    Reduction,
+    Sum,
+    Target,
+    Unary,
+)
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import nodes, operands, rebuild
@@ -265,9 +279,16 @@ class Bounds:
         """The two sides with their extents; None where one is not known."""
         value, wanted = self._inner(value)
         items = target.items
+        if self._tested(value, frozenset(wanted)):
+            return None  # where it goes on in other elements, it counts from another place
         if items is not None:
             items = tuple(self._bounded(i, wanted) if isinstance(i, Binder) else i for i in items)
         return None if self.unknown else (replace(target, items=items), value)
+
+    def _tested(self, e: Expr, indices: frozenset[str]) -> bool:
+        """Does a condition choose by an index that a slice has given an extent?"""
+        compared = (c for c in nodes(e) if isinstance(c, Compare))
+        return any(isinstance(o, Name) and o.name in indices for c in compared for o in c.operands)
 
     def _inner(self, e: Expr) -> tuple[Expr, dict[str, list[Expr | None]]]:
         wanted: dict[str, list[Expr | None]] = {}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from opgen.lang.habits import COLON, DOTS, ELEMENT, RESULTS, STATEMENTS, TUPLE
+from opgen.lang.habits import COLON, DOTS, ELEMENT, JOIN, RESULTS, STATEMENTS, TUPLE
 from opgen.lang.lexer import T, Token
 
 
@@ -50,6 +50,8 @@ def hints(token: Token, previous: Token | None, wanted: str) -> Iterator[str]:
         yield "the body of a reduction stands in parentheses: `sum[k](…)`"
     elif token.is_op("[") and previous and previous.is_op(")"):
         yield ELEMENT
+    elif token.is_op("[") and wanted == "an expression":
+        yield f"there are no lists; {JOIN}"
     elif token.is_op("(", "[") or token.kind in {T.NAME, T.NUMBER}:
         yield "multiplication is written `*`"
 

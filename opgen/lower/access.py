@@ -326,6 +326,13 @@ def position(f: Frame, item: Expr, dim: Scalar, site: Site) -> Scalar | None:
         if not _means_something(f, item.name):
             unknown_name(f, item.name, item.span, position=True)
             return None
+    if isinstance(item, Name) and _is_mask(f, item.name):
+        f.error(
+            "OPG223", "a position is an integer, and this is a condition", item.span,
+            "how many elements a mask picks depends on data, which is reserved for later",
+            f"keep all of them, and 0 in place of the others: `where({_mask(f, item.name)}, {site.tensor}[…], 0)`",
+        )  # fmt: skip
+        return None
     typed = f.lower(item)
     if typed.kind is Kind.BOOL:
         hint = "an extent is stated where the index is introduced: on the left, or in the brackets of a reduction"
@@ -350,6 +357,15 @@ def position(f: Frame, item: Expr, dim: Scalar, site: Site) -> Scalar | None:
         return None
     note(f, typed.scalar, dim, site, item.span)
     return typed.scalar
+
+
+def _is_mask(f: Frame, name: str) -> bool:
+    known = f.state.tensors.get(name)
+    return known is not None and known.kind is Kind.BOOL and name not in f.args
+
+
+def _mask(f: Frame, name: str) -> str:
+    return spelled(name, f.state.tensors[name].shape or ())
 
 
 def _from_the_end(item: Expr, place: int, dim: Scalar, site: Site) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import Apply, Cast, Index, Lit, Param, Read, walk, where
 from opgen.lang import habits
 from opgen.lang.depth import MAX_NODES_DEPTH
-from opgen.lang.nodes import Call, Expr, Name
+from opgen.lang.nodes import Access, Call, Expr, Name
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes
 from opgen.lower.complex import complex_call, complex_row
@@ -31,6 +31,7 @@ from opgen.lower.power import power_of
 from opgen.lower.scope import BAD, Frame, Typed, measure
 
 MAX_SIZE, MAX_EXPANSIONS = 200_000, 20_000
+_WIDE = ("float", "float32", "float64", "double")
 _FEW = 12  # nodes of an argument that is written out wherever it stands
 _RESULTS = {"float": Kind.FLOAT, "int": Kind.INT, "bool": Kind.BOOL}
 _INTEGERS = ("bitand", "bitor", "bitxor")
@@ -95,6 +96,9 @@ def _as_beside(taken: Typed, other: Typed) -> Typed:
 
 
 def _cast(f: Frame, e: Call) -> Typed:
+    if len(e.args) == 2 and isinstance(e.args[1], Access) and e.args[1].name in f.state.tensors:
+        name = e.args[1].name
+        return f.error("OPG210", "`cast` takes the name of a tensor alone", e.args[1].span, f"write `{name}`")
     if len(e.args) != 2 or not isinstance(e.args[1], Name):
         return f.error("OPG210", "`cast` takes an expression and the name of a tensor", e.span, "`cast(e, t)`")
     like = e.args[1]
@@ -115,6 +119,14 @@ def _no_dtype(f: Frame, e: Call, like: Name, *, integer: bool) -> Typed:
     message, value = f"`{like.name}` is a dtype, and `cast` takes a tensor whose dtype is used", unparse(e.args[0])
     if integer:
         return f.error("OPG205", message, like.span, f"write `int({value})`, or leave `cast` away")
+    if like.name in _WIDE:
+        stored = "float64" if like.name in ("double", "float64") else "float32"
+        output = f.target if f.target in f.decl.outputs else next(iter(f.decl.outputs), "y")
+        return f.error(
+            "OPG205", message, like.span,
+            f"formulas are computed in the dtype of their inputs, and at least in float32: write `{value}`",
+            f"a result that is stored in {stored} is declared: `outputs: {{{output}: {{dtype: {stored}}}}}`",
+        )  # fmt: skip
     floats = (name for name, t in f.state.tensors.items() if t.declared and t.kind is Kind.FLOAT)
     tensor = next(floats, None)
     hints = () if tensor is None else (f"write `cast({value}, {tensor})` for the dtype of `{tensor}`",)

@@ -12,7 +12,7 @@ from opgen.ir.declared import Docs, Module, State, Tests
 from opgen.ir.operator import Callable
 from opgen.lower.cases import stated_case
 from opgen.lower.initialiser import initialisers
-from opgen.schema.elsewhere import LIBRARIES, Callee
+from opgen.schema.elsewhere import ALIASES, LIBRARIES, Callee
 from opgen.schema.formula import Word
 from opgen.schema.model import OpSpec
 from opgen.schema.sizes import constructor_sizes
@@ -51,8 +51,9 @@ def tests(spec: OpSpec, bag: Bag) -> Tests:
 
 
 def callables(spec: OpSpec) -> tuple[Callable, ...]:
-    """Every callable of Python that a spec names, with its place."""
-    return tuple(Callable(str(path), span=path.span) for path in _paths(spec))
+    """Every callable of Python that a spec names, with its place; who calls a package by another name was told so."""
+    found = (path for path in _paths(spec) if path.partition(".")[0] not in ALIASES)
+    return tuple(Callable(str(path), span=path.span) for path in found)
 
 
 def _paths(spec: OpSpec) -> Iterator[Word]:

@@ -75,6 +75,9 @@ def _likely(f: Frame, info: IndexInfo) -> str:
             return f"state its extent: write `{index} < {size}`, with `dims: {{{size}: {end}}}`"
     if inside:
         return f"state its extent where it is introduced, `{index} < …`: a dim, or an expression of dims and int params"
+    if info.padded and index.upper() not in dims:
+        size, other = index.upper(), next(iter(dims), "N")
+        return f"state its extent: `{index} < {size}`, with a formula under `dims` such as `{size}: {other}//2`"
     likely = index.upper() if index.upper() in dims else next(iter(dims), "N")
     return f"state its extent: `{index} < {likely}`"
 

@@ -46,6 +46,10 @@ def integer(f: Frame, t: Typed, span: Span, what: str) -> Typed:
     if t.kind is None or t.kind is Kind.INT:
         return t
     hints = ("`/` gives a float; write `//` for the integer quotient",) if "/" in span.text else ()
+    if "ceil(" in span.text:
+        hints = ("a quotient of integers is rounded up by `(N + 1)//2`, and down by `N//2`",)
+    if not hints and t.kind is Kind.FLOAT and "." in span.text and what in ("a dim", "an extent"):
+        hints = ("take whole numbers: half of `N` is `N//2`",)
     if not hints and t.kind is Kind.FLOAT and what == "a position":
         hints = ("`int(e)` truncates: `int(floor(e))` rounds down",)
     f.bag.error("OPG223", f"{what} is an integer, and this is {ARTICLES[t.kind]}", span, hints=hints)

@@ -67,6 +67,7 @@ from opgen.lower.scatter import identity
 from opgen.lower.scope import Frame, Known, Variation
 from opgen.lower.shape import is_clear
 from opgen.lower.statement import Wanted, frame_of
+from opgen.lower.vanishing import vanishing
 from opgen.schema.elsewhere import Callee
 from opgen.schema.model import OpSpec
 
@@ -134,6 +135,8 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         return None
     tensors = tuple(_tensor(d, n) for n in d.inputs)
     optional = tuple(n for n, t in d.inputs.items() if t.optional)
+    for warning in vanishing(d, variants):
+        bag.add(warning)
     made = Operator(
         str(spec.op), tensors, optional, params, d.outputs, tuple(variants), elsewhere(spec),
         fills=fold.fills, flags=_flags(spec), inplace="" if spec.inplace is None else str(spec.inplace),

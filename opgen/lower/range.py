@@ -18,11 +18,15 @@ from opgen.lower.scope import UNKNOWN, Check, Frame, IndexInfo, Site
 
 def note(f: Frame, position: Scalar, extent: Scalar, site: Site, span: Span) -> None:
     """Remember a position for the check at the end of the statement."""
-    if site.padded or f.scope is None or extent == Dim(UNKNOWN):
+    if f.scope is None or extent == Dim(UNKNOWN):
         return
     visible = {i.unique: i for i in f.scope.visible() if not isinstance(i, Batch)}
     used = [n.name for n in walk(position) if isinstance(n, Index)]
     indices = tuple((name, visible[name]) for name in dict.fromkeys(used) if name in visible)
+    if site.padded:
+        for _, info in indices:
+            info.padded = True
+        return
     f.checks.append(Check(position, extent, site, span, indices, not f.path))
 
 

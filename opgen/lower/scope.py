@@ -89,6 +89,7 @@ class IndexInfo:
     origin: str = ""  # where a stated extent comes from
     sites: list[Site] = field(default_factory=list)
     extent: Scalar | None = None
+    padded: bool = False  # stands in a position that may leave its tensor
 
     def axis(self) -> Axis:
         return Axis(self.unique, self.extent if self.extent is not None else Lit(1))

@@ -35,7 +35,10 @@ def shape_of(
         if written in ("...", "\u2026"):
             if BATCH in shape:
                 notes = ("several groups of variadic dims are reserved for later",)
-                bag.error("OPG215", "a shape holds at most one `...`", item.whole, label="again here", notes=notes)
+                bag.error(
+                    "OPG215", "a shape holds at most one `...`", item.whole, label="again here", notes=notes,
+                    hints=("name the dims of all groups but one: `[N, C, ...]`",),
+                )  # fmt: skip
                 continue
             shape.append(BATCH)
         elif written.isascii() and written.isdigit() and len(written) < 19:
@@ -75,6 +78,10 @@ def _refused(item: Formula, written: str, bag: Bag, *, among: bool) -> list[Scal
         hints = ("a size is a name such as `N`, or a whole number such as `3`",)
     elif written == "*":
         hints = ("any number of batch dims is written `...`",)
+    elif among and (multiple := re.fullmatch(r"(\d+)\s*\*\s*([A-Z]\w*)", written)):
+        size = "D" if multiple[2] != "D" else "E"
+        part = f"`dims: {{{multiple[2]}: {size}//{multiple[1]}}}`"
+        hints = (f"write a name of its own here, such as `{size}`, and {part} for a part of it",)
     elif among:
         hints = ("the dims of an input are names such as `N`; other sizes follow under `dims`: `H: D//2`",)
     bag.error("OPG224", f"`{written}` is not an item of a shape", item.whole, hints=hints)

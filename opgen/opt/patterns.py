@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from opgen.diff.algebra import negated, product, quotient, split_factors, total
-from opgen.ir.scalar import Apply, Lit, Param, Scalar, children, is_number, substitute
+from opgen.ir.scalar import Apply, Lit, Param, Scalar, children, is_number, substitute, transform
 
 Binding = dict[Scalar, Scalar]
 
@@ -46,7 +46,20 @@ def rewrite(pattern: Scalar, replacement: Scalar, e: Scalar) -> Scalar | None:
             return _rewrite_product(pattern, replacement, e)
         case _:
             found = next(unify(pattern, e, {}), None)
-            return None if found is None else substitute(replacement, found)
+            return None if found is None else _filled(replacement, found)
+
+
+def _filled(replacement: Scalar, found: Binding) -> Scalar:
+    """What stands in place of a match; minus minus is plus."""
+    return transform(substitute(replacement, found), _unsigned)
+
+
+def _unsigned(e: Scalar) -> Scalar:
+    match e:
+        case Apply("neg", (Apply("neg", (inner,)),)):
+            return inner
+        case _:
+            return e
 
 
 def terms_of(e: Scalar) -> list[Scalar]:
@@ -74,7 +87,7 @@ def _rewrite_sum(pattern: Scalar, replacement: Scalar, e: Scalar) -> Scalar | No
     for sign in (1, -1):
         mine = terms if sign > 0 else [_negate(t) for t in terms]
         for found, rest in _choose(wanted, mine, {}):
-            made = substitute(replacement, found)
+            made = _filled(replacement, found)
             result = [*rest, made]
             return total(result if sign > 0 else [_negate(t) for t in result])
     return None
@@ -87,20 +100,21 @@ def _numbers(terms: Sequence[Scalar]) -> int:
 def _rewrite_product(pattern: Scalar, replacement: Scalar, e: Scalar) -> Scalar | None:
     if not (isinstance(e, Apply) and e.fn in (*_PRODUCTS, "pow")):
         return None
-    coefficient, top, bottom = _factors(e)
-    unit, wanted_top, wanted_bottom = _factors(pattern)
+    coefficient, top, bottom = factors_of(e)
+    unit, wanted_top, wanted_bottom = factors_of(pattern)
     if len(top) + len(bottom) > _MANY or len(wanted_top) > len(top) or len(wanted_bottom) > len(bottom):
         return None
     for partial, rest_bottom in _choose(wanted_bottom, bottom, {}):
         for found, rest_top in _choose(wanted_top, top, partial):
-            made = substitute(replacement, found)
+            made = _filled(replacement, found)
             below = quotient(1, [], list(rest_bottom))
             return product(quotient(Fraction(coefficient) / unit, [], []), *rest_top, made, below)
     return None
 
 
 @lru_cache(maxsize=1 << 16)
-def _factors(e: Scalar) -> tuple[int | Fraction, tuple[Scalar, ...], tuple[Scalar, ...]]:
+def factors_of(e: Scalar) -> tuple[int | Fraction, tuple[Scalar, ...], tuple[Scalar, ...]]:
+    """The coefficient of a product, and its other factors above and below."""
     top: list[Scalar] = []
     bottom: list[Scalar] = []
     return split_factors(e, top, bottom), tuple(top), tuple(bottom)
@@ -168,8 +182,8 @@ def _unify_sum(pattern: Scalar, e: Scalar, known: Binding) -> Iterator[Binding]:
 
 
 def _unify_product(pattern: Scalar, e: Scalar, known: Binding) -> Iterator[Binding]:
-    coefficient, top, bottom = _factors(e)
-    unit, wanted_top, wanted_bottom = _factors(pattern)
+    coefficient, top, bottom = factors_of(e)
+    unit, wanted_top, wanted_bottom = factors_of(pattern)
     if len(top) + len(bottom) > _MANY or coefficient != unit:
         return
     for partial, rest_bottom in _choose(wanted_bottom, bottom, known):

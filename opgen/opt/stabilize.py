@@ -6,15 +6,17 @@ quotient of an exponential and such a sum) are in `opgen.opt.recognise`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 
+from opgen.diff.algebra import product, quotient
 from opgen.ir.formula import scalar as formula
 from opgen.ir.program import Program, Statement
 from opgen.ir.rewrite import map_scalars
-from opgen.ir.scalar import Apply, Scalar, transform, transform_rounded
+from opgen.ir.scalar import ONE, Apply, Lit, Scalar, transform, transform_rounded
 from opgen.opt.dce import dce
-from opgen.opt.patterns import functions_at_root, functions_in, rewrite
+from opgen.opt.patterns import factors_of, functions_at_root, functions_in, rewrite
 from opgen.opt.recognise import recognise
 from opgen.opt.series import QUOTIENTS
 
@@ -60,6 +62,9 @@ RULES = (
     Rule("exp(x)/(1 + exp(x))**2", "sigmoid(x)*sigmoid(-x)", _OVERFLOW),
     Rule("exp(x)/(1 + exp(x))", "sigmoid(x)", _OVERFLOW),
     Rule("1/(1 + exp(-x))", "sigmoid(x)", _OVERFLOW),
+    *(Rule(f"exp(x)*sigmoid(-x)**{n}", f"sigmoid(x)*sigmoid(-x)**{n - 1}", _OVERFLOW) for n in (4, 3)),
+    Rule("exp(x)*sigmoid(-x)**2", "sigmoid(x)*sigmoid(-x)", _OVERFLOW),
+    Rule("exp(x)*sigmoid(-x)", "sigmoid(x)", _OVERFLOW),
     Rule("(exp(x) - exp(-x))/(exp(x) + exp(-x))", "tanh(x)", _OVERFLOW),
     Rule("sinh(x)/cosh(x)", "tanh(x)", _OVERFLOW),
     Rule("x*sigmoid(x)", "silu(x)", "one function instead of two"),
@@ -86,6 +91,7 @@ RULES = (
 )
 
 _VARIABLES = ("x", "y")
+_RECIPROCAL = ("rsqrt", "reciprocal")
 _FAMILY = {"add": "sum", "sub": "sum", "mul": "product", "div": "product", "pow": "product"}
 
 
@@ -96,6 +102,11 @@ class _Compiled:
     result: Scalar
     functions: frozenset[str]
     at_root: frozenset[str]
+
+    @property
+    def reciprocal(self) -> bool:
+        """Is it about something that stands below 1?"""
+        return isinstance(self.pattern, Apply) and self.pattern.fn == "div" and self.pattern.args[0] == ONE
 
 
 @cache
@@ -137,8 +148,6 @@ def _statement(s: Statement, applied: list[Rewrite]) -> Statement:
 def _at_root(e: Scalar, target: str, applied: list[Rewrite]) -> Scalar:
     assert isinstance(e, Apply)
     candidates = _compiled().get(_FAMILY.get(e.fn, e.fn), ())
-    if not candidates:
-        return e
     here, at_root = functions_in(e), functions_at_root(e)
     for c in candidates:
         if not (c.at_root <= at_root and c.functions <= here):
@@ -147,7 +156,44 @@ def _at_root(e: Scalar, target: str, applied: list[Rewrite]) -> Scalar:
         if made is not None and made != e:
             applied.append(Rewrite(target, c.rule.text, c.rule.reason))
             return transform(made, lambda n: _at_root(n, target, applied) if isinstance(n, Apply) else n)
-    return e
+    return _powers(e, target, applied)
+
+
+def _powers(e: Apply, target: str, applied: list[Rewrite]) -> Scalar:
+    """`1/(1 + exp(-x))**3` as a power of what a rule makes of `1/(1 + exp(-x))`."""
+    if e.fn not in ("mul", "div", "pow", *_RECIPROCAL) or "exp" not in functions_in(e):
+        return e
+    coefficient, top, bottom = factors_of(e)
+    made: list[Scalar] = []
+    left: tuple[list[Scalar], list[Scalar]] = ([], [])
+    for below, factors in enumerate((top, bottom)):
+        for f in factors:
+            upside_down = _upside_down(f, target, applied, below=bool(below))
+            (left[below] if upside_down is None else made).append(f if upside_down is None else upside_down)
+    if not made:
+        return e
+    found = product(quotient(coefficient, [], []), *left[0], *made, quotient(1, [], left[1]))
+    return _at_root(found, target, applied) if isinstance(found, Apply) else found
+
+
+def _upside_down(f: Scalar, target: str, applied: list[Rewrite], *, below: bool) -> Scalar | None:
+    """A power of a reciprocal that a rule recognises; `below`: the factor stands in a denominator."""
+    match f:
+        case Apply("pow", (base, Lit(n))) if below or n < 0:
+            outer: Callable[[Scalar], Scalar] = lambda r: Apply("pow", (r, Lit(n if below else -n)))  # noqa: E731
+        case Apply("square" | "sqrt" as fn, (base,)) if below:
+            outer = lambda r: Apply(fn, (r,))  # noqa: E731
+        case Apply("rsqrt" | "reciprocal" as fn, (base,)) if not below:
+            outer = lambda r: Apply("sqrt", (r,)) if fn == "rsqrt" else r  # noqa: E731
+        case _:
+            return None
+    for c in _compiled()["product"]:
+        if c.reciprocal and c.functions <= functions_in(base):
+            found = rewrite(c.pattern, c.result, quotient(1, [], [base]))
+            if found is not None:
+                applied.append(Rewrite(target, c.rule.text, c.rule.reason))
+                return outer(found)
+    return None
 
 
 def describe(r: Rewrite) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from opgen.code.cpp_convolution import CLASS, HEADER
 from opgen.code.cpp_layout import schema_lines, table_lines
-from opgen.code.cuda_code import CudaFile, file_text, table_rows
+from opgen.code.cuda_code import CudaFile, file_text
 from opgen.code.native_elsewhere import preamble
 from opgen.code.templates import fill
 from opgen.ir.errors import UnplannableError
@@ -77,10 +77,10 @@ def _too_long(op: str, language: str) -> str:
 
 def _cuda(op: str, table: StepTable) -> tuple[str, str]:
     """`csrc/<op>.cu`, or why there is none."""
-    lines = [line for p in table.cuda_plans for s in p.steps for line in s.lines]
+    lines = [line for k in table.cuda for line in k.lines]
     try:
         before = preamble(table.functions, lines, "cuda", "OPGEN_DEVICE")
     except UnplannableError as e:
         return "", str(e)
-    text = file_text(CudaFile(op, tuple(table.cuda_plans), table_rows(table.cuda), before))
+    text = file_text(CudaFile(op, tuple(table.cuda), before))
     return ("", _too_long(op, "CUDA")) if len(text) > MOST else (text, "")

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from opgen.code.cpp_convolution import convolution_lines
-from opgen.code.cpp_layout import block, laid_out
+from opgen.code.cpp_layout import block, laid_out, under
 from opgen.code.layout import quoted
 from opgen.code.native_layout import LIMIT
 from opgen.code.printer import NATIVE, Leaf, Printer, Text
@@ -20,10 +20,10 @@ from opgen.ir.operator import Operator, Variant
 from opgen.ir.program import Argument, Axis, Chosen, Condition, Given, Kind, Program, Role
 from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Param, Scalar
 from opgen.package.shapes import carriers
-from opgen.package.step_table import StepTable
+from opgen.package.step_table import Launch, StepTable
 from opgen.plan.build import build, written
-from opgen.plan.contract import linear_form
-from opgen.plan.model import Buffer, Contract, Convolve, Kernel, KernelPlan, Library, Nest, Operand, Result, Storage
+from opgen.plan.contract import equation, linear_form
+from opgen.plan.model import Buffer, Contract, Convolve, Kernel, KernelPlan, Library, Nest, Result, Storage
 from opgen.torch.conditions import told_by
 
 _ELEMENTS = {Storage.SCALAR: "scalar", Storage.COMPUTE: "compute", Storage.INT64: "int64", Storage.BOOL: "boolean"}
@@ -68,8 +68,8 @@ def host_function(operator: Operator, d: Direction, table: StepTable) -> HostFun
     plans = {tests[number]: build(d.programs[number][1], operator.outputs) for number, _ in chosen}
     for number, _ in chosen:
         (variant, program), plan = d.programs[number], plans[tests[number]]
-        steps = table.add(plan, f"{d.which}_{number}" if several else d.which)
-        code = _VariantCode(operator, d, program, plan, f"{name}_{number}" if several else name, steps)
+        launches = table.add(plan, f"{d.which}_{number}" if several else d.which)
+        code = _VariantCode(operator, d, program, plan, f"{name}_{number}" if several else name, launches)
         definitions.append((*(_conditions(variant) if several else ()), *laid_out(code.lines())))
     if several:
         definitions.append(tuple(laid_out(_choice(operator, d, name, chosen))))
@@ -182,12 +182,18 @@ class _VariantCode:
     """The body of one variant."""
 
     def __init__(
-        self, operator: Operator, d: Direction, program: Program, plan: KernelPlan, name: str, numbers: Sequence[int]
+        self,
+        operator: Operator,
+        d: Direction,
+        program: Program,
+        plan: KernelPlan,
+        name: str,
+        launches: Sequence[Launch],
     ) -> None:
         self.operator, self.d = operator, d
         self.program, self.plan = program, plan
         self.name = name
-        self.step_numbers = numbers
+        self.launches = launches
         self.dims = [x.name for x in plan.dims]
         self.arguments = [b for b in plan.arguments if b.name in d.tensors]
         self.printer = Printer(NATIVE, self._leaf)
@@ -212,7 +218,11 @@ class _VariantCode:
         ]
         body += self._expected()
         body.append("call.hold();")
-        body += [line for a in self.operator.params if a.name in used for line in self._number(a)]
+        body += [
+            f"call.items({a.name}, {a.length});"
+            for a in self.operator.params
+            if a.name in used and a.length is not None
+        ]
         body += self._steps()
         return block(_head(self.operator, self.d, self.name), [*body, *self._return()])
 
@@ -263,18 +273,11 @@ class _VariantCode:
                 return Text(f"call.size({self.dims.index(name)})", _ATOM, Kind.INT)
             case Param(name, item):
                 a = next(a for a in self.operator.params if a.name == name)
-                text = name + (".value_or(0)" if _may_miss(a) else "")
+                empty = f"{_NUMBERS[a.type]}{{}}" if item is None else "{}"
+                text = name + (f".value_or({empty})" if _may_miss(a) else "")
                 return Text(text if item is None else f"{text}[{item}]", _ATOM, Kind.INT)
             case _:
                 raise AssertionError(f"{self.plan.name}: {e} in a size")
-
-    def _number(self, a: Argument) -> list[str]:
-        if a.type == "str":
-            return []
-        name = a.name
-        if a.length is not None:
-            return [f"call.numbers({name}, {a.length});"]
-        return [f"call.number({name}.value_or({_NUMBERS[a.type]}{{}}));" if _may_miss(a) else f"call.number({name});"]
 
     # --- steps -------------------------------------------------------------------------------------------------------
 
@@ -289,7 +292,7 @@ class _VariantCode:
 
     def _steps(self) -> list[str]:
         lines = self._memory()
-        numbers = iter(self.step_numbers)
+        launches = iter(self.launches)
         for step in self.plan.steps:
             if isinstance(step, Contract):
                 lines += self._contract(step)
@@ -299,9 +302,20 @@ class _VariantCode:
                 continue
             condition = self._wanted(step.results)
             lines += self._checks(step, condition)
-            run = f"call.run({next(numbers)});"
-            lines.append(f"if ({condition}) {run}" if condition else run)
+            lines += under(condition, self._run(next(launches)))
         return lines
+
+    def _run(self, launch: Launch) -> str:
+        numbers = {b.name: str(k) for k, b in enumerate(self._order())}
+        groups = [
+            [numbers[t] for t in launch.tensors],
+            [self.printer(e) for e in launch.ints],
+            [self.printer(e) for e in launch.reals],
+        ]
+        while not groups[-1]:
+            groups.pop()
+        listed = [f"{{{', '.join(g)}}}" for g in groups]
+        return f"call.run({', '.join([str(launch.kernel), *listed])});"
 
     def _checks(self, step: Kernel, condition: str) -> list[str]:
         """The position of an extreme needs something to stand on."""
@@ -339,14 +353,9 @@ class _VariantCode:
             bias = f'"{c.bias.buffer}"' if c.bias is not None else "nullptr"
             value = f'call.rows_by_rows("{form[0].buffer}", "{form[1].buffer}", {bias}, {element})'
         else:
-            equals = equation(c.a, c.b, c.out)
+            equals = equation(c)
             value = f'call.contract("{equals}", "{c.a.buffer}", "{c.b.buffer}", {element})'
-        condition = self._wanted(c.results)
-        line = f'call.set("{c.out.buffer}", {value});'
-        short = f"if ({condition}) {line}"
-        if condition and len(short) < LIMIT - 2:
-            return [short]
-        return block(f"if ({condition}) {{", [line]) if condition else [line]
+        return under(self._wanted(c.results), f'call.set("{c.out.buffer}", {value});')
 
     def _convolve(self, c: Convolve) -> list[str]:
         element = self._element(self.plan.buffer(c.name).storage)
@@ -386,13 +395,3 @@ class _VariantCode:
         value = self.values.get(r.name)
         found = self.carriers[value] if value is not None and BATCH in r.shape else None
         return None if found == tuple(t.name for t in self.program.inputs if BATCH in t.shape) else found
-
-
-def equation(a: Operand, b: Operand, out: Operand) -> str:
-    """A contraction for einsum."""
-    letters: dict[str, str] = {"...": "..."}
-    for name in (*a.labels, *b.labels):
-        if name not in letters:
-            letters[name] = chr(ord("a") + len(letters) - 1)
-    parts = ["".join(letters[x] for x in o.labels) for o in (a, b, out)]
-    return f"{parts[0]},{parts[1]}->{parts[2]}"

@@ -6,6 +6,7 @@ with the same words everywhere.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -14,15 +15,14 @@ from opgen.code.python_text import python_text
 from opgen.code.signature import is_computed
 from opgen.ir.declared import Domain
 from opgen.ir.polynomial import polynomial
-from opgen.ir.program import Argument, Axis, DimSource, Kind, Output, Program, Tensor
+from opgen.ir.program import Argument, Axis, DimSource, Kind, Program
 from opgen.ir.ranges import derived_sizes, facts_of, is_nonnegative, loops_in, positive_params
-from opgen.ir.scalar import BATCH, ONE, Apply, Dim, Param, Scalar, sub, transform, walk
+from opgen.ir.scalar import ONE, Apply, Dim, Param, Scalar, sub, transform, walk
 from opgen.ir.text import scalar as scalar_text
-from opgen.package.shapes import Sizes, carriers, check_lines, dims_in, empty_line, local, size_lines
+from opgen.package.shapes import Sizes, check_lines, dims_in, local, size_lines
 from opgen.package.view import Surface
-from opgen.torch.conditions import Switches, chain
-from opgen.torch.functions import MASK, is_upcast
-from opgen.torch.program import DTYPES
+from opgen.torch.conditions import Switches, chain, told_by
+from opgen.torch.functions import MASK
 
 
 def check_body(s: Surface) -> tuple[str, ...]:
@@ -224,19 +224,7 @@ def _optional(s: Surface, p: Program, name: str, e: Scalar) -> tuple[str, ...]:
     return tuple(n for n in dict.fromkeys(found) if n in s.operator.optional)
 
 
-# --- fake kernels ----------------------------------------------------------------------------------------------------
-
-
-def _float_input(inputs: Sequence[Tensor], optional: Sequence[str]) -> str:
-    always = [t.name for t in inputs if t.kind is Kind.FLOAT and t.name not in optional]
-    return always[0] if always else ""
-
-
-def fake_body(s: Surface) -> tuple[str, ...]:
-    """`return` of empty results, one branch for each shape that variants give them."""
-    upcast = is_upcast(s.programs("forward"), s.operator)
-    branches = [_fake_branch(s, p, upcast=upcast) for _, p in s.programs("forward")]
-    return tuple(branched(s, branches, returns=True))
+# --- variants --------------------------------------------------------------------------------------------------------
 
 
 def branched(
@@ -262,66 +250,20 @@ def branched(
     return out
 
 
-def _fake_branch(s: Surface, p: Program, *, upcast: bool) -> tuple[str, ...]:
-    sizes = Sizes(p)
-    carried = carriers(p)
-    like = _float_input(p.inputs, s.operator.optional) or next((t.name for t in p.inputs), "")
-    found = {o.name: o for o in p.outputs}
-    texts = []
-    for name in (*s.output_names, *s.residuals):
-        o = found.get(name)
-        if o is None:
-            texts.append("None")
-            continue
-        residual = name in s.residuals
-        batch = carried[o.value] if residual else sizes.whole()
-        texts.append(empty_line(sizes, o, like, _dtype(o, p, like, upcast=upcast and residual), batch))
-    return (*sizes.lines, *_return(texts))
+def backward_lines(
+    s: Surface, arguments: Sequence[str], branches: Sequence[tuple[str, ...]], *, returns: bool
+) -> list[str]:
+    """The branches of all variants, chosen by the arguments of the backward op."""
+    told = told_by([(d.variant, d.backward) for d in s.derived if d.backward is not None], s.operator.outputs)
+    lines = branched(s, branches, returns=returns, told=told)
+    for name in s.operator.optional:  # an input that the gradients do not take is there if its own is needed
+        if name not in arguments and name in s.wrt:
+            mask = needed(s, name)
+            there, absent = rf"\b{name} is not None", rf"\b{name} is None"
+            lines = [re.sub(absent, f"not {mask}", re.sub(there, mask, line)) for line in lines]
+    return lines
 
 
-def _dtype(o: Output, p: Program, like: str, *, upcast: bool) -> str:
-    if o.dtype:
-        return DTYPES[o.dtype]
-    match o.kind:
-        case Kind.INT:
-            return "torch.int64"
-        case Kind.BOOL:
-            return "torch.bool"
-        case Kind.FLOAT:
-            kind = next((t.kind for t in p.inputs if t.name == like), None)
-            if kind is not Kind.FLOAT:
-                return "torch.get_default_dtype()"
-            return f"compute_dtype({like})" if upcast else ""
-        case Kind.COMPLEX:
-            raise AssertionError(f"{o.name}: programs are real")
-
-
-def _return(texts: Sequence[str]) -> list[str]:
-    one = f"return {', '.join(texts)}"
-    if len(one) <= 100 or len(texts) == 1:
-        return [one]
-    return ["return (", *(f"    {t}," for t in texts), ")"]
-
-
-def backward_fake_body(s: Surface, saved: Sequence[str]) -> tuple[str, ...]:
-    """An empty gradient for each input that needs one."""
-    first = f"grad_{s.active[0]}"
-    floats = [t.name for t in s.operator.inputs if t.kind is Kind.FLOAT and t.name in saved]
-    dtype = f"{floats[0]}.dtype" if any(o.dtype for o in s.outputs) else ""
-    texts = []
-    lines: dict[str, None] = {}
-    for name in s.wrt:
-        guard = f"{MASK}[{s.inputs.index(name)}]"
-        if name in saved:
-            texts.append(f"{name}.new_empty({name}.shape) if {guard} else None")
-            continue
-        _, p = next((v, p) for v, p in s.programs("backward") if any(o.of == name for o in p.outputs))
-        o = next(o for o in p.outputs if o.of == name)
-        sizes = Sizes(p)
-        batch = tuple(t.name for t in p.inputs if t.name == first) if BATCH in o.shape else ()
-        text = empty_line(sizes, replace(o, like=None), first, dtype, batch)
-        lines |= dict.fromkeys(sizes.lines)
-        texts.append(f"{text} if {guard} else None")
-    if len(texts) == 1:
-        texts = [texts[0].split(" if ")[0]]
-    return (*lines, *_return(texts))
+def needed(s: Surface, name: str) -> str:
+    """Is the gradient of an input asked for?"""
+    return f"{MASK}[{s.inputs.index(name)}]"

@@ -13,8 +13,8 @@ from opgen.ir.program import Program
 from opgen.ir.scalar import Batch, Dim, Lit, Param, Scalar, mul, walk
 from opgen.package.shapes import Sizes
 from opgen.package.view import Surface
-from opgen.package.view_checks import branched
-from opgen.package.view_flops import CountView, backward_lines, count_view, sum_lines
+from opgen.package.view_checks import backward_lines, branched
+from opgen.package.view_flops import CountView, count_view, sum_lines
 from opgen.plan.speed import Choice, Excess
 
 _DOC = "By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."
@@ -32,7 +32,7 @@ def excess_views(s: Surface, c: Choice, typed: Sequence[str], back_typed: Sequen
         if which == "forward":
             found.append(count_view(f"{which}_excess", _DOC, typed, branched(s, branches, returns=True)))
         else:
-            lines = backward_lines(s, [t.partition(":")[0] for t in back_typed], branches)
+            lines = backward_lines(s, [t.partition(":")[0] for t in back_typed], branches, returns=True)
             found.append(count_view(f"{which}_excess", _DOC, back_typed, lines))
     return tuple(v for v in found if v is not None)
 

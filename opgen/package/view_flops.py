@@ -16,9 +16,7 @@ from opgen.ir.scalar import BATCH, Dim, Lit, Scalar, add, mul, substitute
 from opgen.opt.flops import work
 from opgen.package.shapes import Sizes
 from opgen.package.view import Surface
-from opgen.package.view_checks import branched
-from opgen.torch.conditions import told_by
-from opgen.torch.functions import MASK
+from opgen.package.view_checks import backward_lines, branched, needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,25 +51,9 @@ def count_view(name: str, doc: str, typed: Sequence[str], lines: Sequence[str]) 
 def _backward(s: Surface, arguments: Sequence[str]) -> list[str]:
     branches = []
     for d in s.derived:
-        masks = {} if d.backward is None else {k: _needs(s, o.of) for k, o in enumerate(d.backward.outputs)}
+        masks = {} if d.backward is None else {k: needed(s, o.of) for k, o in enumerate(d.backward.outputs)}
         branches.append(("return 0",) if d.backward is None else _branch(s, d.backward, masks))
-    return backward_lines(s, arguments, branches)
-
-
-def backward_lines(s: Surface, arguments: Sequence[str], branches: Sequence[tuple[str, ...]]) -> list[str]:
-    """The branches of all variants, chosen by the arguments of the backward op."""
-    told = told_by([(d.variant, d.backward) for d in s.derived if d.backward is not None], s.operator.outputs)
-    lines = branched(s, branches, returns=True, told=told)
-    for name in s.operator.optional:  # an input that the gradients do not take is there if its own is needed
-        if name not in arguments and name in s.wrt:
-            needs = _needs(s, name)
-            there, absent = rf"\b{name} is not None", rf"\b{name} is None"
-            lines = [re.sub(absent, f"not {needs}", re.sub(there, needs, line)) for line in lines]
-    return lines
-
-
-def _needs(s: Surface, name: str) -> str:
-    return f"{MASK}[{s.inputs.index(name)}]"
+    return backward_lines(s, arguments, branches, returns=True)
 
 
 def _branch(s: Surface, p: Program, masks: dict[int, str]) -> tuple[str, ...]:

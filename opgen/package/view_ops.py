@@ -26,9 +26,10 @@ from opgen.ir.program import Argument, Compute, Kind, Program, Scatter
 from opgen.ir.scalar import BATCH
 from opgen.opt.autocast import Autocast, autocast
 from opgen.package.view import FormulaView, Surface, docstring, formula_view, result_names
-from opgen.package.view_checks import backward_fake_body, check_body, fake_body, value_checks
+from opgen.package.view_checks import check_body, value_checks
 from opgen.package.view_choice import excess_views
 from opgen.package.view_elsewhere import names_in
+from opgen.package.view_fakes import backward_fake_body, fake_body
 from opgen.package.view_flops import CountView, flops_views
 from opgen.package.view_fold import fold_fields
 from opgen.package.view_functional import (

@@ -181,3 +181,13 @@ def linear_form(c: Contract) -> tuple[Operand, Operand] | None:
         if fits and (k,) == c.k and "..." not in matrix.labels:
             return rows, matrix
     return None
+
+
+def equation(c: Contract) -> str:
+    """A contraction for einsum."""
+    letters: dict[str, str] = {"...": "..."}
+    for name in (*c.a.labels, *c.b.labels):
+        if name not in letters:
+            letters[name] = chr(ord("a") + len(letters) - 1)
+    parts = ["".join(letters[x] for x in o.labels) for o in (c.a, c.b, c.out)]
+    return f"{parts[0]},{parts[1]}->{parts[2]}"

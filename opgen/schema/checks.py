@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import chain
 
-from opgen.diagnostics.model import Bag, Label, Span
+from opgen.diagnostics.model import Bag, Diagnostic, Label, Severity, Span
 from opgen.diagnostics.suggest import counted, did_you_mean, listed
-from opgen.schema.elsewhere import HEADER, NATIVE, Callee
+from opgen.schema.elsewhere import ALIASES, HEADER, LIBRARIES, NATIVE, Callee
 from opgen.schema.formula import Formula, Word
 from opgen.schema.leaves import truth
 from opgen.schema.model import FunctionSpec, InputSpec, ModuleSpec, OpSpec, ParamSpec
@@ -22,6 +22,7 @@ def check(spec: OpSpec, bag: Bag) -> None:
     for function in spec.functions:
         _function(function, bag)
     _callables(spec, bag)
+    _aliases(spec, bag)
     names = tuple(tensor.name for tensor in spec.inputs)
     if spec.inplace is not None:
         _inplace(spec, spec.inplace, bag)
@@ -129,6 +130,18 @@ def _function(function: FunctionSpec, bag: Bag) -> None:
     if HEADER in spelled and not any(key in spelled for key in NATIVE):
         header = spelled[HEADER]
         bag.error("OPG117", "`include` is of use for a name of C++ only", header.span, hints=("add `cpp: …`",))
+
+
+def _aliases(spec: OpSpec, bag: Bag) -> None:
+    """Names that packages have in a file that imports them: nobody imports them under these for a spec."""
+    blocks = [b.path for b in (spec.forward, spec.backward) if isinstance(b, Callee)]
+    externs = [name for f in spec.functions for library, name in f.extern if library in LIBRARIES]
+    for path in (*([spec.reference] if spec.reference is not None else []), *blocks, *externs):
+        root, dot, rest = path.partition(".")
+        if dot and root in ALIASES:
+            hints = (f"write the whole path: `{ALIASES[root]}.{rest}`",)
+            message = f"`{root}` is no package, but what some files call `{ALIASES[root]}`"
+            bag.add(Diagnostic("OPG122", message, path.span, "not found", hints=hints, severity=Severity.WARNING))
 
 
 def _callables(spec: OpSpec, bag: Bag) -> None:

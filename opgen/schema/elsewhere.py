@@ -19,6 +19,11 @@ from opgen.schema.nodes import Mapping, Node, Scalar
 
 Library = Literal["torch", "numpy"]
 
+ALIASES = {  # what files that import a package call it
+    "F": "torch.nn.functional",
+    "nn": "torch.nn",
+    "np": "numpy",
+}
 LIBRARIES: tuple[Library, ...] = ("torch", "numpy")
 NATIVE = ("cpp", "cuda")
 HEADER = "include"
@@ -62,10 +67,12 @@ def callee(node: Mapping) -> Callee:
             hints=("a function of one number at a time may be `extern` in C++, under `functions`",),
         )  # fmt: skip
     if isinstance(value, Scalar) and not DOTTED.fullmatch(value.text):
-        statement = f"{key.text} = {shortened(value.text)}"
+        field = str(node.key or "forward")
+        target = f"grad_{key.text}" if field == "backward" and not key.text.startswith("grad_") else key.text
+        statement = f"{target} = {shortened(value.text)}"
         raise refused(
             "OPG112", "expected a formula, found a mapping", node, label="expected a formula",
-            hints=(f"statements are lines of one block with `=`: `forward: |`, and indented below it `{statement}`",),
+            hints=(f"statements are lines of one block with `=`: `{field}: |`, and indented below it `{statement}`",),
         )  # fmt: skip
     library: Library = "numpy" if _back_end(key, LIBRARIES) == "numpy" else "torch"
     return Callee(dotted(value), library, node.span)

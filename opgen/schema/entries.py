@@ -164,6 +164,8 @@ def save(node: object) -> Literal["auto"] | tuple[Word, ...]:
                 if not isinstance(item, Scalar):
                     raise expected("a name", item, node=item)
             return tuple(name(item) for item in node.items)
+        case Scalar(text="all" | "none" | "true" | "false"):
+            raise expected("`auto` or a list of names", node, "leave it away: what is kept is chosen by cost")
         case _:
             raise listed_alone(node, "`auto` or a list of names")
 

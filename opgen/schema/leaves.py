@@ -36,6 +36,8 @@ _TYPES = {  # what types are called elsewhere
     "float16": "half",
     **dict.fromkeys(("string", "text", "enum", "choice", "literal"), "str"),
 }
+_SIZED = {"float16": "half", "double": "float64", "long": "int64"}
+_RESERVED = ("int8", "uint8", "int16", "uint16", "int32", "short", "char", "byte", "float8_e4m3fn", "float8_e5m2")
 _DEFAULTED = re.compile(r"(\w+)\s*=\s*([\w.+-]+)")
 _LONGEST = 100  # files and C++ functions are named after an operator
 DOTTED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+")
@@ -156,8 +158,12 @@ def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str
             hints = (f"a default is a field: `{{{given[1]}: {{type: float, default: {given[2]}}}}}`",)
         if not name.isascii():
             hints += ("names are made of ASCII letters, digits and `_`",)
-        if len(name.split()) > 1:
+        if name.endswith("?") and pattern.fullmatch(name[:-1]):
+            hints = (f"what may be missing says so: `{name[:-1]}: {{…, optional: true}}`",)
+        if len(name.split()) > 1 and all(part.isidentifier() for part in name.replace(",", " ").split()):
             hints += (f"several names are separated by commas: `{shortened(', '.join(name.split()))}`",)
+        if pattern is DOTTED and not hints:
+            hints = ("a reference is the path of one function that exists: `torch.nn.functional.relu`, say",)
         raise refused("OPG113", f"`{shortened(name)}` is not {what}", node, label=f"not {what}", hints=hints)
     if keyword.iskeyword(name):
         label = f"`{name}` is a keyword of Python"
@@ -219,15 +225,21 @@ def one_of(*allowed: str, unnamed: str = "") -> Callable[[object], str]:
         if not isinstance(node, Scalar):
             raise expected(what, node)
         if node.text not in allowed:
-            alias = _alias(node.text)
+            reserved = "int64" in allowed and node.text.lower().rpartition(".")[2] in _RESERVED
+            alias = None if reserved else _alias(node.text, allowed)
             guess = alias if alias in allowed else closest(node.text, allowed)
             meant = respelt(node, guess) if guess else None
             hints = [f"write `{guess}`" if alias else f"did you mean `{guess}`?"] if guess else []
             if guess and guess == unnamed:
                 hints = ["a param of a few words has `choices: [a, b]`, and no `type`"]
-            elif alias and re.search(r"\d", node.text):
+            elif reserved:
+                guess = "int64" if "int" in node.text.lower() else "half"
+                hints = [f"write `{guess}`", f"`{node.text}` is reserved for later: the smallest stored is `{guess}`"]
+            elif alias and re.search(r"\d", node.text) and not re.search(r"\d", alias) and alias != "half":
                 hints.append(f"`{guess}` stands for all its sizes")
-            if not guess and re.fullmatch(r"([\w.]+\.)?(nd)?(tensor|array)", node.text.lower()):
+            if not guess and unnamed and node.text.lower() in ("tuple", "list", "sequence", "array"):
+                hints.append("a list says the type of each element: `[int, int]`")
+            elif not guess and re.fullmatch(r"([\w.]+\.)?(nd)?(tensor|array)", node.text.lower()):
                 hints.append("tensors are declared under `inputs`")
             message, label = f"expected {what}, found {node.kind}", f"expected {what}"
             raise refused("OPG114", message, label=label, hints=tuple(hints), meant=meant)
@@ -236,9 +248,12 @@ def one_of(*allowed: str, unnamed: str = "") -> Callable[[object], str]:
     return choose
 
 
-def _alias(text: str) -> str | None:
+def _alias(text: str, allowed: tuple[str, ...]) -> str | None:
     """The type that goes by another name elsewhere: `torch.int64`, `np.float32`, `double`."""
     last = text.lower().rpartition(".")[2]
+    exact = _SIZED.get(last, last)
+    if exact in allowed:
+        return exact
     sized = re.fullmatch(r"u?(float|int|bool|complex)_?\d*|c(float|double)", last)
     return _TYPES.get(last) or ((sized[1] or "complex") if sized else None)
 

@@ -53,6 +53,9 @@ ELSEWHERE = {
     ): "an input that may be left out has `optional: true`, and a value then: `absent: 0`",
 }
 
+# Fields for one bound, and how it is said of the name.
+_BOUNDS = {"min": ">=", "ge": ">=", "gt": ">", "max": "<=", "le": "<=", "lt": "<", "minimum": ">=", "maximum": "<="}
+
 # Mistakes below these fields do not change what the formulas mean.
 HARMLESS = frozenset(
     {"summary", "description", "reference", "module", "tests", "exact", "doc", "domain"}
@@ -189,6 +192,9 @@ class _Report:
         hints = (f"did you mean `{guess}`?",) if guess else ()
         if (name, owner) in ELSEWHERE:
             guess, hints = None, (ELSEWHERE[name, owner],)
+        if name in _BOUNDS and "domain" in known and isinstance(node, Scalar):
+            own = self.nearest(item["loc"][:-1]).key or "x"
+            guess, hints = None, (f"a bound is a domain: write `domain: {own} {_BOUNDS[name]} {node.text}`",)
         notes = () if hints else (f"{owner} has the fields {listed(known, 'and')}",)
         place = node.key.span if isinstance(node, Scalar | Sequence | Mapping) and node.key else self.root.span
         label = "not a field"

@@ -200,6 +200,11 @@ class _Composer:
                 related = (Label(first[key.text][0].span, "first given here"),)
                 block = isinstance(value, Scalar) and "=" in value.text
                 hints = (f"several statements are lines of one block: `{key.text}: |`",) if block else ()
+                if isinstance(value, Mapping) and isinstance(before := first[key.text][1], Mapping):
+                    own = [k.text for k, _ in before.entries]
+                    both = (*before.entries, *(e for e in value.entries if e[0].text not in own))
+                    first[key.text] = first[key.text][0], replace(before, entries=both)
+                    hints = (f"one `{key.text}` holds the entries of both",)
                 message = f"`{key.text}` is given twice"
                 self.bag.error("OPG102", message, key.span, label="again here", related=related, hints=hints)
             else:

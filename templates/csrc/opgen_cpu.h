@@ -41,8 +41,8 @@ struct Tensor {
   bool narrow;
 
   Tensor(const OpgenCall& call, int number, int64_t rank, int64_t batch_at = -1)
-      : data(call.tensors[number].data),
-        source(call.tensors[number]),
+      : data(call.tensors[number]->data),
+        source(*call.tensors[number]),
         batch_at(batch_at),
         batch_rank(batch_at < 0 ? 0 : source.ndim - (rank - 1)),
         narrow(source.dtype == OPGEN_FLOAT16 || source.dtype == OPGEN_BFLOAT16) {}

@@ -1,6 +1,8 @@
 // Views of tensors inside kernels, the flattening of loops, and what the host prepares for both.
 #pragma once
 
+#include <array>
+
 #include "opgen_abi.h"
 #include "opgen_types.cuh"
 
@@ -65,6 +67,8 @@ struct Batch {
 // A strided tensor. `at`, `load` and `store` take its positions in declared order, a Place where its batch stands.
 template <typename T>
 struct Tensor {
+  using Element = T;
+
   T* data = nullptr;
   int64_t batch_strides[max_batch] = {};
   int64_t strides[max_axes] = {};
@@ -138,21 +142,39 @@ inline int64_t batch_count(const OpgenCall& call) {
   return count;
 }
 
-// Which argument of the call, how many declared dims it has (its batch counted as one), and where its batch stands (-1:
-// it has none).
-struct Slot {
-  int number;
-  int rank;
-  int batch_at;
+// Which argument of a call a member of a kernel is. Of a tensor also how many declared dims it has (its batch counted
+// as one), and where its batch stands (-1: it has none).
+struct Field {
+  enum Kind { a_tensor, an_integer, a_real, a_fixed, the_batch, the_elements, a_report, a_workspace };
+
+  Kind kind;
+  int number = 0;
+  int rank = 0;
+  int batch_at = -1;
 };
 
-// Reads an OpgenCall for one step: merges the batch dims as far as all its tensors allow, and hands out views.
+constexpr Field tensor(int number, int rank, int batch_at) { return {Field::a_tensor, number, rank, batch_at}; }
+constexpr Field integer(int number) { return {Field::an_integer, number}; }
+constexpr Field real(int number) { return {Field::a_real, number}; }
+constexpr Field fixed(int number) { return {Field::a_fixed, number}; }
+constexpr Field batch() { return {Field::the_batch}; }
+constexpr Field elements() { return {Field::the_elements}; }
+constexpr Field report() { return {Field::a_report}; }
+constexpr Field workspace() { return {Field::a_workspace}; }
+
+// The members of a kernel in their order, tensors first.
+template <typename... Fields>
+constexpr std::array<Field, sizeof...(Fields)> fields(Fields... each) {
+  return {each...};
+}
+
+// Reads an OpgenCall for one kernel: merges the batch dims as far as all its tensors allow, and hands out views. The
+// tensors are the first of its fields.
 template <int Count>
 class Arguments {
  public:
   // (One constructor, not split up: gcc 12 loses the strides when they are set in a function of their own.)
-  Arguments(const OpgenCall& call, const Slot (&slots)[Count]) : call(call) {
-    for (int i = 0; i < Count; ++i) this->slots[i] = slots[i];
+  Arguments(const OpgenCall& call, const Field* slots) : call(call), slots(slots) {
     for (int64_t d = 0; d < call.batch_ndim; ++d) {
       if (call.batch[d] == 1) continue;
       bool merges = rank > 0;
@@ -173,7 +195,7 @@ class Arguments {
 
   template <typename T>
   Tensor<T> tensor(int i) const {
-    const OpgenTensor& source = call.tensors[slots[i].number];
+    const OpgenTensor& source = *call.tensors[slots[i].number];
     Tensor<T> view;
     view.data = static_cast<T*>(source.data);
     if (call.device_room != nullptr && empty(source)) {  // a position out of range is taken as 0, which must be there
@@ -209,7 +231,7 @@ class Arguments {
   }
 
   bool flat(int i) const {
-    const OpgenTensor& source = call.tensors[slots[i].number];
+    const OpgenTensor& source = *call.tensors[slots[i].number];
     if (source.data == nullptr) return true;
     if (reinterpret_cast<uintptr_t>(source.data) % 16 != 0) return false;
     int64_t expected = 1;
@@ -224,19 +246,19 @@ class Arguments {
   }
 
   int64_t batch_rank(int i) const {
-    return slots[i].batch_at < 0 ? 0 : call.tensors[slots[i].number].ndim - (slots[i].rank - 1);
+    return slots[i].batch_at < 0 ? 0 : call.tensors[slots[i].number]->ndim - (slots[i].rank - 1);
   }
 
   // The stride of a tensor along a batch dim of the call: 0 where it broadcasts.
   int64_t batch_stride(int i, int64_t d) const {
-    const OpgenTensor& source = call.tensors[slots[i].number];
+    const OpgenTensor& source = *call.tensors[slots[i].number];
     const int64_t own = d - (call.batch_ndim - batch_rank(i));
     if (slots[i].batch_at < 0 || own < 0 || source.sizes[slots[i].batch_at + own] == 1) return 0;
     return source.strides[slots[i].batch_at + own];
   }
 
   const OpgenCall& call;
-  Slot slots[Count];
+  const Field* slots;
   int rank = 0;
   int64_t sizes[OPGEN_MAX_DIMS] = {};
   int64_t strides[Count][OPGEN_MAX_DIMS] = {};

@@ -19,7 +19,7 @@ import torch
 from opgen.code.templates import root
 from opgen.ir.interp import Array
 from opgen.ir.program import Program
-from opgen.package.step_table import StepTable
+from opgen.package.step_table import Launch, StepTable
 from opgen.plan.build import build
 from opgen.plan.model import KernelPlan
 from opgen.toolchain.compiler import toolchain
@@ -43,8 +43,8 @@ class Results:
 class _Kernels(Compiled):
     """One plan in a library of many."""
 
-    def __init__(self, library: ctypes.CDLL, isa: str, plan: KernelPlan, numbers: tuple[int, ...]) -> None:
-        self.library, self.plan, self.numbers, self.steps = library, plan, numbers, f"op_steps_{isa}"
+    def __init__(self, library: ctypes.CDLL, isa: str, plan: KernelPlan, launches: tuple[Launch, ...]) -> None:
+        self.library, self.plan, self.launches, self.table = library, plan, launches, f"op_steps_{isa}"
 
 
 class Library:
@@ -52,7 +52,7 @@ class Library:
 
     def __init__(self, cases: Sequence[Case], folder: Path, isa: str | None = None) -> None:
         table = StepTable("op")
-        plans: dict[str, list[tuple[KernelPlan, tuple[int, ...]]]] = {}
+        plans: dict[str, list[tuple[KernelPlan, tuple[Launch, ...]]]] = {}
         for c in cases:
             for p in (c.derived.forward, c.derived.backward):
                 if p is not None:

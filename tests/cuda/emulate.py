@@ -16,10 +16,10 @@ from itertools import product
 from math import copysign, inf, isnan
 from pathlib import Path
 
-from opgen.code.cuda_code import cuda_plan
 from opgen.ir.evaluate import Value
 from opgen.ir.interp import Array, expand_to, sum_to
 from opgen.kernel.interp import Machine
+from opgen.package.step_table import Launch
 from opgen.plan.model import KernelPlan, Result, Storage
 
 MAX_DIMS = 12
@@ -45,12 +45,21 @@ class _BadIndex(ctypes.Structure):
 
 class _Call(ctypes.Structure):
     _fields_ = (
-        ("tensors", ctypes.POINTER(_Tensor)), ("batch", ctypes.POINTER(ctypes.c_int64)), ("batch_ndim", ctypes.c_int64),
-        ("dims", ctypes.POINTER(ctypes.c_int64)), ("reals", ctypes.POINTER(ctypes.c_double)),
-        ("ints", ctypes.POINTER(ctypes.c_int64)), ("workspace", ctypes.c_void_p), ("workspace_bytes", ctypes.c_int64),
-        ("dtype", ctypes.c_int64), ("processors", ctypes.c_int64), ("stream", ctypes.c_void_p),
+        ("tensors", ctypes.POINTER(ctypes.POINTER(_Tensor))), ("batch", ctypes.POINTER(ctypes.c_int64)),
+        ("batch_ndim", ctypes.c_int64), ("ints", ctypes.POINTER(ctypes.c_int64)),
+        ("reals", ctypes.POINTER(ctypes.c_double)), ("workspace", ctypes.c_void_p),
+        ("workspace_bytes", ctypes.c_int64), ("dtype", ctypes.c_int64), ("processors", ctypes.c_int64),
+        ("stream", ctypes.c_void_p),
         ("bad_index", ctypes.POINTER(_BadIndex)), ("device_room", ctypes.POINTER(_BadIndex)),
     )  # fmt: skip
+
+
+class _Kernel(ctypes.Structure):
+    _fields_ = (
+        ("run", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_Call))),
+        ("workspace", ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.POINTER(_Call))),
+        ("reports", ctypes.c_int),
+    )
 
 
 def compiler() -> str | None:
@@ -157,10 +166,10 @@ def rounded(dtype: str, array: Array) -> Array:
 class Emulated:
     """A plan of an operator, run by its emulated library."""
 
-    def __init__(self, library: Path, op: str, name: str, plan: KernelPlan) -> None:
+    def __init__(self, library: Path, op: str, plan: KernelPlan, launches: Sequence[Launch]) -> None:
         self.library = ctypes.CDLL(str(library))
-        self.plan = plan
-        self.steps = cuda_plan(op, name, plan).steps
+        self.plan, self.launches = plan, tuple(launches)
+        self.table = f"{op}_cuda_steps"
 
     def run(
         self,
@@ -185,31 +194,39 @@ class Emulated:
         return {r.name: self._result(r, memory, arrays, dtype, sizes) for r in self.plan.results}
 
     def _call(self, memory: Mapping[str, Memory], sizes: Machine, dtype: str, processors: int) -> None:
-        missing = _Tensor()
-        tensors = [memory[b.name].descriptor() if b.name in memory else missing for b in self.plan.buffers]
-        reals, ints = numbers(sizes)
-        batch = sizes.batch
-        call = _Call(
-            (_Tensor * len(tensors))(*tensors), (ctypes.c_int64 * max(len(batch), 1))(*batch), len(batch),
-            (ctypes.c_int64 * max(len(self.plan.dims), 1))(*(sizes.dims[d.name] for d in self.plan.dims)),
-            (ctypes.c_double * max(len(reals), 1))(*reals), (ctypes.c_int64 * max(len(ints), 1))(*ints),
+        for launch in self.launches:
+            call = self.call_of(launch, memory, sizes, dtype, processors)
+            bad = self.status_of(launch.kernel, call)
+            if bad is not None:
+                where = f"axis {bad.axis} of {launch.tensors[bad.tensor]}, which has size {bad.size}"
+                raise IndexError(f"index {bad.index} is out of range for {where}")
+
+    def call_of(
+        self, launch: Launch, memory: Mapping[str, Memory], sizes: Machine, dtype: str, processors: int
+    ) -> _Call:
+        """The arguments of one kernel."""
+        tensors = [memory[n].descriptor() if n in memory else _Tensor() for n in launch.tensors]
+        ints = [int(sizes.number(e)) for e in launch.ints]
+        reals = [float(sizes.number(e)) for e in launch.reals]
+        return _Call(
+            (ctypes.POINTER(_Tensor) * len(tensors))(*map(ctypes.pointer, tensors)),
+            (ctypes.c_int64 * max(len(sizes.batch), 1))(*sizes.batch), len(sizes.batch),
+            (ctypes.c_int64 * max(len(ints), 1))(*ints), (ctypes.c_double * max(len(reals), 1))(*reals),
             None, 0, DTYPES[dtype], processors, None, ctypes.pointer(_BadIndex()), ctypes.pointer(_BadIndex()),
         )  # fmt: skip
-        for step in self.steps:
-            room = None
-            if step.workspace is not None:
-                ask = getattr(self.library, step.workspace)
-                ask.restype = ctypes.c_int64
-                call.workspace_bytes = ask(ctypes.byref(call))
-                room = (ctypes.c_double * (call.workspace_bytes // 8 + 1))()
-                call.workspace = ctypes.addressof(room)
-            status = getattr(self.library, step.name)(ctypes.byref(call))
-            if status == BAD_INDEX:
-                bad = call.bad_index.contents
-                where = f"axis {bad.axis} of {self.plan.buffers[bad.tensor].name}, which has size {bad.size}"
-                raise IndexError(f"index {bad.index} is out of range for {where}")
-            if status != 0:
-                raise RuntimeError(f"{step.name} returned {status}")
+
+    def status_of(self, number: int, call: _Call) -> _BadIndex | None:
+        """Run a kernel; the position out of range that it met, if any."""
+        kernel = (_Kernel * (number + 1)).in_dll(self.library, self.table)[number]
+        room = None
+        if kernel.workspace:
+            call.workspace_bytes = kernel.workspace(ctypes.byref(call))
+            room = (ctypes.c_double * (call.workspace_bytes // 8 + 1))()
+            call.workspace = ctypes.addressof(room)
+        status = kernel.run(ctypes.byref(call))
+        if status not in (0, BAD_INDEX):
+            raise RuntimeError(f"kernel {number} returned {status}")
+        return call.bad_index.contents if status == BAD_INDEX else None
 
     def _result(
         self, r: Result, memory: Mapping[str, Memory], arrays: Mapping[str, Array], dtype: str, sizes: Machine
@@ -232,17 +249,3 @@ def element(storage: Storage, dtype: str) -> str:
             return "float32" if dtype in ("float16", "bfloat16") else dtype
         case _:
             return storage.value
-
-
-def numbers(sizes: Machine) -> tuple[list[float], list[int]]:
-    """The params of a call in the order of its plan, floats apart from the others."""
-    reals: list[float] = []
-    ints: list[int] = []
-    for p in sizes.plan.params:
-        given = sizes.params.get(p.name)
-        values = [0] * (p.length or 1) if given is None else given if isinstance(given, (list, tuple)) else [given]
-        if p.type == "float":
-            reals.extend(map(float, values))
-        elif p.type != "str":
-            ints.extend(map(int, values))
-    return reals, ints

@@ -13,7 +13,7 @@ from opgen.code.templates import root
 from opgen.ir.interp import Array, run
 from opgen.ir.program import Kind, Program
 from tests.cuda import emulate
-from tests.cuda.printed import cuda_text
+from tests.cuda.printed import printed
 from tests.plain import planned
 
 CSRC = root() / "csrc"
@@ -46,9 +46,10 @@ class Emulation:
         self.program = program
         self.plan = planned(program)
         source = folder / f"{name}.cu"
-        source.write_text(cuda_text(name, [("run", self.plan)]))
+        text, (launches,) = printed(name, [("run", self.plan)])
+        source.write_text(text)
         library = emulate.compile_emulated(source, [CSRC], folder / f"{name}.so", dtypes)
-        self.emulated = emulate.Emulated(library, name, "run", self.plan)
+        self.emulated = emulate.Emulated(library, name, self.plan, launches)
 
     def check(
         self,

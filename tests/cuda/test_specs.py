@@ -16,7 +16,7 @@ from opgen.ir.program import Kind
 from opgen.package.samples import default_value
 from tests.cuda import emulate
 from tests.cuda.harness import CSRC, near, needs_compiler, sample
-from tests.cuda.printed import cuda_text
+from tests.cuda.printed import printed
 from tests.plain import planned
 from tests.spec_files import SPECS
 from tests.spec_programs import arguments, programs
@@ -35,10 +35,11 @@ def compare(path: Path, kinds: Sequence[str], folder: Path) -> None:
     if not plans:
         return
     source = folder / f"{path.stem}.cu"
-    source.write_text(cuda_text(path.stem, [(name, plan) for name, _, plan, _ in plans]))
+    text, launches = printed(path.stem, [(name, plan) for name, _, plan, _ in plans])
+    source.write_text(text)
     library = emulate.compile_emulated(source, [CSRC], folder / f"{path.stem}.so", ["float64"])
-    for name, p, plan, case in plans:
-        emulated = emulate.Emulated(library, path.stem, name, plan)
+    for (name, p, plan, case), own in zip(plans, launches, strict=True):
+        emulated = emulate.Emulated(library, path.stem, plan, own)
         stated = dict(case.params)
         params = {a.name: stated.get(a.name, default_value(a)) for a in case.variant.program.params}
         large = {n: size for (n, _), size in zip(case.sizes, SIZES, strict=False)}

@@ -73,7 +73,7 @@ def timed() -> Iterator[None]:
 
 @pytest.mark.usefixtures("timed")
 @settings(
-    max_examples=150, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    max_examples=150, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )  # fmt: skip
 @given(spec=SPECS)
 def test_specs_from_nothing(tmp_path_factory: pytest.TempPathFactory, spec: object) -> None:

@@ -43,7 +43,7 @@ def read(written: str) -> Scalar:
 
 
 @given(st.recursive(LEAVES, _deeper, max_leaves=12))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_every_scalar_is_read_back(e: Scalar) -> None:
     written = text.exact(e).replace("[]", "")
     assert read(written) == e, written

@@ -186,13 +186,13 @@ _LEAVES: st.SearchStrategy[Expr] = st.one_of(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.recursive(_LEAVES, _trees, max_leaves=12))
 def test_printing_round_trips(tree: Expr) -> None:
     assert parse(unparse(tree)) == tree
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(alphabet="xyk+-*/()[]<>=., \n\"'#^1e9|~", max_size=40))
 def test_any_text_parses_or_is_reported(text: str) -> None:
     bag = Bag()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from opgen.code.cpp_layout import table_lines
 from opgen.code.templates import fill, root
 from opgen.ir.program import Program
-from opgen.kernel.interp import Machine
-from opgen.package.step_table import StepTable
+from opgen.package.step_table import Launch, StepTable
 from opgen.plan.model import KernelPlan
 from tests.cuda import emulate
 from tests.plain import planned
@@ -43,10 +42,10 @@ def kernels_text(table: StepTable) -> str:
     )
 
 
-def compile_plans(plans: Sequence[tuple[str, KernelPlan]], folder: Path) -> tuple[Path, tuple[tuple[int, ...], ...]]:
-    """One library of the kernels of several plans, and the numbers of their steps."""
+def compile_plans(plans: Sequence[tuple[str, KernelPlan]], folder: Path) -> tuple[Path, tuple[tuple[Launch, ...], ...]]:
+    """One library of the kernels of several plans, and what their steps launch."""
     table = StepTable("op")
-    numbers = tuple(table.add(plan, name) for name, plan in plans)
+    launches = tuple(table.add(plan, name) for name, plan in plans)
     source = folder / "op_kernels.cpp"
     source.write_text(kernels_text(table))
     made = folder / "op.so"
@@ -55,41 +54,28 @@ def compile_plans(plans: Sequence[tuple[str, KernelPlan]], folder: Path) -> tupl
     line = [found, *_FLAGS, f"-I{root() / 'csrc'}", str(source), "-o", str(made)]
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:3000]
-    return made, numbers
+    return made, launches
 
 
 class Compiled(emulate.Emulated):
     """A plan as CPU kernels."""
 
-    steps = "op_steps_baseline"
-
-    def __init__(self, plan: KernelPlan, library: Path, numbers: Sequence[int]) -> None:
-        self.plan, self.numbers = plan, tuple(numbers)
-        self.library = ctypes.CDLL(str(library))
+    def __init__(self, plan: KernelPlan, library: Path, launches: Sequence[Launch]) -> None:
+        super().__init__(library, "op", plan, launches)
+        self.table = "op_steps_baseline"
 
     @staticmethod
     def alone(program: Program, folder: Path) -> Compiled:
         """One program with a library of its own."""
         plan = planned(program)
-        library, (numbers,) = compile_plans([("run", plan)], folder)
-        return Compiled(plan, library, numbers)
+        library, (launches,) = compile_plans([("run", plan)], folder)
+        return Compiled(plan, library, launches)
 
-    def _call(self, memory: Mapping[str, emulate.Memory], sizes: Machine, dtype: str, processors: int) -> None:
-        missing = emulate._Tensor()
-        tensors = [memory[b.name].descriptor() if b.name in memory else missing for b in self.plan.buffers]
-        reals, ints = emulate.numbers(sizes)
-        batch, dims = sizes.batch, [sizes.dims[d.name] for d in self.plan.dims]
-        call = emulate._Call(
-            (emulate._Tensor * len(tensors))(*tensors), (ctypes.c_int64 * max(len(batch), 1))(*batch), len(batch),
-            (ctypes.c_int64 * max(len(dims), 1))(*dims), (ctypes.c_double * max(len(reals), 1))(*reals),
-            (ctypes.c_int64 * max(len(ints), 1))(*ints), None, 0, emulate.DTYPES[dtype], processors, None, None, None,
-        )  # fmt: skip
-        steps = (ctypes.c_void_p * (max(self.numbers, default=0) + 1)).in_dll(self.library, self.steps)
+    def status_of(self, number: int, call: emulate._Call) -> emulate._BadIndex | None:
+        """Run a kernel, its points in two halves."""
+        run = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+        kernel = (run * (number + 1)).in_dll(self.library, self.table)[number]
         host = _Host(_in_halves, emulate._BadIndex(-1))
-        for k in self.numbers:
-            status = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(steps[k])(
-                ctypes.addressof(call), ctypes.addressof(host)
-            )
-            if status == emulate.BAD_INDEX:
-                raise IndexError(f"index {host.bad.index} of {self.plan.buffers[host.bad.tensor].name}")
-            assert status == 0, status
+        status = kernel(ctypes.addressof(call), ctypes.addressof(host))
+        assert status in (0, emulate.BAD_INDEX), status
+        return host.bad if status == emulate.BAD_INDEX else None

@@ -9,7 +9,7 @@ import pytest
 from opgen.code.templates import root
 from tests.cuda import emulate
 from tests.cuda.harness import needs_compiler
-from tests.cuda.printed import cuda_text
+from tests.cuda.printed import printed
 from tests.native.cpu import Compiled, compile_plans
 from tests.plain import planned
 from tests.plan.long_sums import BOUND, LONG
@@ -31,9 +31,10 @@ def on_cuda(tmp_path_factory: pytest.TempPathFactory) -> dict[str, emulate.Emula
     folder: Path = tmp_path_factory.mktemp("cuda")
     plans = [(name, planned(case.program())) for name, case in LONG.items()]
     source = folder / "long.cu"
-    source.write_text(cuda_text("long", plans))
+    text, launches = printed("long", plans)
+    source.write_text(text)
     library = emulate.compile_emulated(source, [root() / "csrc"], folder / "long.so", ["float32"])
-    return {name: emulate.Emulated(library, "long", name, plan) for name, plan in plans}
+    return {name: emulate.Emulated(library, "long", p, own) for (name, p), own in zip(plans, launches, strict=True)}
 
 
 @pytest.mark.parametrize("name", LONG)

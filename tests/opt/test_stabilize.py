@@ -33,6 +33,12 @@ CASES = {
     "log(1 + exp(-x))": "softplus(-x)",
     "1/(1 + exp(-x))": "sigmoid(x)",
     "3/(1 + exp(2*x))": "3*sigmoid(-2*x)",
+    "1/(1 + exp(-x))**2": "sigmoid(x)**2",
+    "x/square(1 + exp(x))": "x*square(sigmoid(-x))",
+    "2*(1 + exp(-x))**-3": "2*sigmoid(x)**3",
+    "rsqrt(1 + exp(-x))": "sqrt(sigmoid(x))",
+    "exp(-x)/(1 + exp(-x))**3": "sigmoid(-x)*sigmoid(x)**2",
+    "exp(x)*sigmoid(-x)": "sigmoid(x)",
     "exp(x)/(exp(x) + 1)": "sigmoid(x)",
     "x/(1 + exp(-x))": "silu(x)",
     "exp(x) - 1": "expm1(x)",
@@ -119,7 +125,13 @@ def test_exact_turns_it_off() -> None:
     assert "log(exp(x[...]) + 1)" in text.program(d.forward) or "log(1 + exp(x[...]))" in text.program(d.forward)
 
 
-@pytest.mark.parametrize("naive", ["log(1 + exp(x))", "x*tanh(log(1 + exp(x)))", "x/(1 + exp(-x))", "log(cosh(x))"])
+@pytest.mark.parametrize(
+    "naive",
+    [
+        *("log(1 + exp(x))", "x*tanh(log(1 + exp(x)))", "x/(1 + exp(-x))", "log(cosh(x))", "1/(1 + exp(-x))**2"),
+        *("x/(1 + exp(x))**3", "1/square(1 + exp(-x))", "(1 + exp(-x))**-2", "exp(-x)/(1 + exp(-x))**3"),
+    ],
+)
 def test_gradients_of_naive_formulas_are_finite_everywhere(naive: str) -> None:
     d = derive_variant(Variant((), pointwise(naive)), Flags())
     assert d.gradient

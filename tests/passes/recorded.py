@@ -17,6 +17,7 @@ from opgen.ir.program import Program
 from opgen.ir.verify import verify
 from opgen.kernel import parse as parse_kernel
 from opgen.kernel import text as kernel_text
+from opgen.kernel.formal import formal
 from opgen.kernel.lanes import lanes, schedule_of
 from opgen.kernel.lower import lower as lower_step
 from opgen.kernel.model import Kernel
@@ -133,6 +134,7 @@ def _whole_way(written: str) -> None:
                 plans[which] = build(program, operator.outputs)
         for plan in plans.values():
             for step in plan.steps:
+                formal(plan, step)
                 lanes(lower_step(plan, step), schedule_of(step))
                 teams(lower_step(plan, step), schedule_of(step))
         autocast((derived.forward,))

@@ -21,6 +21,7 @@ from opgen.ir.verify import verify
 from opgen.lower.operator import lower
 from opgen.opt.affine import kept_sums, with_sums
 from opgen.opt.derive import Derived, derive
+from opgen.package.view import Surface
 from opgen.schema.load import load
 from tests.random_programs.specs import Case
 
@@ -60,9 +61,13 @@ class Checked:
     """What the interpreter has confirmed: the calls of every variant, and how much of it differences could judge."""
 
     case: Case
-    operator: Operator
+    surface: Surface
     calls: list[Call] = field(default_factory=list)
     confirmed: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def operator(self) -> Operator:
+        return self.surface.operator
 
     def of_stage(self, stage: str) -> list[Call]:
         return [c for c in self.calls if c.stage == stage]
@@ -77,8 +82,9 @@ def check(case: Case) -> Checked:
     assert spec is not None, mistakes
     assert operator is not None, mistakes
     assert not mistakes, mistakes
-    done = Checked(case, operator)
-    for d in derive(operator):
+    derived = derive(operator)
+    done = Checked(case, Surface(operator, tuple(derived)))
+    for d in derived:
         _Variant(done, d).check()
     return done
 

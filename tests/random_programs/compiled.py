@@ -12,7 +12,7 @@ from opgen.ir.errors import UnplannableError
 from opgen.ir.interp import Array
 from opgen.plan.model import KernelPlan
 from tests.cuda import emulate
-from tests.cuda.printed import cuda_text
+from tests.cuda.printed import printed
 from tests.native.cpu import Compiled, compile_plans
 from tests.plain import planned
 from tests.random_programs.calls import Call, Checked, same
@@ -67,9 +67,10 @@ class Batch:
         op = f"made{next(_numbers)}"  # libraries of one process share what is of one name
         plans = [(f"p{k}", plan) for k, (_, _, plan) in enumerate(self.calls)]
         source = folder / f"{op}.cu"
-        source.write_text(cuda_text(op, plans))
+        text, launches = printed(op, plans)
+        source.write_text(text)
         library = emulate.compile_emulated(source, [root() / "csrc"], folder / f"{op}.so", ["float64"])
-        return [emulate.Emulated(library, op, name, plan) for name, plan in plans]
+        return [emulate.Emulated(library, op, plan, own) for (_, plan), own in zip(plans, launches, strict=True)]
 
 
 class DiffersError(AssertionError):

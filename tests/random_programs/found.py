@@ -5,6 +5,13 @@ from __future__ import annotations
 X = "inputs: {x: {shape: [..., N]}}\n"
 
 FOUND = {
+    "a factor that may be missing": (
+        "inputs:\n"
+        "  x: {shape: [N, M]}\n"
+        "  y: {shape: [N, M]}\n"
+        "  w: {shape: [N], optional: true}\n"
+        "forward: loss = mean[n, m](w[n]*square(x[n, m] - y[n, m]))\n"
+    ),
     "a number beside tensors": X + "params: {p: {type: float}}\nforward: 'y[..., n] = lerp(x[..., n], p, x[..., n])'\n",
     "a diagonal of what is stored": (
         "inputs: {x: {shape: [..., N]}, w: {shape: [N]}}\n"
@@ -326,6 +333,7 @@ FOUND = {
     ),
 }
 SHAPES = {
+    "a factor that may be missing": {"x": (2, 3), "y": (2, 3), "w": (2,)},
     "a logistic function of constants": {"x": (3,)},
     "powers of literals around a rewrite": {"x": (3,), "w": (3,)},
     "negative powers of an index": {"x": (4,)},

@@ -134,6 +134,7 @@ class World:
     required: dict[str, tuple[Size | str, ...]] = field(default_factory=dict)  # shapes that outputs must state
     pair: tuple[Size | str, ...] | None = None  # the shape of inputs `u` and `v` that are read in one statement only
     kinked: bool = False  # that statement is linear in `u` but for kinks, and `v` has no gradient
+    factor: Tensor | None = None  # an input that is 0 where it is missing
     serial: int = 0
     infinite: bool = False
 

@@ -42,6 +42,8 @@ def cases(draw: st.DrawFn) -> Case:
         lines += (statements.of_a_slope if w.kinked else statements.of_a_sum)(w, w.pair)
     if c.chance(8):
         lines += statements.chosen_reduction(w)
+    if w.factor is not None and c.chance(80):
+        lines += statements.of_a_factor(w, w.factor)
     backward = _override(w, lines) if c.chance(5) else ""
     text = _text(w, inputs, lines, backward)
     ranges = {t.name: (int(t.low), int(t.high)) for t in w.tensors if t.kind == "int" and t.name in shapes}
@@ -110,6 +112,8 @@ def _inputs(w: World) -> tuple[list[str], dict[str, tuple[int, ...]]]:
             if c.chance(40):
                 w.mark("absent value")
                 fields.append("absent: 0.7")
+            else:
+                w.factor = t
         if k and c.chance(8):
             w.mark("input without gradient")
             fields.append("differentiable: false")

@@ -116,7 +116,7 @@ def _guards(w: World) -> tuple[str, ...]:
         w.params["mode"] = "{choices: [fast, slow, none], default: slow}"
         return ('mode == "fast"', 'mode == "slow" or mode == "none"')
     w.mark("guard: bool")
-    w.params["flag"] = "{type: bool, default: true}"
+    w.params["flag"], w.values["flag"] = "{type: bool, default: true}", True
     return ("flag", "not flag")
 
 
@@ -164,6 +164,14 @@ def of_a_slope(w: World, shape: tuple[Size | str, ...]) -> list[str]:
         f"{v}*abs({u} - 0.25)", f"clamp({u}, {v}, {v} + 0.5)*{v}",
     )  # fmt: skip
     return _folded(w, order, c.pick(kinked))
+
+
+def of_a_factor(w: World, factor: Tensor) -> list[str]:
+    """A formula times an input that may be missing, and is 0 then: the result says nothing of the others."""
+    order, at = _along(factor.shape)
+    w.mark("optional factor")
+    body = f"{factor.name}[{at}]*{floats(w, _scope_of(order), DEPTH).at(TIMES)}"
+    return _folded(w, order, body)
 
 
 def _along(shape: tuple[Size | str, ...]) -> tuple[Order, str]:

@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("torch")
 
 from tests.random_programs.calls import Checked
+from tests.random_programs.fakes import check_fakes
 from tests.random_programs.interpreted import check_kernels
 from tests.random_programs.printed import check_torch
 from tests.random_programs.seeds import QUICK, each, programs_of
@@ -39,12 +40,12 @@ LEAST = {  # how often a construct occurs in the quick seeds, somewhat rounded d
     "reduction argmax": 1, "reduction argmin": 1, "argsort": 2, "operator softmax": 1, "operator log_softmax": 4,
     "operator cumsum": 2, "operator cumprod": 1, "operator logcumsumexp": 1, "joint softmax": 1, "local function": 14,
     "stated derivative": 10, "detach": 5, "cast": 2, "**": 14, "0-dim result": 14, "declared outputs": 6,
-    "read and an output": 13, "integer result": 4, "condition as a result": 8, "exact": 6, "once_differentiable": 5,
+    "read and an output": 13, "integer result": 1, "condition as a result": 8, "exact": 6, "once_differentiable": 5,
     "input without gradient": 6, "sum of inputs": 38, "slope": 14, "power of literals": 18,
     "function of a param": 16, "power of an index": 10, "joined": 28, "joined: two": 3,
     "joined: pad": 6, "joined: rest": 6, "joined: guarded": 9, "runs further": 2, "discrete recurrence": 12,
-    "discrete recurrence: or": 4, "discrete recurrence: and": 1, "discrete recurrence: count": 5,
-    "discrete recurrence: pointer": 1,
+    "discrete recurrence: or": 4, "discrete recurrence: and": 1, "discrete recurrence: count": 4,
+    "discrete recurrence: pointer": 1, "optional factor": 3,
 }  # fmt: skip
 
 
@@ -52,6 +53,7 @@ LEAST = {  # how often a construct occurs in the quick seeds, somewhat rounded d
 def test_interpreter_torch_and_kernels(number: int) -> None:
     def both(done: Checked) -> None:
         check_torch(done)
+        check_fakes(done)
         check_kernels(done)
 
     programs = programs_of(number, both)

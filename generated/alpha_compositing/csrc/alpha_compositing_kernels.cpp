@@ -8,9 +8,9 @@ namespace {
 // Every place goes on from the one before it; sequences that do not meet run side by side.
 template <typename opmath_t>
 int forward_through(const OpgenCall& call, OpgenHost& host) {
-  const int64_t T = call.dims[0];
+  const int64_t T = call.ints[0];
   const rt::Tensor<opmath_t> alpha(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> through(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> through(call, 1, 2, 0);
   rt::Loops<2> outer;
   outer.batch(call, &alpha, &through);
   rt::parallel(host, outer.count, T, [&](int64_t begin, int64_t end) {
@@ -33,10 +33,10 @@ int forward_through(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_weight(const OpgenCall& call, OpgenHost& host) {
-  const int64_t T = call.dims[0];
-  const rt::Tensor<opmath_t> through(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> alpha(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> weight(call, 3, 2, 0);
+  const int64_t T = call.ints[0];
+  const rt::Tensor<opmath_t> through(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> alpha(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> weight(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &through, &alpha, &weight);
   outer.dim(T, {0, alpha.stride(1), weight.stride(1)}, true);
@@ -62,12 +62,12 @@ int forward_weight(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t C = call.dims[1];
-  const int64_t T = call.dims[0];
-  const rt::Tensor<opmath_t> through(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> alpha(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> colour(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> output(call, 4, 2, 0);
+  const int64_t C = call.ints[0];
+  const int64_t T = call.ints[1];
+  const rt::Tensor<opmath_t> through(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> alpha(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> colour(call, 2, 3, 0);
+  const rt::Tensor<opmath_t> output(call, 3, 2, 0);
   rt::Loops<4> outer;
   outer.batch(call, &through, &alpha, &colour, &output);
   outer.dim(C, {0, 0, colour.stride(2), output.stride(1)});
@@ -101,12 +101,12 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_grad_weight_1(const OpgenCall& call, OpgenHost& host) {
-  const int64_t T = call.dims[0];
-  const int64_t C = call.dims[1];
+  const int64_t T = call.ints[0];
+  const int64_t C = call.ints[1];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> colour(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> grad_weight(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_weight_1(call, 5, 2, 0);
+  const rt::Tensor<opmath_t> colour(call, 1, 3, 0);
+  const rt::Tensor<opmath_t> grad_weight(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> grad_weight_1(call, 3, 2, 0);
   rt::Loops<4> outer;
   outer.batch(call, &grad_output, &colour, &grad_weight, &grad_weight_1);
   outer.dim(T, {0, colour.stride(1), grad_weight.stride(1), grad_weight_1.stride(1)});
@@ -134,9 +134,9 @@ int backward_grad_weight_1(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_factor_through(const OpgenCall& call, OpgenHost& host) {
-  const int64_t T = call.dims[0];
-  const rt::Tensor<opmath_t> alpha(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> factor_through(call, 6, 2, 0);
+  const int64_t T = call.ints[0];
+  const rt::Tensor<opmath_t> alpha(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> factor_through(call, 1, 2, 0);
   rt::Loops<2> outer;
   outer.batch(call, &alpha, &factor_through);
   outer.dim(T, {alpha.stride(1), factor_through.stride(1)});
@@ -153,11 +153,11 @@ int backward_factor_through(const OpgenCall& call, OpgenHost& host) {
 // Every place goes on from the one before it; sequences that do not meet run side by side.
 template <typename opmath_t>
 int backward_share_through(const OpgenCall& call, OpgenHost& host) {
-  const int64_t T = call.dims[0];
-  const rt::Tensor<opmath_t> grad_weight_1(call, 5, 2, 0);
-  const rt::Tensor<opmath_t> alpha(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> share_through(call, 7, 2, 0);
-  const rt::Tensor<opmath_t> factor_through(call, 6, 2, 0);
+  const int64_t T = call.ints[0];
+  const rt::Tensor<opmath_t> grad_weight_1(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> alpha(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> share_through(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> factor_through(call, 3, 2, 0);
   rt::Loops<5> outer;
   outer.batch(call, &grad_weight_1, &alpha, &share_through, &factor_through, &share_through);
   rt::parallel(host, outer.count, T, [&](int64_t begin, int64_t end) {
@@ -190,11 +190,11 @@ int backward_share_through(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_alpha(const OpgenCall& call, OpgenHost& host) {
-  const int64_t T = call.dims[0];
-  const rt::Tensor<opmath_t> through(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> grad_weight_1(call, 5, 2, 0);
-  const rt::Tensor<opmath_t> share_through(call, 7, 2, 0);
-  const rt::Tensor<opmath_t> grad_alpha(call, 8, 2, 0);
+  const int64_t T = call.ints[0];
+  const rt::Tensor<opmath_t> through(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> grad_weight_1(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> share_through(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> grad_alpha(call, 3, 2, 0);
   rt::Loops<4> outer;
   outer.batch(call, &through, &grad_weight_1, &share_through, &grad_alpha);
   outer.dim(T, {0, grad_weight_1.stride(1), share_through.stride(1), grad_alpha.stride(1)}, true);
@@ -222,12 +222,12 @@ int backward_grad_alpha(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_colour(const OpgenCall& call, OpgenHost& host) {
-  const int64_t T = call.dims[0];
-  const int64_t C = call.dims[1];
+  const int64_t T = call.ints[0];
+  const int64_t C = call.ints[1];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> through(call, 4, 2, 0);
+  const rt::Tensor<opmath_t> through(call, 1, 2, 0);
   const rt::Tensor<opmath_t> alpha(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> grad_colour(call, 9, 3, 0);
+  const rt::Tensor<opmath_t> grad_colour(call, 3, 3, 0);
   rt::Loops<4> outer;
   outer.batch(call, &grad_output, &through, &alpha, &grad_colour);
   outer.dim(T, {0, 0, alpha.stride(1), grad_colour.stride(1)}, true);

@@ -25,13 +25,12 @@ std::tuple<Tensor, Tensor, Tensor> attention_forward_0(const Tensor& query, cons
   call.input("value", value, Element::scalar, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")});
   call.begin();
   call.hold();
-  call.number(scale.value_or(double{}));
   call.allocate("softmax_j_max", Element::compute, {opgen::batch, opgen::dim(0, "L")});
   call.allocate("softmax_j_sum", Element::compute, {opgen::batch, opgen::dim(0, "L")});
   call.allocate("output", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(3, "V")});
   call.allocate("softmax_j_scale", Element::compute, {opgen::batch, opgen::dim(0, "L")});
-  call.run(0);
-  call.run(1);
+  call.run(0, {0, 1, 2, 3, 4, 5}, {call.size(0), call.size(2), call.size(1), call.size(3)}, {scale.value_or(double{})});
+  call.run(1, {4, 6}, {call.size(0)});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor softmax_j_max = call.kept("softmax_j_max", Element::compute, 0, {"query", "key"});
   const Tensor softmax_j_scale = call.kept("softmax_j_scale", Element::compute, 0, {"query", "key"});
@@ -51,8 +50,8 @@ std::tuple<Tensor, Tensor, Tensor> attention_forward_1(const Tensor& query, cons
   call.allocate("softmax_j_sum", Element::compute, {opgen::batch, opgen::dim(0, "L")});
   call.allocate("output", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(3, "V")});
   call.allocate("softmax_j_scale", Element::compute, {opgen::batch, opgen::dim(0, "L")});
-  call.run(2);
-  call.run(3);
+  call.run(2, {0, 1, 2, 3, 4, 5}, {call.size(0), call.size(1), call.size(2), call.size(3)});
+  call.run(1, {4, 6}, {call.size(0)});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor softmax_j_max = call.kept("softmax_j_max", Element::compute, 0, {"query", "key"});
   const Tensor softmax_j_scale = call.kept("softmax_j_scale", Element::compute, 0, {"query", "key"});
@@ -68,13 +67,12 @@ std::tuple<Tensor, Tensor, Tensor> attention_forward_2(const Tensor& query, cons
   call.input("value", value, Element::scalar, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")});
   call.begin();
   call.hold();
-  call.number(scale.value_or(double{}));
   call.allocate("softmax_j_max", Element::compute, {opgen::batch, opgen::dim(0, "L")});
   call.allocate("softmax_j_sum", Element::compute, {opgen::batch, opgen::dim(0, "L")});
   call.allocate("output", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(3, "V")});
   call.allocate("softmax_j_scale", Element::compute, {opgen::batch, opgen::dim(0, "L")});
-  call.run(4);
-  call.run(5);
+  call.run(3, {0, 1, 2, 3, 4, 5}, {call.size(0), call.size(2), call.size(1), call.size(3)}, {scale.value_or(double{})});
+  call.run(1, {4, 6}, {call.size(0)});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor softmax_j_max = call.kept("softmax_j_max", Element::compute, 0, {"query", "key"});
   const Tensor softmax_j_scale = call.kept("softmax_j_scale", Element::compute, 0, {"query", "key"});
@@ -94,8 +92,8 @@ std::tuple<Tensor, Tensor, Tensor> attention_forward_3(const Tensor& query, cons
   call.allocate("softmax_j_sum", Element::compute, {opgen::batch, opgen::dim(0, "L")});
   call.allocate("output", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(3, "V")});
   call.allocate("softmax_j_scale", Element::compute, {opgen::batch, opgen::dim(0, "L")});
-  call.run(6);
-  call.run(7);
+  call.run(4, {0, 1, 2, 3, 4, 5}, {call.size(0), call.size(1), call.size(2), call.size(3)});
+  call.run(1, {4, 6}, {call.size(0)});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor softmax_j_max = call.kept("softmax_j_max", Element::compute, 0, {"query", "key"});
   const Tensor softmax_j_scale = call.kept("softmax_j_scale", Element::compute, 0, {"query", "key"});
@@ -125,7 +123,6 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_0(const Tensor& grad_outpu
   call.input("softmax_j_scale", softmax_j_scale, Element::compute, {opgen::batch, opgen::dim(0, "L")});
   call.begin();
   call.hold();
-  call.number(scale.value_or(double{}));
   call.allocate("dot_softmax_j", Element::compute, {opgen::batch, opgen::dim(0, "L")}, mask[0] || mask[1] || mask[2]);
   call.allocate("grad_query", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")},
                 mask[0] || mask[1] || mask[2]);
@@ -133,8 +130,14 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_0(const Tensor& grad_outpu
                 mask[1] || mask[2]);
   call.allocate("grad_value", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")},
                 mask[1] || mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(8);
-  if (mask[1] || mask[2]) call.run(9);
+  if (mask[0] || mask[1] || mask[2]) {
+    call.run(5, {4, 5, 0, 3, 1, 2, 6, 7}, {call.size(0), call.size(2), call.size(3), call.size(1)},
+             {scale.value_or(double{})});
+  }
+  if (mask[1] || mask[2]) {
+    call.run(6, {1, 2, 0, 3, 4, 5, 6, 8, 9}, {call.size(2), call.size(1), call.size(3), call.size(0)},
+             {scale.value_or(double{})});
+  }
   const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar, 0, "query") : Tensor();
   const Tensor grad_key = mask[1] ? call.result("grad_key", Element::scalar, 0, "key") : Tensor();
   const Tensor grad_value = mask[2] ? call.result("grad_value", Element::scalar, 0, "value") : Tensor();
@@ -163,8 +166,12 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_1(const Tensor& grad_outpu
                 mask[1] || mask[2]);
   call.allocate("grad_value", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")},
                 mask[1] || mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(10);
-  if (mask[1] || mask[2]) call.run(11);
+  if (mask[0] || mask[1] || mask[2]) {
+    call.run(7, {4, 5, 0, 3, 1, 2, 6, 7}, {call.size(0), call.size(1), call.size(2), call.size(3)});
+  }
+  if (mask[1] || mask[2]) {
+    call.run(8, {1, 2, 0, 3, 4, 5, 6, 8, 9}, {call.size(2), call.size(1), call.size(3), call.size(0)});
+  }
   const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar, 0, "query") : Tensor();
   const Tensor grad_key = mask[1] ? call.result("grad_key", Element::scalar, 0, "key") : Tensor();
   const Tensor grad_value = mask[2] ? call.result("grad_value", Element::scalar, 0, "value") : Tensor();
@@ -186,7 +193,6 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_2(const Tensor& grad_outpu
   call.input("softmax_j_scale", softmax_j_scale, Element::compute, {opgen::batch, opgen::dim(0, "L")});
   call.begin();
   call.hold();
-  call.number(scale.value_or(double{}));
   call.allocate("dot_softmax_j", Element::compute, {opgen::batch, opgen::dim(0, "L")}, mask[0] || mask[1] || mask[2]);
   call.allocate("grad_query", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")},
                 mask[0] || mask[1] || mask[2]);
@@ -194,8 +200,14 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_2(const Tensor& grad_outpu
                 mask[1] || mask[2]);
   call.allocate("grad_value", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")},
                 mask[1] || mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(12);
-  if (mask[1] || mask[2]) call.run(13);
+  if (mask[0] || mask[1] || mask[2]) {
+    call.run(9, {4, 5, 0, 3, 1, 2, 6, 7}, {call.size(0), call.size(2), call.size(3), call.size(1)},
+             {scale.value_or(double{})});
+  }
+  if (mask[1] || mask[2]) {
+    call.run(10, {1, 2, 0, 3, 4, 5, 6, 8, 9}, {call.size(2), call.size(1), call.size(3), call.size(0)},
+             {scale.value_or(double{})});
+  }
   const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar, 0, "query") : Tensor();
   const Tensor grad_key = mask[1] ? call.result("grad_key", Element::scalar, 0, "key") : Tensor();
   const Tensor grad_value = mask[2] ? call.result("grad_value", Element::scalar, 0, "value") : Tensor();
@@ -224,8 +236,12 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_3(const Tensor& grad_outpu
                 mask[1] || mask[2]);
   call.allocate("grad_value", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")},
                 mask[1] || mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(14);
-  if (mask[1] || mask[2]) call.run(15);
+  if (mask[0] || mask[1] || mask[2]) {
+    call.run(11, {4, 5, 0, 3, 1, 2, 6, 7}, {call.size(0), call.size(1), call.size(2), call.size(3)});
+  }
+  if (mask[1] || mask[2]) {
+    call.run(12, {1, 2, 0, 3, 4, 5, 6, 8, 9}, {call.size(2), call.size(1), call.size(3), call.size(0)});
+  }
   const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar, 0, "query") : Tensor();
   const Tensor grad_key = mask[1] ? call.result("grad_key", Element::scalar, 0, "key") : Tensor();
   const Tensor grad_value = mask[2] ? call.result("grad_value", Element::scalar, 0, "value") : Tensor();

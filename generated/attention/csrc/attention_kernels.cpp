@@ -8,11 +8,11 @@ namespace {
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[2];
-  const int64_t V_2 = call.dims[3];
-  const int64_t E = call.dims[1];
+  const int64_t S = call.ints[1];
+  const int64_t V_2 = call.ints[3];
+  const int64_t E = call.ints[2];
   const auto scale = static_cast<opmath_t>(call.reals[0]);
-  const int64_t L = call.dims[0];
+  const int64_t L = call.ints[0];
   const rt::Tensor<opmath_t> query(call, 0, 3, 0);
   const rt::Tensor<opmath_t> key(call, 1, 3, 0);
   const rt::Tensor<opmath_t> value_2(call, 2, 3, 0);
@@ -90,9 +90,9 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_0_softmax_j_scale(const OpgenCall& call, OpgenHost& host) {
-  const int64_t L = call.dims[0];
-  const rt::Tensor<opmath_t> softmax_j_sum(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> softmax_j_scale(call, 6, 2, 0);
+  const int64_t L = call.ints[0];
+  const rt::Tensor<opmath_t> softmax_j_sum(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> softmax_j_scale(call, 1, 2, 0);
   rt::Loops<2> outer;
   outer.batch(call, &softmax_j_sum, &softmax_j_scale);
   outer.dim(L, {softmax_j_sum.stride(1), softmax_j_scale.stride(1)});
@@ -109,10 +109,10 @@ int forward_0_softmax_j_scale(const OpgenCall& call, OpgenHost& host) {
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[2];
-  const int64_t E = call.dims[1];
-  const int64_t V_2 = call.dims[3];
-  const int64_t L = call.dims[0];
+  const int64_t S = call.ints[2];
+  const int64_t E = call.ints[1];
+  const int64_t V_2 = call.ints[3];
+  const int64_t L = call.ints[0];
   const rt::Tensor<opmath_t> query(call, 0, 3, 0);
   const rt::Tensor<opmath_t> key(call, 1, 3, 0);
   const rt::Tensor<opmath_t> value_2(call, 2, 3, 0);
@@ -188,33 +188,14 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_1_softmax_j_scale(const OpgenCall& call, OpgenHost& host) {
-  const int64_t L = call.dims[0];
-  const rt::Tensor<opmath_t> softmax_j_sum(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> softmax_j_scale(call, 6, 2, 0);
-  rt::Loops<2> outer;
-  outer.batch(call, &softmax_j_sum, &softmax_j_scale);
-  outer.dim(L, {softmax_j_sum.stride(1), softmax_j_scale.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> softmax_j_sum_at(softmax_j_sum, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> softmax_j_scale_out(softmax_j_scale, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) { softmax_j_scale_out.set(i, 1 / softmax_j_sum_at[i]); });
-    });
-  });
-  return rt::status(host);
-}
-
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[2];
-  const int64_t V_2 = call.dims[3];
-  const int64_t E = call.dims[1];
+  const int64_t S = call.ints[1];
+  const int64_t V_2 = call.ints[3];
+  const int64_t E = call.ints[2];
   const auto scale = static_cast<opmath_t>(call.reals[0]);
-  const int64_t L = call.dims[0];
+  const int64_t L = call.ints[0];
   const rt::Tensor<opmath_t> query(call, 0, 3, 0);
   const rt::Tensor<opmath_t> key(call, 1, 3, 0);
   const rt::Tensor<opmath_t> value_2(call, 2, 3, 0);
@@ -288,32 +269,13 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_2_softmax_j_scale(const OpgenCall& call, OpgenHost& host) {
-  const int64_t L = call.dims[0];
-  const rt::Tensor<opmath_t> softmax_j_sum(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> softmax_j_scale(call, 6, 2, 0);
-  rt::Loops<2> outer;
-  outer.batch(call, &softmax_j_sum, &softmax_j_scale);
-  outer.dim(L, {softmax_j_sum.stride(1), softmax_j_scale.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> softmax_j_sum_at(softmax_j_sum, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> softmax_j_scale_out(softmax_j_scale, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) { softmax_j_scale_out.set(i, 1 / softmax_j_sum_at[i]); });
-    });
-  });
-  return rt::status(host);
-}
-
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int forward_3_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[2];
-  const int64_t E = call.dims[1];
-  const int64_t V_2 = call.dims[3];
-  const int64_t L = call.dims[0];
+  const int64_t S = call.ints[2];
+  const int64_t E = call.ints[1];
+  const int64_t V_2 = call.ints[3];
+  const int64_t L = call.ints[0];
   const rt::Tensor<opmath_t> query(call, 0, 3, 0);
   const rt::Tensor<opmath_t> key(call, 1, 3, 0);
   const rt::Tensor<opmath_t> value_2(call, 2, 3, 0);
@@ -388,39 +350,20 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_3_softmax_j_scale(const OpgenCall& call, OpgenHost& host) {
-  const int64_t L = call.dims[0];
-  const rt::Tensor<opmath_t> softmax_j_sum(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> softmax_j_scale(call, 6, 2, 0);
-  rt::Loops<2> outer;
-  outer.batch(call, &softmax_j_sum, &softmax_j_scale);
-  outer.dim(L, {softmax_j_sum.stride(1), softmax_j_scale.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> softmax_j_sum_at(softmax_j_sum, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> softmax_j_scale_out(softmax_j_scale, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) { softmax_j_scale_out.set(i, 1 / softmax_j_sum_at[i]); });
-    });
-  });
-  return rt::status(host);
-}
-
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[2];
-  const int64_t V_2 = call.dims[3];
-  const int64_t E = call.dims[1];
+  const int64_t S = call.ints[1];
+  const int64_t V_2 = call.ints[2];
+  const int64_t E = call.ints[3];
   const auto scale = static_cast<opmath_t>(call.reals[0]);
-  const int64_t L = call.dims[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
+  const int64_t L = call.ints[0];
+  const rt::Tensor<opmath_t> grad_output(call, 2, 3, 0);
   const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> query(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> key(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> softmax_j_scale(call, 5, 2, 0);
+  const rt::Tensor<opmath_t> query(call, 4, 3, 0);
+  const rt::Tensor<opmath_t> key(call, 5, 3, 0);
+  const rt::Tensor<opmath_t> softmax_j_max(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> softmax_j_scale(call, 1, 2, 0);
   const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_query(call, 7, 3, 0);
   rt::Loops<9> outer;
@@ -535,20 +478,20 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
-  const int64_t L = call.dims[0];
-  const int64_t E = call.dims[1];
-  const int64_t V_2 = call.dims[3];
+  const int64_t L = call.ints[3];
+  const int64_t E = call.ints[1];
+  const int64_t V_2 = call.ints[2];
   const auto scale = static_cast<opmath_t>(call.reals[0]);
-  const int64_t S = call.dims[2];
-  const rt::Tensor<opmath_t> query(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> key(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
+  const int64_t S = call.ints[0];
+  const rt::Tensor<opmath_t> query(call, 0, 3, 0);
+  const rt::Tensor<opmath_t> key(call, 1, 3, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 2, 3, 0);
   const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_scale(call, 5, 2, 0);
   const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
-  const rt::Tensor<opmath_t> grad_key(call, 8, 3, 0);
-  const rt::Tensor<opmath_t> grad_value(call, 9, 3, 0);
+  const rt::Tensor<opmath_t> grad_key(call, 7, 3, 0);
+  const rt::Tensor<opmath_t> grad_value(call, 8, 3, 0);
   rt::Loops<11> outer;
   outer.batch(call, &query, &key, &grad_output, &value_2, &softmax_j_max, &softmax_j_scale, &dot_softmax_j, &query,
               &grad_output, &grad_key, &grad_value);
@@ -638,16 +581,16 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[2];
-  const int64_t E = call.dims[1];
-  const int64_t V_2 = call.dims[3];
-  const int64_t L = call.dims[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
+  const int64_t S = call.ints[2];
+  const int64_t E = call.ints[1];
+  const int64_t V_2 = call.ints[3];
+  const int64_t L = call.ints[0];
+  const rt::Tensor<opmath_t> grad_output(call, 2, 3, 0);
   const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> query(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> key(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> softmax_j_scale(call, 5, 2, 0);
+  const rt::Tensor<opmath_t> query(call, 4, 3, 0);
+  const rt::Tensor<opmath_t> key(call, 5, 3, 0);
+  const rt::Tensor<opmath_t> softmax_j_max(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> softmax_j_scale(call, 1, 2, 0);
   const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_query(call, 7, 3, 0);
   rt::Loops<9> outer;
@@ -762,19 +705,19 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int backward_1_grad_value(const OpgenCall& call, OpgenHost& host) {
-  const int64_t L = call.dims[0];
-  const int64_t E = call.dims[1];
-  const int64_t V_2 = call.dims[3];
-  const int64_t S = call.dims[2];
-  const rt::Tensor<opmath_t> query(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> key(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
+  const int64_t L = call.ints[3];
+  const int64_t E = call.ints[1];
+  const int64_t V_2 = call.ints[2];
+  const int64_t S = call.ints[0];
+  const rt::Tensor<opmath_t> query(call, 0, 3, 0);
+  const rt::Tensor<opmath_t> key(call, 1, 3, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 2, 3, 0);
   const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_scale(call, 5, 2, 0);
   const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
-  const rt::Tensor<opmath_t> grad_key(call, 8, 3, 0);
-  const rt::Tensor<opmath_t> grad_value(call, 9, 3, 0);
+  const rt::Tensor<opmath_t> grad_key(call, 7, 3, 0);
+  const rt::Tensor<opmath_t> grad_value(call, 8, 3, 0);
   rt::Loops<11> outer;
   outer.batch(call, &query, &key, &grad_output, &value_2, &softmax_j_max, &softmax_j_scale, &dot_softmax_j, &query,
               &grad_output, &grad_key, &grad_value);
@@ -863,17 +806,17 @@ int backward_1_grad_value(const OpgenCall& call, OpgenHost& host) {
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[2];
-  const int64_t V_2 = call.dims[3];
-  const int64_t E = call.dims[1];
+  const int64_t S = call.ints[1];
+  const int64_t V_2 = call.ints[2];
+  const int64_t E = call.ints[3];
   const auto scale = static_cast<opmath_t>(call.reals[0]);
-  const int64_t L = call.dims[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
+  const int64_t L = call.ints[0];
+  const rt::Tensor<opmath_t> grad_output(call, 2, 3, 0);
   const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> query(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> key(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> softmax_j_scale(call, 5, 2, 0);
+  const rt::Tensor<opmath_t> query(call, 4, 3, 0);
+  const rt::Tensor<opmath_t> key(call, 5, 3, 0);
+  const rt::Tensor<opmath_t> softmax_j_max(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> softmax_j_scale(call, 1, 2, 0);
   const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_query(call, 7, 3, 0);
   rt::Loops<9> outer;
@@ -982,20 +925,20 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
-  const int64_t L = call.dims[0];
-  const int64_t E = call.dims[1];
-  const int64_t V_2 = call.dims[3];
+  const int64_t L = call.ints[3];
+  const int64_t E = call.ints[1];
+  const int64_t V_2 = call.ints[2];
   const auto scale = static_cast<opmath_t>(call.reals[0]);
-  const int64_t S = call.dims[2];
-  const rt::Tensor<opmath_t> query(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> key(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
+  const int64_t S = call.ints[0];
+  const rt::Tensor<opmath_t> query(call, 0, 3, 0);
+  const rt::Tensor<opmath_t> key(call, 1, 3, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 2, 3, 0);
   const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_scale(call, 5, 2, 0);
   const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
-  const rt::Tensor<opmath_t> grad_key(call, 8, 3, 0);
-  const rt::Tensor<opmath_t> grad_value(call, 9, 3, 0);
+  const rt::Tensor<opmath_t> grad_key(call, 7, 3, 0);
+  const rt::Tensor<opmath_t> grad_value(call, 8, 3, 0);
   rt::Loops<11> outer;
   outer.batch(call, &query, &key, &grad_output, &value_2, &softmax_j_max, &softmax_j_scale, &dot_softmax_j, &query,
               &grad_output, &grad_key, &grad_value);
@@ -1084,16 +1027,16 @@ int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int backward_3_grad_query(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[2];
-  const int64_t E = call.dims[1];
-  const int64_t V_2 = call.dims[3];
-  const int64_t L = call.dims[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
+  const int64_t S = call.ints[2];
+  const int64_t E = call.ints[1];
+  const int64_t V_2 = call.ints[3];
+  const int64_t L = call.ints[0];
+  const rt::Tensor<opmath_t> grad_output(call, 2, 3, 0);
   const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> query(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> key(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> softmax_j_scale(call, 5, 2, 0);
+  const rt::Tensor<opmath_t> query(call, 4, 3, 0);
+  const rt::Tensor<opmath_t> key(call, 5, 3, 0);
+  const rt::Tensor<opmath_t> softmax_j_max(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> softmax_j_scale(call, 1, 2, 0);
   const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_query(call, 7, 3, 0);
   rt::Loops<9> outer;
@@ -1203,19 +1146,19 @@ int backward_3_grad_query(const OpgenCall& call, OpgenHost& host) {
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int backward_3_grad_value(const OpgenCall& call, OpgenHost& host) {
-  const int64_t L = call.dims[0];
-  const int64_t E = call.dims[1];
-  const int64_t V_2 = call.dims[3];
-  const int64_t S = call.dims[2];
-  const rt::Tensor<opmath_t> query(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> key(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
+  const int64_t L = call.ints[3];
+  const int64_t E = call.ints[1];
+  const int64_t V_2 = call.ints[2];
+  const int64_t S = call.ints[0];
+  const rt::Tensor<opmath_t> query(call, 0, 3, 0);
+  const rt::Tensor<opmath_t> key(call, 1, 3, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 2, 3, 0);
   const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
   const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
   const rt::Tensor<opmath_t> softmax_j_scale(call, 5, 2, 0);
   const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
-  const rt::Tensor<opmath_t> grad_key(call, 8, 3, 0);
-  const rt::Tensor<opmath_t> grad_value(call, 9, 3, 0);
+  const rt::Tensor<opmath_t> grad_key(call, 7, 3, 0);
+  const rt::Tensor<opmath_t> grad_value(call, 8, 3, 0);
   rt::Loops<11> outer;
   outer.batch(call, &query, &key, &grad_output, &value_2, &softmax_j_max, &softmax_j_scale, &dot_softmax_j, &query,
               &grad_output, &grad_key, &grad_value);
@@ -1307,17 +1250,14 @@ OPGEN_STEPS(attention) = {
     OPGEN_STEP(forward_0_output),           // 0
     OPGEN_STEP(forward_0_softmax_j_scale),  // 1
     OPGEN_STEP(forward_1_output),           // 2
-    OPGEN_STEP(forward_1_softmax_j_scale),  // 3
-    OPGEN_STEP(forward_2_output),           // 4
-    OPGEN_STEP(forward_2_softmax_j_scale),  // 5
-    OPGEN_STEP(forward_3_output),           // 6
-    OPGEN_STEP(forward_3_softmax_j_scale),  // 7
-    OPGEN_STEP(backward_0_grad_query),      // 8
-    OPGEN_STEP(backward_0_grad_value),      // 9
-    OPGEN_STEP(backward_1_grad_query),      // 10
-    OPGEN_STEP(backward_1_grad_value),      // 11
-    OPGEN_STEP(backward_2_grad_query),      // 12
-    OPGEN_STEP(backward_2_grad_value),      // 13
-    OPGEN_STEP(backward_3_grad_query),      // 14
-    OPGEN_STEP(backward_3_grad_value),      // 15
+    OPGEN_STEP(forward_2_output),           // 3
+    OPGEN_STEP(forward_3_output),           // 4
+    OPGEN_STEP(backward_0_grad_query),      // 5
+    OPGEN_STEP(backward_0_grad_value),      // 6
+    OPGEN_STEP(backward_1_grad_query),      // 7
+    OPGEN_STEP(backward_1_grad_value),      // 8
+    OPGEN_STEP(backward_2_grad_query),      // 9
+    OPGEN_STEP(backward_2_grad_value),      // 10
+    OPGEN_STEP(backward_3_grad_query),      // 11
+    OPGEN_STEP(backward_3_grad_value),      // 12
 };

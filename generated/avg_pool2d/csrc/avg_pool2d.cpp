@@ -20,14 +20,12 @@ Tensor avg_pool2d_forward_0(const Tensor& input, int64_t kernel_size, const std:
   opgen::Call call("avg_pool2d", OPGEN_CHOOSE_STEPS(avg_pool2d), 4);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")});
   call.begin();
-  call.set_size(2, rt::floordiv(call.size(0) + 2 * padding - kernel_size, stride.value_or(0)) + 1);
-  call.set_size(3, rt::floordiv(call.size(1) + 2 * padding - kernel_size, stride.value_or(0)) + 1);
+  call.set_size(2, rt::floordiv(call.size(0) + 2 * padding - kernel_size, stride.value_or(int64_t{})) + 1);
+  call.set_size(3, rt::floordiv(call.size(1) + 2 * padding - kernel_size, stride.value_or(int64_t{})) + 1);
   call.hold();
-  call.number(kernel_size);
-  call.number(stride.value_or(int64_t{}));
-  call.number(padding);
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
-  call.run(0);
+  call.run(0, {0, 1},
+           {call.size(2), call.size(3), kernel_size, stride.value_or(int64_t{}), padding, call.size(0), call.size(1)});
   return call.result("output", Element::scalar);
 }
 
@@ -40,10 +38,8 @@ Tensor avg_pool2d_forward_1(const Tensor& input, int64_t kernel_size, const std:
   call.set_size(2, rt::floordiv(call.size(0) + 2 * padding - kernel_size, kernel_size) + 1);
   call.set_size(3, rt::floordiv(call.size(1) + 2 * padding - kernel_size, kernel_size) + 1);
   call.hold();
-  call.number(kernel_size);
-  call.number(padding);
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
-  call.run(1);
+  call.run(1, {0, 1}, {call.size(2), call.size(3), kernel_size, padding, call.size(0), call.size(1)});
   return call.result("output", Element::scalar);
 }
 
@@ -60,14 +56,15 @@ Tensor avg_pool2d_backward_0(const Tensor& grad_output, const Tensor& input, int
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")});
   call.begin();
-  call.set_size(2, rt::floordiv(call.size(0) + 2 * padding - kernel_size, stride.value_or(0)) + 1);
-  call.set_size(3, rt::floordiv(call.size(1) + 2 * padding - kernel_size, stride.value_or(0)) + 1);
+  call.set_size(2, rt::floordiv(call.size(0) + 2 * padding - kernel_size, stride.value_or(int64_t{})) + 1);
+  call.set_size(3, rt::floordiv(call.size(1) + 2 * padding - kernel_size, stride.value_or(int64_t{})) + 1);
   call.hold();
-  call.number(kernel_size);
-  call.number(stride.value_or(int64_t{}));
-  call.number(padding);
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")}, mask[0]);
-  if (mask[0]) call.run(2);
+  if (mask[0]) {
+    call.run(
+        2, {0, 2},
+        {call.size(0), call.size(1), padding, kernel_size, stride.value_or(int64_t{}), call.size(3), call.size(2)});
+  }
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 
@@ -81,10 +78,8 @@ Tensor avg_pool2d_backward_1(const Tensor& grad_output, const Tensor& input, int
   call.set_size(2, rt::floordiv(call.size(0) + 2 * padding - kernel_size, kernel_size) + 1);
   call.set_size(3, rt::floordiv(call.size(1) + 2 * padding - kernel_size, kernel_size) + 1);
   call.hold();
-  call.number(kernel_size);
-  call.number(padding);
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")}, mask[0]);
-  if (mask[0]) call.run(3);
+  if (mask[0]) call.run(3, {0, 2}, {call.size(0), call.size(1), padding, kernel_size, call.size(3), call.size(2)});
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 

@@ -8,13 +8,13 @@ namespace {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t stride = call.ints[1];
-  const int64_t padding = call.ints[2];
-  const int64_t H = call.dims[0];
-  const int64_t W = call.dims[1];
-  const int64_t kernel_size = call.ints[0];
-  const int64_t P = call.dims[2];
-  const int64_t Q = call.dims[3];
+  const int64_t stride = call.ints[3];
+  const int64_t padding = call.ints[4];
+  const int64_t H = call.ints[5];
+  const int64_t W = call.ints[6];
+  const int64_t kernel_size = call.ints[2];
+  const int64_t P = call.ints[0];
+  const int64_t Q = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 0);
   const rt::Tensor<opmath_t> output(call, 1, 3, 0);
   rt::Loops<2> outer;
@@ -29,10 +29,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> output_sum_fold;
       over_r_s.runs<rt::block>(0, over_r_s.count, row.at, [&](const auto& run) {
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = rt::within(outer.index(row, 0, 0) * stride + over_r_s.index(run, 0, i) - padding, H) && rt::within(outer.index(row, 1, 0) * stride + over_r_s.index(run, 1, i) - padding, W) ? rt::load(
-              input, run.at[0] + (outer.index(row, 0, 0) * stride + over_r_s.index(run, 0,
-              i) - padding) * input.stride(1) + (outer.index(row, 1, 0) * stride + over_r_s.index(run, 1,
-              i) - padding) * input.stride(2)) : opmath_t(0);
+          const auto value = rt::within(outer.index(row, 0, 0) * stride + over_r_s.index(run, 0, i) - padding, H) && rt::within(outer.index(row, 1, 0) * stride + over_r_s.index(run, 1, i) - padding, W) ? rt::load(input, run.at[0] + (outer.index(row, 0, 0) * stride + over_r_s.index(run, 0, i) - padding) * input.stride(1) + (outer.index(row, 1, 0) * stride + over_r_s.index(run, 1, i) - padding) * input.stride(2)) : opmath_t(0);
           output_sum_fold.add(lane, value);
         });
         output_sum_fold.ran(run.size);
@@ -47,12 +44,12 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t kernel_size = call.ints[0];
-  const int64_t padding = call.ints[1];
-  const int64_t H = call.dims[0];
-  const int64_t W = call.dims[1];
-  const int64_t P = call.dims[2];
-  const int64_t Q = call.dims[3];
+  const int64_t kernel_size = call.ints[2];
+  const int64_t padding = call.ints[3];
+  const int64_t H = call.ints[4];
+  const int64_t W = call.ints[5];
+  const int64_t P = call.ints[0];
+  const int64_t Q = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 0);
   const rt::Tensor<opmath_t> output(call, 1, 3, 0);
   rt::Loops<2> outer;
@@ -67,10 +64,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> output_sum_fold;
       over_r_s.runs<rt::block>(0, over_r_s.count, row.at, [&](const auto& run) {
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = rt::within(outer.index(row, 0, 0) * kernel_size + over_r_s.index(run, 0, i) - padding, H) && rt::within(outer.index(row, 1, 0) * kernel_size + over_r_s.index(run, 1, i) - padding, W) ? rt::load(
-              input, run.at[0] + (outer.index(row, 0, 0) * kernel_size + over_r_s.index(run, 0,
-              i) - padding) * input.stride(1) + (outer.index(row, 1, 0) * kernel_size + over_r_s.index(run, 1,
-              i) - padding) * input.stride(2)) : opmath_t(0);
+          const auto value = rt::within(outer.index(row, 0, 0) * kernel_size + over_r_s.index(run, 0, i) - padding, H) && rt::within(outer.index(row, 1, 0) * kernel_size + over_r_s.index(run, 1, i) - padding, W) ? rt::load(input, run.at[0] + (outer.index(row, 0, 0) * kernel_size + over_r_s.index(run, 0, i) - padding) * input.stride(1) + (outer.index(row, 1, 0) * kernel_size + over_r_s.index(run, 1, i) - padding) * input.stride(2)) : opmath_t(0);
           output_sum_fold.add(lane, value);
         });
         output_sum_fold.ran(run.size);
@@ -86,14 +80,14 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t padding = call.ints[2];
-  const int64_t kernel_size = call.ints[0];
-  const int64_t stride = call.ints[1];
-  const int64_t Q = call.dims[3];
-  const int64_t P = call.dims[2];
-  const int64_t H = call.dims[0];
-  const int64_t W = call.dims[1];
+  const int64_t kernel_size = call.ints[3];
+  const int64_t stride = call.ints[4];
+  const int64_t Q = call.ints[5];
+  const int64_t P = call.ints[6];
+  const int64_t H = call.ints[0];
+  const int64_t W = call.ints[1];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 3, 0);
+  const rt::Tensor<opmath_t> grad_input(call, 1, 3, 0);
   rt::Loops<2> outer;
   outer.batch(call, &grad_output, &grad_input);
   outer.dim(H, {0, grad_input.stride(1)}, true);
@@ -117,10 +111,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
           const bool part_5 = part_3 && part_4;
           opmath_t part_6;
           if (part_5) {
-            part_6 = rt::load(grad_output, run.at[0] + rt::floordiv(padding + outer.index(row, 0,
-                              0) - over_r_s.index(run, 0, i),
-                              stride) * grad_output.stride(1) + rt::floordiv(padding + outer.index(row, 1,
-                              0) - over_r_s.index(run, 1, i), stride) * grad_output.stride(2)) / t_3;
+            part_6 = rt::load(grad_output, run.at[0] + rt::floordiv(padding + outer.index(row, 0, 0) - over_r_s.index(run, 0, i), stride) * grad_output.stride(1) + rt::floordiv(padding + outer.index(row, 1, 0) - over_r_s.index(run, 1, i), stride) * grad_output.stride(2)) / t_3;
           } else {
             part_6 = 0;
           }
@@ -138,14 +129,14 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t padding = call.ints[1];
-  const int64_t kernel_size = call.ints[0];
-  const int64_t Q = call.dims[3];
-  const int64_t P = call.dims[2];
-  const int64_t H = call.dims[0];
-  const int64_t W = call.dims[1];
+  const int64_t padding = call.ints[2];
+  const int64_t kernel_size = call.ints[3];
+  const int64_t Q = call.ints[4];
+  const int64_t P = call.ints[5];
+  const int64_t H = call.ints[0];
+  const int64_t W = call.ints[1];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 3, 0);
+  const rt::Tensor<opmath_t> grad_input(call, 1, 3, 0);
   rt::Loops<2> outer;
   outer.batch(call, &grad_output, &grad_input);
   outer.dim(H, {0, grad_input.stride(1)}, true);
@@ -161,9 +152,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         opmath_t part_4;
         if (part_3) {
           const int64_t part_5 = kernel_size * kernel_size;
-          part_4 = rt::load(grad_output, run.of(0, i) + rt::floordiv(padding + outer.index(run, 0, i),
-                            kernel_size) * grad_output.stride(1) + rt::floordiv(padding + outer.index(run, 1, i),
-                            kernel_size) * grad_output.stride(2)) / part_5;
+          part_4 = rt::load(grad_output, run.of(0, i) + rt::floordiv(padding + outer.index(run, 0, i), kernel_size) * grad_output.stride(1) + rt::floordiv(padding + outer.index(run, 1, i), kernel_size) * grad_output.stride(2)) / part_5;
         } else {
           part_4 = 0;
         }

@@ -19,7 +19,7 @@ Tensor bessel_j0_forward(const Tensor& x) {
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(0);
+  call.run(0, {0, 1});
   return call.result("output", Element::scalar);
 }
 
@@ -30,7 +30,7 @@ Tensor bessel_j0_backward(const Tensor& grad_output, const Tensor& x, const std:
   call.begin();
   call.hold();
   call.allocate("grad_x", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(1);
+  if (mask[0]) call.run(1, {0, 1, 2});
   return call.result("grad_x", Element::scalar, 0, "x");
 }
 

@@ -25,9 +25,9 @@ Tensor bilinear_forward_0(const Tensor& input1, const Tensor& input2, const Tens
   call.allocate("sum_i_j_part", Element::compute, {opgen::batch, opgen::dim(0, "I"), opgen::dim(1, "J")});
   call.reserve("sum_i_j");
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(2, "O")});
-  call.run(0);
+  call.run(0, {0, 1, 4}, {call.size(0), call.size(1)});
   call.set("sum_i_j", call.contract("abc,...bc->...a", "weight", "sum_i_j_part", Element::compute));
-  call.run(1);
+  call.run(1, {5, 3, 6}, {call.size(2)});
   return call.result("output", Element::scalar);
 }
 
@@ -41,7 +41,7 @@ Tensor bilinear_forward_1(const Tensor& input1, const Tensor& input2, const Tens
   call.hold();
   call.allocate("output_part", Element::compute, {opgen::batch, opgen::dim(0, "I"), opgen::dim(1, "J")});
   call.reserve("output");
-  call.run(2);
+  call.run(0, {0, 1, 3}, {call.size(0), call.size(1)});
   call.set("output", call.contract("abc,...bc->...a", "weight", "output_part", Element::compute));
   return call.result("output", Element::scalar);
 }
@@ -67,16 +67,16 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> bilinear_backward(const Tensor& grad_
   call.allocate("grad_input2", Element::scalar, {opgen::batch, opgen::dim(1, "J")}, mask[1]);
   call.reserve("grad_weight");
   call.allocate("grad_bias", Element::scalar, {opgen::dim(2, "O")}, mask[3]);
-  if (mask[2]) call.run(3);
+  if (mask[2]) call.run(0, {1, 2, 4}, {call.size(0), call.size(1)});
   if (mask[0] || mask[1]) {
     call.set("grad_sum_i_j_part", call.contract("...a,abc->...bc", "grad_output", "weight", Element::scalar));
   }
-  if (mask[0]) call.run(4);
-  if (mask[1]) call.run(5);
+  if (mask[0]) call.run(2, {5, 2, 6}, {call.size(0), call.size(1)});
+  if (mask[1]) call.run(3, {5, 1, 7}, {call.size(1), call.size(0)});
   if (mask[2]) {
     call.set("grad_weight", call.contract("...a,...bc->abc", "grad_output", "sum_i_j_part", Element::compute));
   }
-  if (mask[3]) call.run(6);
+  if (mask[3]) call.run(4, {0, 9}, {call.size(2)});
   const Tensor grad_input1 = call.result("grad_input1", Element::scalar, 0, "input1");
   const Tensor grad_input2 = call.result("grad_input2", Element::scalar, 0, "input2");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);

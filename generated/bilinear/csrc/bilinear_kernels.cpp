@@ -8,11 +8,11 @@ namespace {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_0_sum_i_j_part(const OpgenCall& call, OpgenHost& host) {
-  const int64_t I = call.dims[0];
-  const int64_t J = call.dims[1];
+  const int64_t I = call.ints[0];
+  const int64_t J = call.ints[1];
   const rt::Tensor<opmath_t> input1(call, 0, 2, 0);
   const rt::Tensor<opmath_t> input2(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> sum_i_j_part(call, 4, 3, 0);
+  const rt::Tensor<opmath_t> sum_i_j_part(call, 2, 3, 0);
   rt::Loops<3> outer;
   outer.batch(call, &input1, &input2, &sum_i_j_part);
   outer.dim(I, {input1.stride(1), 0, sum_i_j_part.stride(1)});
@@ -31,10 +31,10 @@ int forward_0_sum_i_j_part(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t O = call.dims[2];
-  const rt::Tensor<opmath_t> sum_i_j(call, 5, 2, 0);
-  const rt::Tensor<opmath_t> bias(call, 3, 1);
-  const rt::Tensor<opmath_t> output(call, 6, 2, 0);
+  const int64_t O = call.ints[0];
+  const rt::Tensor<opmath_t> sum_i_j(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> bias(call, 1, 1);
+  const rt::Tensor<opmath_t> output(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &sum_i_j, nullptr, &output);
   outer.dim(O, {sum_i_j.stride(1), bias.stride(0), output.stride(1)});
@@ -49,60 +49,14 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_1_output_part(const OpgenCall& call, OpgenHost& host) {
-  const int64_t I = call.dims[0];
-  const int64_t J = call.dims[1];
-  const rt::Tensor<opmath_t> input1(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> input2(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> output_part(call, 3, 3, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, &input1, &input2, &output_part);
-  outer.dim(I, {input1.stride(1), 0, output_part.stride(1)});
-  outer.dim(J, {0, input2.stride(1), output_part.stride(2)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input1_at(input1, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input2_at(input2, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> output_part_out(output_part, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) { output_part_out.set(i, input1_at[i] * input2_at[i]); });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_sum_i_j_part(const OpgenCall& call, OpgenHost& host) {
-  const int64_t I = call.dims[0];
-  const int64_t J = call.dims[1];
-  const rt::Tensor<opmath_t> input1(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> input2(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> sum_i_j_part(call, 4, 3, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, &input1, &input2, &sum_i_j_part);
-  outer.dim(I, {input1.stride(1), 0, sum_i_j_part.stride(1)});
-  outer.dim(J, {0, input2.stride(1), sum_i_j_part.stride(2)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input1_at(input1, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input2_at(input2, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> sum_i_j_part_out(sum_i_j_part, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) { sum_i_j_part_out.set(i, input1_at[i] * input2_at[i]); });
-    });
-  });
-  return rt::status(host);
-}
-
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_grad_input1(const OpgenCall& call, OpgenHost& host) {
-  const int64_t I = call.dims[0];
-  const int64_t J = call.dims[1];
-  const rt::Tensor<opmath_t> grad_sum_i_j_part(call, 5, 3, 0);
-  const rt::Tensor<opmath_t> input2(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> grad_input1(call, 6, 2, 0);
+  const int64_t I = call.ints[0];
+  const int64_t J = call.ints[1];
+  const rt::Tensor<opmath_t> grad_sum_i_j_part(call, 0, 3, 0);
+  const rt::Tensor<opmath_t> input2(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> grad_input1(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &grad_sum_i_j_part, &input2, &grad_input1);
   outer.dim(I, {grad_sum_i_j_part.stride(1), 0, grad_input1.stride(1)});
@@ -130,11 +84,11 @@ int backward_grad_input1(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_grad_input2(const OpgenCall& call, OpgenHost& host) {
-  const int64_t J = call.dims[1];
-  const int64_t I = call.dims[0];
-  const rt::Tensor<opmath_t> grad_sum_i_j_part(call, 5, 3, 0);
+  const int64_t J = call.ints[0];
+  const int64_t I = call.ints[1];
+  const rt::Tensor<opmath_t> grad_sum_i_j_part(call, 0, 3, 0);
   const rt::Tensor<opmath_t> input1(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_input2(call, 7, 2, 0);
+  const rt::Tensor<opmath_t> grad_input2(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &grad_sum_i_j_part, &input1, &grad_input2);
   outer.dim(J, {grad_sum_i_j_part.stride(2), 0, grad_input2.stride(1)});
@@ -162,9 +116,9 @@ int backward_grad_input2(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
-  const int64_t O = call.dims[2];
+  const int64_t O = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_bias(call, 9, 1);
+  const rt::Tensor<opmath_t> grad_bias(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(O, {grad_output.stride(1), grad_bias.stride(0)});
   rt::Loops<2> over_batch;
@@ -190,9 +144,7 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
 OPGEN_STEPS(bilinear) = {
     OPGEN_STEP(forward_0_sum_i_j_part),  // 0
     OPGEN_STEP(forward_0_output),        // 1
-    OPGEN_STEP(forward_1_output_part),   // 2
-    OPGEN_STEP(backward_sum_i_j_part),   // 3
-    OPGEN_STEP(backward_grad_input1),    // 4
-    OPGEN_STEP(backward_grad_input2),    // 5
-    OPGEN_STEP(backward_grad_bias),      // 6
+    OPGEN_STEP(backward_grad_input1),    // 2
+    OPGEN_STEP(backward_grad_input2),    // 3
+    OPGEN_STEP(backward_grad_bias),      // 4
 };

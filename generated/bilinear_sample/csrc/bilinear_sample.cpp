@@ -23,7 +23,7 @@ Tensor bilinear_sample_forward(const Tensor& image, const Tensor& points) {
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::dim(2, "N")});
-  call.run(0);
+  call.run(0, {1, 0, 2}, {call.size(2), call.size(0), call.size(1)});
   return call.result("output", Element::scalar);
 }
 
@@ -39,9 +39,9 @@ std::tuple<Tensor, Tensor> bilinear_sample_backward(const Tensor& grad_output, c
   call.allocate("col", Element::int64, {opgen::dim(2, "N")}, mask[0] || mask[1]);
   call.allocate("grad_image", Element::compute, {opgen::dim(0, "H"), opgen::dim(1, "W")}, mask[0]);
   call.allocate("grad_points", Element::scalar, {opgen::dim(2, "N"), opgen::fixed(2)}, mask[1]);
-  if (mask[0] || mask[1]) call.run(1);
-  if (mask[0]) call.run(2);
-  if (mask[1]) call.run(3);
+  if (mask[0] || mask[1]) call.run(1, {2, 3, 4}, {call.size(2)});
+  if (mask[0]) call.run(2, {5, 3, 4, 0, 2}, {call.size(0), call.size(1), call.size(2)});
+  if (mask[1]) call.run(3, {0, 3, 4, 1, 2, 6}, {call.size(2), call.size(0), call.size(1)});
   return {call.result("grad_image", Element::scalar), call.result("grad_points", Element::scalar)};
 }
 

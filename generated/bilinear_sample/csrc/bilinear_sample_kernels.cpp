@@ -8,11 +8,11 @@ namespace {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t H = call.dims[0];
-  const int64_t W = call.dims[1];
-  const int64_t N = call.dims[2];
-  const rt::Tensor<opmath_t> points_2(call, 1, 2);
-  const rt::Tensor<opmath_t> image(call, 0, 2);
+  const int64_t H = call.ints[1];
+  const int64_t W = call.ints[2];
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> points_2(call, 0, 2);
+  const rt::Tensor<opmath_t> image(call, 1, 2);
   const rt::Tensor<opmath_t> output(call, 2, 1);
   rt::Loops<4> outer;
   outer.dim(N, {points_2.stride(0), points_2.stride(0), 0, output.stride(0)});
@@ -32,11 +32,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const opmath_t part_2 = 1 - rt::abs(points_value_2 + t_2 - over_a_b.index(run, 1, i));
           const opmath_t part_3 = (1 - rt::abs(points_value + t - over_a_b.index(run, 0, i))) * part_2;
-          output_value_fold.add(lane, part_3 * (rt::within(row_2 + over_a_b.index(run, 0, i),
-                                H) && rt::within(col + over_a_b.index(run, 1, i), W) ? rt::load(image,
-                                run.at[2] + (row_2 + over_a_b.index(run, 0,
-                                i)) * image.stride(0) + (col + over_a_b.index(run, 1,
-                                i)) * image.stride(1)) : opmath_t(0)));
+          output_value_fold.add(lane, part_3 * (rt::within(row_2 + over_a_b.index(run, 0, i), H) && rt::within(col + over_a_b.index(run, 1, i), W) ? rt::load(image, run.at[2] + (row_2 + over_a_b.index(run, 0, i)) * image.stride(0) + (col + over_a_b.index(run, 1, i)) * image.stride(1)) : opmath_t(0)));
         });
         output_value_fold.ran(run.size);
       });
@@ -50,10 +46,10 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_col(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[2];
-  const rt::Tensor<opmath_t> points_2(call, 2, 2);
-  const rt::Tensor<int64_t> row_2(call, 3, 1);
-  const rt::Tensor<int64_t> col(call, 4, 1);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> points_2(call, 0, 2);
+  const rt::Tensor<int64_t> row_2(call, 1, 1);
+  const rt::Tensor<int64_t> col(call, 2, 1);
   rt::Loops<4> outer;
   outer.dim(N, {points_2.stride(0), points_2.stride(0), row_2.stride(0), col.stride(0)});
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -75,9 +71,9 @@ int backward_col(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_image(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t H = call.dims[0];
-    const int64_t W = call.dims[1];
-    const rt::Tensor<opmath_t> grad_image(call, 5, 2);
+    const int64_t H = call.ints[0];
+    const int64_t W = call.ints[1];
+    const rt::Tensor<opmath_t> grad_image(call, 0, 2);
     rt::Loops<1> outer;
     outer.dim(H, {grad_image.stride(0)});
     outer.dim(W, {grad_image.stride(1)});
@@ -88,14 +84,14 @@ int backward_grad_image(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t H = call.dims[0];
-  const int64_t W = call.dims[1];
-  const int64_t N = call.dims[2];
-  const rt::Tensor<int64_t> row_2(call, 3, 1);
-  const rt::Tensor<int64_t> col(call, 4, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1);
-  const rt::Tensor<opmath_t> points_2(call, 2, 2);
-  const rt::Tensor<opmath_t> grad_image(call, 5, 2);
+  const int64_t H = call.ints[0];
+  const int64_t W = call.ints[1];
+  const int64_t N = call.ints[2];
+  const rt::Tensor<int64_t> row_2(call, 1, 1);
+  const rt::Tensor<int64_t> col(call, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 3, 1);
+  const rt::Tensor<opmath_t> points_2(call, 4, 2);
+  const rt::Tensor<opmath_t> grad_image(call, 0, 2);
   rt::Loops<6> outer;
   rt::Loops<6> over_n_a_b;
   over_n_a_b.step(0, row_2.stride(0));
@@ -112,16 +108,8 @@ int backward_grad_image(const OpgenCall& call, OpgenHost& host) {
         rt::each_in_order(columns.size, [&](int64_t) {
           const int64_t row_value = rt::load(row_2, point.at[0]);
           const int64_t col_value = rt::load(col, point.at[1]);
-          if (rt::within(row_value + over_n_a_b.index(point, 0, 0), H) && rt::within(col_value + over_n_a_b.index(point,
-              1, 0), W)) {
-            rt::accumulate<rt::Sum>(grad_image, point.at[5] + (row_value + over_n_a_b.index(point, 0,
-                                    0)) * grad_image.stride(0) + (col_value + over_n_a_b.index(point, 1,
-                                    0)) * grad_image.stride(1), rt::load(grad_output,
-                                    point.at[2]) * ((1 - rt::abs(rt::load(points_2,
-                                    point.at[3] + 0 * points_2.stride(1)) - row_value - over_n_a_b.index(point, 0,
-                                    0))) * (1 - rt::abs(rt::load(points_2,
-                                    point.at[4] + 1 * points_2.stride(1)) - col_value - over_n_a_b.index(point, 1,
-                                    0)))));
+          if (rt::within(row_value + over_n_a_b.index(point, 0, 0), H) && rt::within(col_value + over_n_a_b.index(point, 1, 0), W)) {
+            rt::accumulate<rt::Sum>(grad_image, point.at[5] + (row_value + over_n_a_b.index(point, 0, 0)) * grad_image.stride(0) + (col_value + over_n_a_b.index(point, 1, 0)) * grad_image.stride(1), rt::load(grad_output, point.at[2]) * ((1 - rt::abs(rt::load(points_2, point.at[3] + 0 * points_2.stride(1)) - row_value - over_n_a_b.index(point, 0, 0))) * (1 - rt::abs(rt::load(points_2, point.at[4] + 1 * points_2.stride(1)) - col_value - over_n_a_b.index(point, 1, 0)))));
           }
         });
       });
@@ -133,15 +121,15 @@ int backward_grad_image(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_grad_points(const OpgenCall& call, OpgenHost& host) {
-  const int64_t H = call.dims[0];
-  const int64_t W = call.dims[1];
-  const int64_t N = call.dims[2];
+  const int64_t H = call.ints[1];
+  const int64_t W = call.ints[2];
+  const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 1);
-  const rt::Tensor<int64_t> row_2(call, 3, 1);
-  const rt::Tensor<int64_t> col(call, 4, 1);
-  const rt::Tensor<opmath_t> image(call, 1, 2);
-  const rt::Tensor<opmath_t> points_2(call, 2, 2);
-  const rt::Tensor<opmath_t> grad_points(call, 6, 2);
+  const rt::Tensor<int64_t> row_2(call, 1, 1);
+  const rt::Tensor<int64_t> col(call, 2, 1);
+  const rt::Tensor<opmath_t> image(call, 3, 2);
+  const rt::Tensor<opmath_t> points_2(call, 4, 2);
+  const rt::Tensor<opmath_t> grad_points(call, 5, 2);
   rt::Loops<7> outer;
   outer.step(0, grad_output.stride(0));
   outer.step(1, row_2.stride(0));
@@ -167,12 +155,7 @@ int backward_grad_points(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> grad_points_share_1_fold;
       over_a_b.runs<rt::block>(0, over_a_b.count, row.at, [&](const auto& run) {
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t grad_share = grad_output_value * (rt::within(row_value_2 + over_a_b.index(run, 0, i),
-                                                           H) && rt::within(col_value_2 + over_a_b.index(run, 1, i),
-                                                           W) ? rt::load(image,
-                                                           run.at[3] + (row_value_2 + over_a_b.index(run, 0,
-                                                           i)) * image.stride(0) + (col_value_2 + over_a_b.index(run, 1,
-                                                           i)) * image.stride(1)) : opmath_t(0));
+          const opmath_t grad_share = grad_output_value * (rt::within(row_value_2 + over_a_b.index(run, 0, i), H) && rt::within(col_value_2 + over_a_b.index(run, 1, i), W) ? rt::load(image, run.at[3] + (row_value_2 + over_a_b.index(run, 0, i)) * image.stride(0) + (col_value_2 + over_a_b.index(run, 1, i)) * image.stride(1)) : opmath_t(0));
           const int64_t t_5 = -over_a_b.index(run, 0, i);
           const int64_t t_6 = -over_a_b.index(run, 1, i);
           opmath_t part_2;

@@ -24,13 +24,11 @@ Tensor bilinear_splat_forward(const Tensor& values, const Tensor& places, int64_
   call.set_size(1, height);
   call.set_size(2, width);
   call.hold();
-  call.number(height);
-  call.number(width);
   call.allocate("row", Element::int64, {opgen::dim(0, "N")});
   call.allocate("col", Element::int64, {opgen::dim(0, "N")});
   call.allocate("grid", Element::compute, {opgen::dim(1, "H"), opgen::dim(2, "W")});
-  call.run(0);
-  call.run(1);
+  call.run(0, {1, 2, 3}, {call.size(0)});
+  call.run(1, {4, 2, 3, 1, 0}, {call.size(1), call.size(2), call.size(0)});
   return call.result("grid", Element::scalar);
 }
 
@@ -44,14 +42,12 @@ std::tuple<Tensor, Tensor> bilinear_splat_backward(const Tensor& grad_grid, cons
   call.set_size(1, height);
   call.set_size(2, width);
   call.hold();
-  call.number(height);
-  call.number(width);
   call.allocate("row", Element::int64, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("col", Element::int64, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("grad_values", Element::scalar, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("grad_places", Element::scalar, {opgen::dim(0, "N"), opgen::fixed(2)}, mask[1]);
-  if (mask[0] || mask[1]) call.run(2);
-  if (mask[1]) call.run(3);
+  if (mask[0] || mask[1]) call.run(2, {2, 3, 4, 0, 5}, {call.size(0), call.size(1), call.size(2)});
+  if (mask[1]) call.run(3, {3, 4, 1, 0, 2, 6}, {call.size(0), call.size(1), call.size(2)});
   const Tensor grad_values = mask[0] ? call.result("grad_values", Element::scalar) : Tensor();
   const Tensor grad_places = call.result("grad_places", Element::scalar);
   return {grad_values, grad_places};

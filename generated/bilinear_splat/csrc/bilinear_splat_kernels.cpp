@@ -8,10 +8,10 @@ namespace {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_col(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> places(call, 1, 2);
-  const rt::Tensor<int64_t> row_2(call, 2, 1);
-  const rt::Tensor<int64_t> col(call, 3, 1);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> places(call, 0, 2);
+  const rt::Tensor<int64_t> row_2(call, 1, 1);
+  const rt::Tensor<int64_t> col(call, 2, 1);
   rt::Loops<4> outer;
   outer.dim(N, {places.stride(0), places.stride(0), row_2.stride(0), col.stride(0)});
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -31,9 +31,9 @@ int forward_col(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_grid(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t H = call.dims[1];
-    const int64_t W = call.dims[2];
-    const rt::Tensor<opmath_t> grid(call, 4, 2);
+    const int64_t H = call.ints[0];
+    const int64_t W = call.ints[1];
+    const rt::Tensor<opmath_t> grid(call, 0, 2);
     rt::Loops<1> outer;
     outer.dim(H, {grid.stride(0)});
     outer.dim(W, {grid.stride(1)});
@@ -44,14 +44,14 @@ int forward_grid(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t H = call.dims[1];
-  const int64_t W = call.dims[2];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<int64_t> row_2(call, 2, 1);
-  const rt::Tensor<int64_t> col(call, 3, 1);
-  const rt::Tensor<opmath_t> places(call, 1, 2);
-  const rt::Tensor<opmath_t> values(call, 0, 1);
-  const rt::Tensor<opmath_t> grid(call, 4, 2);
+  const int64_t H = call.ints[0];
+  const int64_t W = call.ints[1];
+  const int64_t N = call.ints[2];
+  const rt::Tensor<int64_t> row_2(call, 1, 1);
+  const rt::Tensor<int64_t> col(call, 2, 1);
+  const rt::Tensor<opmath_t> places(call, 3, 2);
+  const rt::Tensor<opmath_t> values(call, 4, 1);
+  const rt::Tensor<opmath_t> grid(call, 0, 2);
   rt::Loops<6> outer;
   rt::Loops<6> over_n_a_b;
   over_n_a_b.step(0, row_2.stride(0));
@@ -68,15 +68,8 @@ int forward_grid(const OpgenCall& call, OpgenHost& host) {
         rt::each_in_order(columns.size, [&](int64_t) {
           const int64_t row_value = rt::load(row_2, point.at[0]);
           const int64_t col_value = rt::load(col, point.at[1]);
-          if (rt::within(row_value + over_n_a_b.index(point, 0, 0), H) && rt::within(col_value + over_n_a_b.index(point,
-              1, 0), W)) {
-            rt::accumulate<rt::Sum>(grid, point.at[5] + (row_value + over_n_a_b.index(point, 0,
-                                    0)) * grid.stride(0) + (col_value + over_n_a_b.index(point, 1, 0)) * grid.stride(1),
-                                    (1 - rt::abs(rt::load(places,
-                                    point.at[2] + 0 * places.stride(1)) - row_value - over_n_a_b.index(point, 0,
-                                    0))) * (1 - rt::abs(rt::load(places,
-                                    point.at[3] + 1 * places.stride(1)) - col_value - over_n_a_b.index(point, 1,
-                                    0))) * rt::load(values, point.at[4]));
+          if (rt::within(row_value + over_n_a_b.index(point, 0, 0), H) && rt::within(col_value + over_n_a_b.index(point, 1, 0), W)) {
+            rt::accumulate<rt::Sum>(grid, point.at[5] + (row_value + over_n_a_b.index(point, 0, 0)) * grid.stride(0) + (col_value + over_n_a_b.index(point, 1, 0)) * grid.stride(1), (1 - rt::abs(rt::load(places, point.at[2] + 0 * places.stride(1)) - row_value - over_n_a_b.index(point, 0, 0))) * (1 - rt::abs(rt::load(places, point.at[3] + 1 * places.stride(1)) - col_value - over_n_a_b.index(point, 1, 0))) * rt::load(values, point.at[4]));
           }
         });
       });
@@ -88,14 +81,14 @@ int forward_grid(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
-  const int64_t H = call.dims[1];
-  const int64_t W = call.dims[2];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> places(call, 2, 2);
-  const rt::Tensor<opmath_t> grad_grid(call, 0, 2);
-  const rt::Tensor<int64_t> row_2(call, 3, 1);
-  const rt::Tensor<int64_t> col(call, 4, 1);
-  const rt::Tensor<opmath_t> grad_values(call, 5, 1);
+  const int64_t H = call.ints[1];
+  const int64_t W = call.ints[2];
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> places(call, 0, 2);
+  const rt::Tensor<opmath_t> grad_grid(call, 3, 2);
+  const rt::Tensor<int64_t> row_2(call, 1, 1);
+  const rt::Tensor<int64_t> col(call, 2, 1);
+  const rt::Tensor<opmath_t> grad_values(call, 4, 1);
   rt::Loops<6> outer;
   outer.step(0, places.stride(0));
   outer.step(1, places.stride(0));
@@ -121,11 +114,7 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const opmath_t part_2 = 1 - rt::abs(places_value_2 + t_2 - over_a_b.index(run, 1, i));
           const opmath_t part_3 = (1 - rt::abs(places_value + t - over_a_b.index(run, 0, i))) * part_2;
-          grad_values_value_fold.add(lane, (rt::within(row_value + over_a_b.index(run, 0, i),
-                                     H) && rt::within(col_value + over_a_b.index(run, 1, i), W) ? rt::load(grad_grid,
-                                     run.at[2] + (row_value + over_a_b.index(run, 0,
-                                     i)) * grad_grid.stride(0) + (col_value + over_a_b.index(run, 1,
-                                     i)) * grad_grid.stride(1)) : opmath_t(0)) * part_3);
+          grad_values_value_fold.add(lane, (rt::within(row_value + over_a_b.index(run, 0, i), H) && rt::within(col_value + over_a_b.index(run, 1, i), W) ? rt::load(grad_grid, run.at[2] + (row_value + over_a_b.index(run, 0, i)) * grad_grid.stride(0) + (col_value + over_a_b.index(run, 1, i)) * grad_grid.stride(1)) : opmath_t(0)) * part_3);
         });
         grad_values_value_fold.ran(run.size);
       });
@@ -139,15 +128,15 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_grad_places(const OpgenCall& call, OpgenHost& host) {
-  const int64_t H = call.dims[1];
-  const int64_t W = call.dims[2];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<int64_t> row_2(call, 3, 1);
-  const rt::Tensor<int64_t> col(call, 4, 1);
-  const rt::Tensor<opmath_t> values(call, 1, 1);
-  const rt::Tensor<opmath_t> grad_grid(call, 0, 2);
-  const rt::Tensor<opmath_t> places(call, 2, 2);
-  const rt::Tensor<opmath_t> grad_places(call, 6, 2);
+  const int64_t H = call.ints[1];
+  const int64_t W = call.ints[2];
+  const int64_t N = call.ints[0];
+  const rt::Tensor<int64_t> row_2(call, 0, 1);
+  const rt::Tensor<int64_t> col(call, 1, 1);
+  const rt::Tensor<opmath_t> values(call, 2, 1);
+  const rt::Tensor<opmath_t> grad_grid(call, 3, 2);
+  const rt::Tensor<opmath_t> places(call, 4, 2);
+  const rt::Tensor<opmath_t> grad_places(call, 5, 2);
   rt::Loops<7> outer;
   outer.step(0, row_2.stride(0));
   outer.step(1, col.stride(0));
@@ -173,11 +162,7 @@ int backward_grad_places(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> grad_places_share_1_fold;
       over_a_b.runs<rt::block>(0, over_a_b.count, row.at, [&](const auto& run) {
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t grad_share = (rt::within(row_value_2 + over_a_b.index(run, 0, i),
-                                       H) && rt::within(col_value_2 + over_a_b.index(run, 1, i),
-                                       W) ? rt::load(grad_grid, run.at[3] + (row_value_2 + over_a_b.index(run, 0,
-                                       i)) * grad_grid.stride(0) + (col_value_2 + over_a_b.index(run, 1,
-                                       i)) * grad_grid.stride(1)) : opmath_t(0)) * values_value;
+          const opmath_t grad_share = (rt::within(row_value_2 + over_a_b.index(run, 0, i), H) && rt::within(col_value_2 + over_a_b.index(run, 1, i), W) ? rt::load(grad_grid, run.at[3] + (row_value_2 + over_a_b.index(run, 0, i)) * grad_grid.stride(0) + (col_value_2 + over_a_b.index(run, 1, i)) * grad_grid.stride(1)) : opmath_t(0)) * values_value;
           const int64_t t_7 = -over_a_b.index(run, 0, i);
           const int64_t t_8 = -over_a_b.index(run, 1, i);
           opmath_t part_2;

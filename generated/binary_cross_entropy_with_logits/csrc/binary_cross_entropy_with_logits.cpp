@@ -25,7 +25,7 @@ Tensor binary_cross_entropy_with_logits_forward_0(const Tensor& input, const Ten
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {});
-  call.run(0);
+  call.run(0, {1, 0, 2, 3, 4});
   return call.result("output", Element::scalar);
 }
 
@@ -40,7 +40,7 @@ Tensor binary_cross_entropy_with_logits_forward_1(const Tensor& input, const Ten
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {});
-  call.run(1);
+  call.run(1, {1, 0, 2, 3, 4});
   return call.result("output", Element::scalar);
 }
 
@@ -55,7 +55,7 @@ Tensor binary_cross_entropy_with_logits_forward_2(const Tensor& input, const Ten
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(2);
+  call.run(2, {1, 0, 2, 3, 4});
   return call.result("output", Element::scalar);
 }
 
@@ -69,7 +69,7 @@ Tensor binary_cross_entropy_with_logits_forward_3(const Tensor& input, const Ten
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {});
-  call.run(3);
+  call.run(3, {1, 0, 2, 3});
   return call.result("output", Element::scalar);
 }
 
@@ -83,7 +83,7 @@ Tensor binary_cross_entropy_with_logits_forward_4(const Tensor& input, const Ten
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {});
-  call.run(4);
+  call.run(4, {1, 0, 2, 3});
   return call.result("output", Element::scalar);
 }
 
@@ -97,7 +97,7 @@ Tensor binary_cross_entropy_with_logits_forward_5(const Tensor& input, const Ten
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(5);
+  call.run(5, {1, 0, 2, 3});
   return call.result("output", Element::scalar);
 }
 
@@ -111,7 +111,7 @@ Tensor binary_cross_entropy_with_logits_forward_6(const Tensor& input, const Ten
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {});
-  call.run(6);
+  call.run(6, {1, 0, 2, 3});
   return call.result("output", Element::scalar);
 }
 
@@ -125,7 +125,7 @@ Tensor binary_cross_entropy_with_logits_forward_7(const Tensor& input, const Ten
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {});
-  call.run(7);
+  call.run(7, {1, 0, 2, 3});
   return call.result("output", Element::scalar);
 }
 
@@ -139,7 +139,7 @@ Tensor binary_cross_entropy_with_logits_forward_8(const Tensor& input, const Ten
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(8);
+  call.run(8, {1, 0, 2, 3});
   return call.result("output", Element::scalar);
 }
 
@@ -152,7 +152,7 @@ Tensor binary_cross_entropy_with_logits_forward_9(const Tensor& input, const Ten
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {});
-  call.run(9);
+  call.run(9, {1, 0, 2});
   return call.result("output", Element::scalar);
 }
 
@@ -165,7 +165,7 @@ Tensor binary_cross_entropy_with_logits_forward_10(const Tensor& input, const Te
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {});
-  call.run(10);
+  call.run(10, {1, 0, 2});
   return call.result("output", Element::scalar);
 }
 
@@ -178,7 +178,7 @@ Tensor binary_cross_entropy_with_logits_forward_11(const Tensor& input, const Te
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(11);
+  call.run(11, {1, 0, 2});
   return call.result("output", Element::scalar);
 }
 
@@ -236,7 +236,7 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_0(const Ten
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(12);
+  if (mask[0] || mask[1]) call.run(12, {0, 3, 2, 1, 4, 5, 6});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};
@@ -258,7 +258,7 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_1(const Ten
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(13);
+  if (mask[0] || mask[1]) call.run(13, {0, 3, 2, 1, 4, 5, 6});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};
@@ -280,7 +280,7 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_2(const Ten
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(14);
+  if (mask[0] || mask[1]) call.run(14, {0, 3, 2, 1, 4, 5, 6});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};
@@ -301,7 +301,7 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_3(const Ten
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(15);
+  if (mask[0] || mask[1]) call.run(15, {0, 3, 2, 1, 4, 5});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};
@@ -322,7 +322,7 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_4(const Ten
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(16);
+  if (mask[0] || mask[1]) call.run(16, {0, 3, 2, 1, 4, 5});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};
@@ -343,7 +343,7 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_5(const Ten
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(17);
+  if (mask[0] || mask[1]) call.run(17, {0, 3, 2, 1, 4, 5});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};
@@ -364,7 +364,7 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_6(const Ten
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(18);
+  if (mask[0] || mask[1]) call.run(18, {0, 2, 1, 3, 4, 5});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};
@@ -385,7 +385,7 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_7(const Ten
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(19);
+  if (mask[0] || mask[1]) call.run(19, {0, 2, 1, 3, 4, 5});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};
@@ -406,7 +406,7 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_8(const Ten
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(20);
+  if (mask[0] || mask[1]) call.run(20, {0, 2, 1, 3, 4, 5});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};
@@ -426,7 +426,7 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_9(const Ten
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(21);
+  if (mask[0] || mask[1]) call.run(21, {0, 2, 1, 3, 4});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};
@@ -446,7 +446,7 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_10(const Te
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(22);
+  if (mask[0] || mask[1]) call.run(22, {0, 2, 1, 3, 4});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};
@@ -466,7 +466,7 @@ std::tuple<Tensor, Tensor> binary_cross_entropy_with_logits_backward_11(const Te
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(23);
+  if (mask[0] || mask[1]) call.run(23, {0, 2, 1, 3, 4});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};

@@ -9,8 +9,8 @@ namespace {
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> weight(call, 2, 1, 0);
   const rt::Tensor<opmath_t> pos_weight(call, 3, 1, 0);
   const rt::Tensor<opmath_t> output(call, 4, 0);
@@ -46,8 +46,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> weight(call, 2, 1, 0);
   const rt::Tensor<opmath_t> pos_weight(call, 3, 1, 0);
   const rt::Tensor<opmath_t> output(call, 4, 0);
@@ -83,8 +83,8 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> weight(call, 2, 1, 0);
   const rt::Tensor<opmath_t> pos_weight(call, 3, 1, 0);
   const rt::Tensor<opmath_t> output(call, 4, 1, 0);
@@ -112,8 +112,8 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> weight(call, 2, 1, 0);
   const rt::Tensor<opmath_t> output(call, 3, 0);
   rt::Loops<4> outer;
@@ -147,8 +147,8 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_4_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> weight(call, 2, 1, 0);
   const rt::Tensor<opmath_t> output(call, 3, 0);
   rt::Loops<4> outer;
@@ -182,8 +182,8 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_5_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> weight(call, 2, 1, 0);
   const rt::Tensor<opmath_t> output(call, 3, 1, 0);
   rt::Loops<4> outer;
@@ -209,8 +209,8 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_6_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> pos_weight(call, 2, 1, 0);
   const rt::Tensor<opmath_t> output(call, 3, 0);
   rt::Loops<4> outer;
@@ -244,8 +244,8 @@ int forward_6_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_7_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> pos_weight(call, 2, 1, 0);
   const rt::Tensor<opmath_t> output(call, 3, 0);
   rt::Loops<4> outer;
@@ -279,8 +279,8 @@ int forward_7_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_8_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> pos_weight(call, 2, 1, 0);
   const rt::Tensor<opmath_t> output(call, 3, 1, 0);
   rt::Loops<4> outer;
@@ -306,8 +306,8 @@ int forward_8_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_9_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 0);
   rt::Loops<3> outer;
   rt::Loops<3> over_batch;
@@ -339,8 +339,8 @@ int forward_9_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_10_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 0);
   rt::Loops<3> outer;
   rt::Loops<3> over_batch;
@@ -372,8 +372,8 @@ int forward_10_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_11_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &target, &input, &output);
@@ -398,9 +398,9 @@ template <typename opmath_t>
 int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> weight(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> weight(call, 1, 1, 0);
   const rt::Tensor<opmath_t> target(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 3, 1, 0);
   const rt::Tensor<opmath_t> pos_weight(call, 4, 1, 0);
   const rt::Tensor<opmath_t> grad_input(call, 5, 1, 0);
   const rt::Tensor<opmath_t> grad_target(call, 6, 1, 0);
@@ -434,9 +434,9 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> weight(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> weight(call, 1, 1, 0);
   const rt::Tensor<opmath_t> target(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 3, 1, 0);
   const rt::Tensor<opmath_t> pos_weight(call, 4, 1, 0);
   const rt::Tensor<opmath_t> grad_input(call, 5, 1, 0);
   const rt::Tensor<opmath_t> grad_target(call, 6, 1, 0);
@@ -470,9 +470,9 @@ int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> weight(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> weight(call, 1, 1, 0);
   const rt::Tensor<opmath_t> target(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 3, 1, 0);
   const rt::Tensor<opmath_t> pos_weight(call, 4, 1, 0);
   const rt::Tensor<opmath_t> grad_input(call, 5, 1, 0);
   const rt::Tensor<opmath_t> grad_target(call, 6, 1, 0);
@@ -507,9 +507,9 @@ template <typename opmath_t>
 int backward_3_grad_target(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> weight(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> weight(call, 1, 1, 0);
   const rt::Tensor<opmath_t> target(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
   const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
   rt::Loops<6> outer;
@@ -540,9 +540,9 @@ int backward_3_grad_target(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_4_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> weight(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> weight(call, 1, 1, 0);
   const rt::Tensor<opmath_t> target(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
   const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
   rt::Loops<6> outer;
@@ -573,9 +573,9 @@ int backward_4_grad_target(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_5_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> weight(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> weight(call, 1, 1, 0);
   const rt::Tensor<opmath_t> target(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
   const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
   rt::Loops<6> outer;
@@ -607,8 +607,8 @@ template <typename opmath_t>
 int backward_6_grad_target(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 2, 1, 0);
   const rt::Tensor<opmath_t> pos_weight(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
   const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
@@ -641,8 +641,8 @@ int backward_6_grad_target(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_7_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 2, 1, 0);
   const rt::Tensor<opmath_t> pos_weight(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
   const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
@@ -676,8 +676,8 @@ int backward_7_grad_target(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_8_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 2, 1, 0);
   const rt::Tensor<opmath_t> pos_weight(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
   const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
@@ -712,8 +712,8 @@ template <typename opmath_t>
 int backward_9_grad_target(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 2, 1, 0);
   const rt::Tensor<opmath_t> grad_input(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_target(call, 4, 1, 0);
   rt::Loops<5> outer;
@@ -743,8 +743,8 @@ int backward_9_grad_target(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_10_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 2, 1, 0);
   const rt::Tensor<opmath_t> grad_input(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_target(call, 4, 1, 0);
   rt::Loops<5> outer;
@@ -773,8 +773,8 @@ int backward_10_grad_target(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_11_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 2, 1, 0);
   const rt::Tensor<opmath_t> grad_input(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_target(call, 4, 1, 0);
   rt::Loops<5> outer;

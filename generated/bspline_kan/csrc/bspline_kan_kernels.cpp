@@ -8,35 +8,10 @@ namespace {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_basis(const OpgenCall& call, OpgenHost& host) {
-  const int64_t K = call.dims[2];
-  const int64_t I = call.dims[0];
+  const int64_t K = call.ints[1];
+  const int64_t I = call.ints[0];
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> basis(call, 2, 3, 0);
-  rt::Loops<2> outer;
-  outer.batch(call, &input, &basis);
-  outer.dim(I, {input.stride(1), basis.stride(1)});
-  outer.dim(K, {0, basis.stride(2)}, true);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> basis_out(basis, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t bump_r = rt::abs((input_at[i] + 1) * (K - 3) / 2 - outer.index(run, 0, i) + 1);
-        const opmath_t part_2 = opmath_t(2) / opmath_t(3) - (bump_r * bump_r) + rt::powi<3>(bump_r) / 2;
-        basis_out.set(i, bump_r < 1 ? part_2 : bump_r < 2 ? rt::powi<3>(2 - bump_r) / 6 : opmath_t(0));
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_basis(const OpgenCall& call, OpgenHost& host) {
-  const int64_t K = call.dims[2];
-  const int64_t I = call.dims[0];
-  const rt::Tensor<opmath_t> input(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> basis(call, 3, 3, 0);
+  const rt::Tensor<opmath_t> basis(call, 1, 3, 0);
   rt::Loops<2> outer;
   outer.batch(call, &input, &basis);
   outer.dim(I, {input.stride(1), basis.stride(1)});
@@ -58,11 +33,11 @@ int backward_basis(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t K = call.dims[2];
-  const int64_t I = call.dims[0];
-  const rt::Tensor<opmath_t> input(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_basis(call, 4, 3, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 5, 2, 0);
+  const int64_t K = call.ints[1];
+  const int64_t I = call.ints[0];
+  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> grad_basis(call, 1, 3, 0);
+  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &input, &grad_basis, &grad_input);
   outer.dim(I, {input.stride(1), grad_basis.stride(1), grad_input.stride(1)});
@@ -97,6 +72,5 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 
 OPGEN_STEPS(bspline_kan) = {
     OPGEN_STEP(forward_basis),        // 0
-    OPGEN_STEP(backward_basis),       // 1
-    OPGEN_STEP(backward_grad_input),  // 2
+    OPGEN_STEP(backward_grad_input),  // 1
 };

@@ -26,15 +26,11 @@ Tensor col2im_forward(const Tensor& input, int64_t height, int64_t width, int64_
   call.set_size(5, height);
   call.set_size(6, width);
   call.hold();
-  call.number(height);
-  call.number(width);
-  call.number(kernel_size);
-  call.number(dilation);
-  call.number(padding);
-  call.number(stride);
-  call.allocate("output", Element::compute, {opgen::dim(0, "N"), opgen::dim(4, "C"), opgen::dim(5, "H"), opgen::dim(6,
-                "W")});
-  call.run(0);
+  call.allocate("output", Element::compute,
+                {opgen::dim(0, "N"), opgen::dim(4, "C"), opgen::dim(5, "H"), opgen::dim(6, "W")});
+  call.run(0, {1, 0},
+           {call.size(0), call.size(4), call.size(5), call.size(6), call.size(1), call.size(2), padding, kernel_size,
+            call.size(3), stride, dilation});
   return call.result("output", Element::scalar);
 }
 
@@ -42,8 +38,8 @@ Tensor col2im_backward(const Tensor& grad_output, const Tensor& input, int64_t h
                        int64_t kernel_size, int64_t dilation, int64_t padding, int64_t stride,
                        const std::vector<bool>& mask) {
   opgen::Call call("col2im", OPGEN_CHOOSE_STEPS(col2im), 7);
-  call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(0, "N"), opgen::dim(4, "C"), opgen::dim(5,
-                 "H"), opgen::dim(6, "W")});
+  call.cotangent("grad_output", grad_output, Element::scalar,
+                 {opgen::dim(0, "N"), opgen::dim(4, "C"), opgen::dim(5, "H"), opgen::dim(6, "W")});
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D"), opgen::dim(2, "L")});
   call.begin();
   call.set_size(3, rt::floordiv(width + 2 * padding - (dilation * (kernel_size - 1)) - 1, stride) + 1);
@@ -51,14 +47,12 @@ Tensor col2im_backward(const Tensor& grad_output, const Tensor& input, int64_t h
   call.set_size(5, height);
   call.set_size(6, width);
   call.hold();
-  call.number(height);
-  call.number(width);
-  call.number(kernel_size);
-  call.number(dilation);
-  call.number(padding);
-  call.number(stride);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D"), opgen::dim(2, "L")}, mask[0]);
-  if (mask[0]) call.run(1);
+  if (mask[0]) {
+    call.run(1, {0, 2},
+             {call.size(0), call.size(1), call.size(2), kernel_size, call.size(3), stride, dilation, padding,
+              call.size(4), call.size(5), call.size(6)});
+  }
   return call.result("grad_input", Element::scalar);
 }
 

@@ -9,11 +9,11 @@ namespace {
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t N = call.dims[0];
-    const int64_t C = call.dims[4];
-    const int64_t H = call.dims[5];
-    const int64_t W = call.dims[6];
-    const rt::Tensor<opmath_t> output(call, 1, 4);
+    const int64_t N = call.ints[0];
+    const int64_t C = call.ints[1];
+    const int64_t H = call.ints[2];
+    const int64_t W = call.ints[3];
+    const rt::Tensor<opmath_t> output(call, 0, 4);
     rt::Loops<1> outer;
     outer.dim(N, {output.stride(0)});
     outer.dim(C, {output.stride(1)});
@@ -26,19 +26,19 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t padding = call.ints[4];
-  const int64_t kernel_size = call.ints[2];
-  const int64_t C = call.dims[4];
-  const int64_t Q = call.dims[3];
-  const int64_t stride = call.ints[5];
-  const int64_t dilation = call.ints[3];
-  const int64_t H = call.dims[5];
-  const int64_t W = call.dims[6];
-  const int64_t N = call.dims[0];
-  const int64_t D = call.dims[1];
-  const int64_t L = call.dims[2];
-  const rt::Tensor<opmath_t> input(call, 0, 3);
-  const rt::Tensor<opmath_t> output(call, 1, 4);
+  const int64_t padding = call.ints[6];
+  const int64_t kernel_size = call.ints[7];
+  const int64_t Q = call.ints[8];
+  const int64_t stride = call.ints[9];
+  const int64_t dilation = call.ints[10];
+  const int64_t C = call.ints[1];
+  const int64_t H = call.ints[2];
+  const int64_t W = call.ints[3];
+  const int64_t N = call.ints[0];
+  const int64_t D = call.ints[4];
+  const int64_t L = call.ints[5];
+  const rt::Tensor<opmath_t> input(call, 1, 3);
+  const rt::Tensor<opmath_t> output(call, 0, 4);
   rt::Loops<2> outer;
   outer.dim(N, {input.stride(0), output.stride(0)});
   rt::Loops<2> over_d_l;
@@ -50,18 +50,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
         rt::each_in_order(columns.size, [&](int64_t i) {
           const int64_t t = -padding;
-          if (rt::within(rt::floordiv(over_d_l.index(point, 0, 0), kernel_size * kernel_size),
-              C) && rt::within(rt::floordiv(over_d_l.index(point, 1, 0),
-              Q) * stride + rt::mod(rt::floordiv(over_d_l.index(point, 0, 0), kernel_size), kernel_size) * dilation + t,
-              H) && rt::within(rt::mod(over_d_l.index(point, 1, 0), Q) * stride + rt::mod(over_d_l.index(point, 0, 0),
-              kernel_size) * dilation + t, W)) {
-            rt::accumulate<rt::Sum>(output, point.at[1] + i * columns.step[1] + rt::floordiv(over_d_l.index(point, 0,
-                                    0),
-                                    kernel_size * kernel_size) * output.stride(1) + (rt::floordiv(over_d_l.index(point,
-                                    1, 0), Q) * stride + rt::mod(rt::floordiv(over_d_l.index(point, 0, 0), kernel_size),
-                                    kernel_size) * dilation + t) * output.stride(2) + (rt::mod(over_d_l.index(point, 1,
-                                    0), Q) * stride + rt::mod(over_d_l.index(point, 0, 0),
-                                    kernel_size) * dilation + t) * output.stride(3), input_at[i]);
+          if (rt::within(rt::floordiv(over_d_l.index(point, 0, 0), kernel_size * kernel_size), C) && rt::within(rt::floordiv(over_d_l.index(point, 1, 0), Q) * stride + rt::mod(rt::floordiv(over_d_l.index(point, 0, 0), kernel_size), kernel_size) * dilation + t, H) && rt::within(rt::mod(over_d_l.index(point, 1, 0), Q) * stride + rt::mod(over_d_l.index(point, 0, 0), kernel_size) * dilation + t, W)) {
+            rt::accumulate<rt::Sum>(output, point.at[1] + i * columns.step[1] + rt::floordiv(over_d_l.index(point, 0, 0), kernel_size * kernel_size) * output.stride(1) + (rt::floordiv(over_d_l.index(point, 1, 0), Q) * stride + rt::mod(rt::floordiv(over_d_l.index(point, 0, 0), kernel_size), kernel_size) * dilation + t) * output.stride(2) + (rt::mod(over_d_l.index(point, 1, 0), Q) * stride + rt::mod(over_d_l.index(point, 0, 0), kernel_size) * dilation + t) * output.stride(3), input_at[i]);
           }
         });
       });
@@ -73,19 +63,19 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t kernel_size = call.ints[2];
-  const int64_t Q = call.dims[3];
+  const int64_t kernel_size = call.ints[3];
+  const int64_t Q = call.ints[4];
   const int64_t stride = call.ints[5];
-  const int64_t dilation = call.ints[3];
-  const int64_t padding = call.ints[4];
-  const int64_t C = call.dims[4];
-  const int64_t H = call.dims[5];
-  const int64_t W = call.dims[6];
-  const int64_t N = call.dims[0];
-  const int64_t D = call.dims[1];
-  const int64_t L = call.dims[2];
+  const int64_t dilation = call.ints[6];
+  const int64_t padding = call.ints[7];
+  const int64_t C = call.ints[8];
+  const int64_t H = call.ints[9];
+  const int64_t W = call.ints[10];
+  const int64_t N = call.ints[0];
+  const int64_t D = call.ints[1];
+  const int64_t L = call.ints[2];
   const rt::Tensor<opmath_t> grad_output(call, 0, 4);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 3);
+  const rt::Tensor<opmath_t> grad_input(call, 1, 3);
   rt::Loops<2> outer;
   outer.dim(N, {grad_output.stride(0), grad_input.stride(0)});
   outer.dim(D, {0, grad_input.stride(1)}, true);
@@ -94,13 +84,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const auto value = rt::within(rt::floordiv(outer.index(run, 0, i), kernel_size * kernel_size), C) && rt::within(rt::floordiv(outer.index(run, 1, i), Q) * stride + rt::mod(rt::floordiv(outer.index(run, 0, i), kernel_size), kernel_size) * dilation - padding, H) && rt::within(rt::mod(outer.index(run, 1, i), Q) * stride + rt::mod(outer.index(run, 0, i), kernel_size) * dilation - padding, W) ? rt::load(
-            grad_output, run.of(0, i) + rt::floordiv(outer.index(run, 0, i),
-            kernel_size * kernel_size) * grad_output.stride(1) + (rt::floordiv(outer.index(run, 1, i),
-            Q) * stride + rt::mod(rt::floordiv(outer.index(run, 0, i), kernel_size),
-            kernel_size) * dilation - padding) * grad_output.stride(2) + (rt::mod(outer.index(run, 1, i),
-            Q) * stride + rt::mod(outer.index(run, 0, i),
-            kernel_size) * dilation - padding) * grad_output.stride(3)) : opmath_t(0);
+        const auto value = rt::within(rt::floordiv(outer.index(run, 0, i), kernel_size * kernel_size), C) && rt::within(rt::floordiv(outer.index(run, 1, i), Q) * stride + rt::mod(rt::floordiv(outer.index(run, 0, i), kernel_size), kernel_size) * dilation - padding, H) && rt::within(rt::mod(outer.index(run, 1, i), Q) * stride + rt::mod(outer.index(run, 0, i), kernel_size) * dilation - padding, W) ? rt::load(grad_output, run.of(0, i) + rt::floordiv(outer.index(run, 0, i), kernel_size * kernel_size) * grad_output.stride(1) + (rt::floordiv(outer.index(run, 1, i), Q) * stride + rt::mod(rt::floordiv(outer.index(run, 0, i), kernel_size), kernel_size) * dilation - padding) * grad_output.stride(2) + (rt::mod(outer.index(run, 1, i), Q) * stride + rt::mod(outer.index(run, 0, i), kernel_size) * dilation - padding) * grad_output.stride(3)) : opmath_t(0);
         grad_input_out.set(i, value);
       });
     });

@@ -36,7 +36,7 @@ std::tuple<Tensor, Tensor> complex_linear_forward_0(const Tensor& input_real, co
   call.set("sum_k_real_sum_1", call.rows_by_rows("input_imag", "weight_imag", nullptr, Element::scalar));
   call.set("sum_k_imag_sum", call.rows_by_rows("input_real", "weight_imag", nullptr, Element::scalar));
   call.set("sum_k_imag_sum_1", call.rows_by_rows("input_imag", "weight_real", nullptr, Element::scalar));
-  call.run(0);
+  call.run(0, {6, 7, 4, 10, 8, 9, 5, 11}, {call.size(1)});
   return {call.result("output_real", Element::scalar), call.result("output_imag", Element::scalar)};
 }
 
@@ -61,7 +61,7 @@ std::tuple<Tensor, Tensor> complex_linear_forward_1(const Tensor& input_real, co
   call.set("sum_k_real_sum_1", call.rows_by_rows("input_imag", "weight_imag", nullptr, Element::scalar));
   call.set("sum_k_imag_sum", call.rows_by_rows("input_real", "weight_imag", nullptr, Element::scalar));
   call.set("sum_k_imag_sum_1", call.rows_by_rows("input_imag", "weight_real", nullptr, Element::scalar));
-  call.run(1);
+  call.run(1, {4, 5, 8, 6, 7, 9}, {call.size(1)});
   return {call.result("output_real", Element::scalar), call.result("output_imag", Element::scalar)};
 }
 
@@ -105,45 +105,45 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> complex_linear_backwa
   call.allocate("grad_weight_imag", Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")}, mask[3]);
   call.allocate("grad_bias_real", Element::scalar, {opgen::dim(1, "N")}, mask[4]);
   call.allocate("grad_bias_imag", Element::scalar, {opgen::dim(1, "N")}, mask[5]);
-  if (mask[1] || mask[3]) call.run(2);
+  if (mask[1] || mask[3]) call.run(2, {0, 6}, {call.size(1)});
   if (mask[0]) {
-    call.set("grad_input_real_part", call.contract("...a,ab->...b", "grad_output_imag", "weight_imag",
-             Element::scalar));
+    call.set("grad_input_real_part",
+             call.contract("...a,ab->...b", "grad_output_imag", "weight_imag", Element::scalar));
   }
   if (mask[0]) {
-    call.set("grad_input_real_part_1", call.contract("...a,ab->...b", "grad_output_real", "weight_real",
-             Element::scalar));
+    call.set("grad_input_real_part_1",
+             call.contract("...a,ab->...b", "grad_output_real", "weight_real", Element::scalar));
   }
-  if (mask[0]) call.run(3);
+  if (mask[0]) call.run(3, {7, 8, 9}, {call.size(0)});
   if (mask[1]) {
-    call.set("grad_input_imag_part", call.contract("...a,ab->...b", "grad_output_imag", "weight_real",
-             Element::scalar));
+    call.set("grad_input_imag_part",
+             call.contract("...a,ab->...b", "grad_output_imag", "weight_real", Element::scalar));
   }
   if (mask[1]) {
-    call.set("grad_input_imag_part_1", call.contract("...a,ab->...b", "grad_sum_k_real_sum_1", "weight_imag",
-             Element::compute));
+    call.set("grad_input_imag_part_1",
+             call.contract("...a,ab->...b", "grad_sum_k_real_sum_1", "weight_imag", Element::compute));
   }
-  if (mask[1]) call.run(4);
+  if (mask[1]) call.run(4, {10, 11, 12}, {call.size(0)});
   if (mask[2]) {
-    call.set("grad_weight_real_part", call.contract("...a,...b->ab", "grad_output_imag", "input_imag",
-             Element::scalar));
+    call.set("grad_weight_real_part",
+             call.contract("...a,...b->ab", "grad_output_imag", "input_imag", Element::scalar));
   }
   if (mask[2]) {
-    call.set("grad_weight_real_part_1", call.contract("...a,...b->ab", "grad_output_real", "input_real",
-             Element::scalar));
+    call.set("grad_weight_real_part_1",
+             call.contract("...a,...b->ab", "grad_output_real", "input_real", Element::scalar));
   }
-  if (mask[2]) call.run(5);
+  if (mask[2]) call.run(5, {13, 14, 15}, {call.size(1), call.size(0)});
   if (mask[3]) {
-    call.set("grad_weight_imag_part", call.contract("...a,...b->ab", "grad_output_imag", "input_real",
-             Element::scalar));
+    call.set("grad_weight_imag_part",
+             call.contract("...a,...b->ab", "grad_output_imag", "input_real", Element::scalar));
   }
   if (mask[3]) {
-    call.set("grad_weight_imag_part_1", call.contract("...a,...b->ab", "grad_sum_k_real_sum_1", "input_imag",
-             Element::compute));
+    call.set("grad_weight_imag_part_1",
+             call.contract("...a,...b->ab", "grad_sum_k_real_sum_1", "input_imag", Element::compute));
   }
-  if (mask[3]) call.run(6);
-  if (mask[4]) call.run(7);
-  if (mask[5]) call.run(8);
+  if (mask[3]) call.run(6, {16, 17, 18}, {call.size(1), call.size(0)});
+  if (mask[4]) call.run(7, {0, 19}, {call.size(1)});
+  if (mask[5]) call.run(7, {1, 20}, {call.size(1)});
   const Tensor grad_input_real = call.result("grad_input_real", Element::scalar, 0, "input_real");
   const Tensor grad_input_imag = call.result("grad_input_imag", Element::scalar, 0, "input_imag");
   const Tensor grad_weight_real = call.result("grad_weight_real", Element::scalar);

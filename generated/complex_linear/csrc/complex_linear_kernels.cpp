@@ -8,15 +8,15 @@ namespace {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_0_output_imag(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> sum_k_real_sum(call, 6, 2, 0);
-  const rt::Tensor<opmath_t> sum_k_real_sum_1(call, 7, 2, 0);
-  const rt::Tensor<opmath_t> bias_real(call, 4, 1);
-  const rt::Tensor<opmath_t> sum_k_imag_sum(call, 8, 2, 0);
-  const rt::Tensor<opmath_t> sum_k_imag_sum_1(call, 9, 2, 0);
-  const rt::Tensor<opmath_t> bias_imag(call, 5, 1);
-  const rt::Tensor<opmath_t> output_real(call, 10, 2, 0);
-  const rt::Tensor<opmath_t> output_imag(call, 11, 2, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> sum_k_real_sum(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> sum_k_real_sum_1(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> bias_real(call, 2, 1);
+  const rt::Tensor<opmath_t> sum_k_imag_sum(call, 4, 2, 0);
+  const rt::Tensor<opmath_t> sum_k_imag_sum_1(call, 5, 2, 0);
+  const rt::Tensor<opmath_t> bias_imag(call, 6, 1);
+  const rt::Tensor<opmath_t> output_real(call, 3, 2, 0);
+  const rt::Tensor<opmath_t> output_imag(call, 7, 2, 0);
   rt::Loops<8> outer;
   outer.batch(call, &sum_k_real_sum, &sum_k_real_sum_1, nullptr, &sum_k_imag_sum, &sum_k_imag_sum_1, nullptr,
               &output_real, &output_imag);
@@ -51,13 +51,13 @@ int forward_0_output_imag(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_1_output_imag(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> sum_k_real_sum(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> sum_k_real_sum_1(call, 5, 2, 0);
-  const rt::Tensor<opmath_t> sum_k_imag_sum(call, 6, 2, 0);
-  const rt::Tensor<opmath_t> sum_k_imag_sum_1(call, 7, 2, 0);
-  const rt::Tensor<opmath_t> output_real(call, 8, 2, 0);
-  const rt::Tensor<opmath_t> output_imag(call, 9, 2, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> sum_k_real_sum(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> sum_k_real_sum_1(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> sum_k_imag_sum(call, 3, 2, 0);
+  const rt::Tensor<opmath_t> sum_k_imag_sum_1(call, 4, 2, 0);
+  const rt::Tensor<opmath_t> output_real(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> output_imag(call, 5, 2, 0);
   rt::Loops<6> outer;
   outer.batch(call, &sum_k_real_sum, &sum_k_real_sum_1, &sum_k_imag_sum, &sum_k_imag_sum_1, &output_real, &output_imag);
   outer.step(0, sum_k_real_sum.stride(1));
@@ -87,9 +87,9 @@ int forward_1_output_imag(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_sum_k_real_sum_1(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
+  const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_output_real(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_sum_k_real_sum_1(call, 6, 2, 0);
+  const rt::Tensor<opmath_t> grad_sum_k_real_sum_1(call, 1, 2, 0);
   rt::Loops<2> outer;
   outer.batch(call, &grad_output_real, &grad_sum_k_real_sum_1);
   outer.dim(N, {grad_output_real.stride(1), grad_sum_k_real_sum_1.stride(1)});
@@ -106,10 +106,10 @@ int backward_grad_sum_k_real_sum_1(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_input_real(const OpgenCall& call, OpgenHost& host) {
-  const int64_t K = call.dims[0];
-  const rt::Tensor<opmath_t> grad_input_real_part(call, 7, 2, 0);
-  const rt::Tensor<opmath_t> grad_input_real_part_1(call, 8, 2, 0);
-  const rt::Tensor<opmath_t> grad_input_real(call, 9, 2, 0);
+  const int64_t K = call.ints[0];
+  const rt::Tensor<opmath_t> grad_input_real_part(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> grad_input_real_part_1(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> grad_input_real(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &grad_input_real_part, &grad_input_real_part_1, &grad_input_real);
   outer.step(0, grad_input_real_part.stride(1));
@@ -133,10 +133,10 @@ int backward_grad_input_real(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_input_imag(const OpgenCall& call, OpgenHost& host) {
-  const int64_t K = call.dims[0];
-  const rt::Tensor<opmath_t> grad_input_imag_part(call, 10, 2, 0);
-  const rt::Tensor<opmath_t> grad_input_imag_part_1(call, 11, 2, 0);
-  const rt::Tensor<opmath_t> grad_input_imag(call, 12, 2, 0);
+  const int64_t K = call.ints[0];
+  const rt::Tensor<opmath_t> grad_input_imag_part(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> grad_input_imag_part_1(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> grad_input_imag(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &grad_input_imag_part, &grad_input_imag_part_1, &grad_input_imag);
   outer.step(0, grad_input_imag_part.stride(1));
@@ -160,11 +160,11 @@ int backward_grad_input_imag(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_weight_real(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const int64_t K = call.dims[0];
-  const rt::Tensor<opmath_t> grad_weight_real_part(call, 13, 2);
-  const rt::Tensor<opmath_t> grad_weight_real_part_1(call, 14, 2);
-  const rt::Tensor<opmath_t> grad_weight_real(call, 15, 2);
+  const int64_t N = call.ints[0];
+  const int64_t K = call.ints[1];
+  const rt::Tensor<opmath_t> grad_weight_real_part(call, 0, 2);
+  const rt::Tensor<opmath_t> grad_weight_real_part_1(call, 1, 2);
+  const rt::Tensor<opmath_t> grad_weight_real(call, 2, 2);
   rt::Loops<3> outer;
   outer.step(0, grad_weight_real_part.stride(0));
   outer.step(1, grad_weight_real_part_1.stride(0));
@@ -191,11 +191,11 @@ int backward_grad_weight_real(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_weight_imag(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const int64_t K = call.dims[0];
-  const rt::Tensor<opmath_t> grad_weight_imag_part(call, 16, 2);
-  const rt::Tensor<opmath_t> grad_weight_imag_part_1(call, 17, 2);
-  const rt::Tensor<opmath_t> grad_weight_imag(call, 18, 2);
+  const int64_t N = call.ints[0];
+  const int64_t K = call.ints[1];
+  const rt::Tensor<opmath_t> grad_weight_imag_part(call, 0, 2);
+  const rt::Tensor<opmath_t> grad_weight_imag_part_1(call, 1, 2);
+  const rt::Tensor<opmath_t> grad_weight_imag(call, 2, 2);
   rt::Loops<3> outer;
   outer.step(0, grad_weight_imag_part.stride(0));
   outer.step(1, grad_weight_imag_part_1.stride(0));
@@ -222,9 +222,9 @@ int backward_grad_weight_imag(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_grad_bias_real(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
+  const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_output_real(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_bias_real(call, 19, 1);
+  const rt::Tensor<opmath_t> grad_bias_real(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(N, {grad_output_real.stride(1), grad_bias_real.stride(0)});
   rt::Loops<2> over_batch;
@@ -245,32 +245,6 @@ int backward_grad_bias_real(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
-int backward_grad_bias_imag(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> grad_output_imag(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_bias_imag(call, 20, 1);
-  rt::Loops<2> outer;
-  outer.dim(N, {grad_output_imag.stride(1), grad_bias_imag.stride(0)});
-  rt::Loops<2> over_batch;
-  over_batch.batch(call, &grad_output_imag, nullptr);
-  rt::parallel(host, outer.count, over_batch.count, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_imag_value_fold;
-      over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_output_imag_at(grad_output_imag, point.at[0], columns.step[0], columns.size);
-        rt::each(columns.size, [&](int64_t i) { grad_bias_imag_value_fold.add(i, grad_output_imag_at[i]); });
-        grad_bias_imag_value_fold.ran(columns.size);
-      });
-      grad_bias_imag_value_fold.finish();
-      rt::Sink<opmath_t> grad_bias_imag_out(grad_bias_imag, columns.at[1], columns.step[1], columns.size);
-      rt::each(columns.size, [&](int64_t i) { grad_bias_imag_out.set(i, grad_bias_imag_value_fold[i]); });
-    });
-  });
-  return rt::status(host);
-}
-
 }  // namespace
 
 OPGEN_STEPS(complex_linear) = {
@@ -282,5 +256,4 @@ OPGEN_STEPS(complex_linear) = {
     OPGEN_STEP(backward_grad_weight_real),       // 5
     OPGEN_STEP(backward_grad_weight_imag),       // 6
     OPGEN_STEP(backward_grad_bias_real),         // 7
-    OPGEN_STEP(backward_grad_bias_imag),         // 8
 };

@@ -26,10 +26,6 @@ Tensor conv1d_forward_0(const Tensor& input, const Tensor& weight, const Optiona
   call.set_size(5, rt::floordiv(call.size(1), groups));
   call.set_size(6, rt::floordiv(call.size(2) + 2 * padding - (dilation * (call.size(4) - 1)) - 1, stride) + 1);
   call.hold();
-  call.number(stride);
-  call.number(padding);
-  call.number(dilation);
-  call.number(groups);
   call.reserve("output");
   {
     opgen::Convolution convolution("conv1d");
@@ -53,10 +49,6 @@ Tensor conv1d_forward_1(const Tensor& input, const Tensor& weight, const Optiona
   call.set_size(5, rt::floordiv(call.size(1), groups));
   call.set_size(6, rt::floordiv(call.size(2) + 2 * padding - (dilation * (call.size(4) - 1)) - 1, stride) + 1);
   call.hold();
-  call.number(stride);
-  call.number(padding);
-  call.number(dilation);
-  call.number(groups);
   call.reserve("output");
   {
     opgen::Convolution convolution("conv1d");
@@ -79,18 +71,14 @@ std::tuple<Tensor, Tensor, Tensor> conv1d_backward(const Tensor& grad_output, co
                                                    int64_t stride, int64_t padding, int64_t dilation, int64_t groups,
                                                    const std::vector<bool>& mask) {
   opgen::Call call("conv1d", OPGEN_CHOOSE_STEPS(conv1d), 7);
-  call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(0, "N"), opgen::dim(3, "O"), opgen::dim(6,
-                 "P")});
+  call.cotangent("grad_output", grad_output, Element::scalar,
+                 {opgen::dim(0, "N"), opgen::dim(3, "O"), opgen::dim(6, "P")});
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::dim(2, "L")});
   call.input("weight", weight, Element::scalar, {opgen::dim(3, "O"), opgen::dim(5, "Cg"), opgen::dim(4, "K")});
   call.begin();
   call.set_size(5, rt::floordiv(call.size(1), groups));
   call.set_size(6, rt::floordiv(call.size(2) + 2 * padding - (dilation * (call.size(4) - 1)) - 1, stride) + 1);
   call.hold();
-  call.number(stride);
-  call.number(padding);
-  call.number(dilation);
-  call.number(groups);
   call.reserve("grad_input");
   call.reserve("grad_weight");
   call.allocate("grad_bias", Element::scalar, {opgen::dim(3, "O")}, mask[2]);
@@ -110,7 +98,7 @@ std::tuple<Tensor, Tensor, Tensor> conv1d_backward(const Tensor& grad_output, co
     convolution.take(call.whole("input", Element::scalar));
     call.set("grad_weight", convolution.weight(call.size(5)));
   }
-  if (mask[2]) call.run(0);
+  if (mask[2]) call.run(0, {0, 5}, {call.size(3), call.size(0), call.size(6)});
   const Tensor grad_input = call.result("grad_input", Element::scalar);
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);

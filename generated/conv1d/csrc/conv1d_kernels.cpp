@@ -8,11 +8,11 @@ namespace {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
-  const int64_t O = call.dims[3];
-  const int64_t N = call.dims[0];
-  const int64_t P = call.dims[6];
+  const int64_t O = call.ints[0];
+  const int64_t N = call.ints[1];
+  const int64_t P = call.ints[2];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3);
-  const rt::Tensor<opmath_t> grad_bias(call, 5, 1);
+  const rt::Tensor<opmath_t> grad_bias(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(O, {grad_output.stride(1), grad_bias.stride(0)});
   rt::Loops<2> over_n_p;

@@ -20,20 +20,16 @@ using opgen::Tensor;
 Tensor conv2d_forward_0(const Tensor& input, const Tensor& weight, const Optional& bias, int64_t stride,
                         int64_t padding, int64_t dilation, int64_t groups) {
   opgen::Call call("conv2d", OPGEN_CHOOSE_STEPS(conv2d), 10);
-  call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::dim(2, "H"), opgen::dim(3,
-             "W")});
-  call.input("weight", weight, Element::scalar, {opgen::dim(4, "O"), opgen::dim(7, "Cg"), opgen::dim(5, "R"),
-             opgen::dim(6, "S")});
+  call.input("input", input, Element::scalar,
+             {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::dim(2, "H"), opgen::dim(3, "W")});
+  call.input("weight", weight, Element::scalar,
+             {opgen::dim(4, "O"), opgen::dim(7, "Cg"), opgen::dim(5, "R"), opgen::dim(6, "S")});
   call.input("bias", bias, Element::scalar, {opgen::dim(4, "O")});
   call.begin();
   call.set_size(7, rt::floordiv(call.size(1), groups));
   call.set_size(8, rt::floordiv(call.size(2) + 2 * padding - (dilation * (call.size(5) - 1)) - 1, stride) + 1);
   call.set_size(9, rt::floordiv(call.size(3) + 2 * padding - (dilation * (call.size(6) - 1)) - 1, stride) + 1);
   call.hold();
-  call.number(stride);
-  call.number(padding);
-  call.number(dilation);
-  call.number(groups);
   call.reserve("output");
   {
     opgen::Convolution convolution("conv2d");
@@ -52,19 +48,15 @@ Tensor conv2d_forward_0(const Tensor& input, const Tensor& weight, const Optiona
 Tensor conv2d_forward_1(const Tensor& input, const Tensor& weight, const Optional& bias, int64_t stride,
                         int64_t padding, int64_t dilation, int64_t groups) {
   opgen::Call call("conv2d", OPGEN_CHOOSE_STEPS(conv2d), 10);
-  call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::dim(2, "H"), opgen::dim(3,
-             "W")});
-  call.input("weight", weight, Element::scalar, {opgen::dim(4, "O"), opgen::dim(7, "Cg"), opgen::dim(5, "R"),
-             opgen::dim(6, "S")});
+  call.input("input", input, Element::scalar,
+             {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::dim(2, "H"), opgen::dim(3, "W")});
+  call.input("weight", weight, Element::scalar,
+             {opgen::dim(4, "O"), opgen::dim(7, "Cg"), opgen::dim(5, "R"), opgen::dim(6, "S")});
   call.begin();
   call.set_size(7, rt::floordiv(call.size(1), groups));
   call.set_size(8, rt::floordiv(call.size(2) + 2 * padding - (dilation * (call.size(5) - 1)) - 1, stride) + 1);
   call.set_size(9, rt::floordiv(call.size(3) + 2 * padding - (dilation * (call.size(6) - 1)) - 1, stride) + 1);
   call.hold();
-  call.number(stride);
-  call.number(padding);
-  call.number(dilation);
-  call.number(groups);
   call.reserve("output");
   {
     opgen::Convolution convolution("conv2d");
@@ -88,21 +80,17 @@ std::tuple<Tensor, Tensor, Tensor> conv2d_backward(const Tensor& grad_output, co
                                                    int64_t stride, int64_t padding, int64_t dilation, int64_t groups,
                                                    const std::vector<bool>& mask) {
   opgen::Call call("conv2d", OPGEN_CHOOSE_STEPS(conv2d), 10);
-  call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(0, "N"), opgen::dim(4, "O"), opgen::dim(8,
-                 "P"), opgen::dim(9, "Q")});
-  call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::dim(2, "H"), opgen::dim(3,
-             "W")});
-  call.input("weight", weight, Element::scalar, {opgen::dim(4, "O"), opgen::dim(7, "Cg"), opgen::dim(5, "R"),
-             opgen::dim(6, "S")});
+  call.cotangent("grad_output", grad_output, Element::scalar,
+                 {opgen::dim(0, "N"), opgen::dim(4, "O"), opgen::dim(8, "P"), opgen::dim(9, "Q")});
+  call.input("input", input, Element::scalar,
+             {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::dim(2, "H"), opgen::dim(3, "W")});
+  call.input("weight", weight, Element::scalar,
+             {opgen::dim(4, "O"), opgen::dim(7, "Cg"), opgen::dim(5, "R"), opgen::dim(6, "S")});
   call.begin();
   call.set_size(7, rt::floordiv(call.size(1), groups));
   call.set_size(8, rt::floordiv(call.size(2) + 2 * padding - (dilation * (call.size(5) - 1)) - 1, stride) + 1);
   call.set_size(9, rt::floordiv(call.size(3) + 2 * padding - (dilation * (call.size(6) - 1)) - 1, stride) + 1);
   call.hold();
-  call.number(stride);
-  call.number(padding);
-  call.number(dilation);
-  call.number(groups);
   call.reserve("grad_input");
   call.reserve("grad_weight");
   call.allocate("grad_bias", Element::scalar, {opgen::dim(4, "O")}, mask[2]);
@@ -124,7 +112,7 @@ std::tuple<Tensor, Tensor, Tensor> conv2d_backward(const Tensor& grad_output, co
     convolution.take(call.whole("input", Element::scalar));
     call.set("grad_weight", convolution.weight(call.size(7)));
   }
-  if (mask[2]) call.run(0);
+  if (mask[2]) call.run(0, {0, 5}, {call.size(4), call.size(0), call.size(8), call.size(9)});
   const Tensor grad_input = call.result("grad_input", Element::scalar);
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);

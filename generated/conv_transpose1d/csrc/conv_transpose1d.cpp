@@ -25,8 +25,6 @@ Tensor conv_transpose1d_forward_0(const Tensor& input, const Tensor& weight, con
   call.begin();
   call.set_size(5, (call.size(2) - 1) * stride + call.size(4) - (2 * padding));
   call.hold();
-  call.number(stride);
-  call.number(padding);
   call.reserve("output_sum");
   call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::dim(3, "O"), opgen::dim(5, "P")});
   {
@@ -36,7 +34,7 @@ Tensor conv_transpose1d_forward_0(const Tensor& input, const Tensor& weight, con
     convolution.take(call.whole("weight", Element::scalar));
     call.set("output_sum", convolution.data(call.size(3)));
   }
-  call.run(0);
+  call.run(0, {2, 3, 4}, {call.size(0), call.size(3), call.size(5)});
   return call.result("output", Element::scalar);
 }
 
@@ -49,8 +47,6 @@ Tensor conv_transpose1d_forward_1(const Tensor& input, const Tensor& weight, con
   call.begin();
   call.set_size(5, (call.size(2) - 1) * stride + call.size(4) - (2 * padding));
   call.hold();
-  call.number(stride);
-  call.number(padding);
   call.reserve("output");
   {
     opgen::Convolution convolution("conv_transpose1d");
@@ -72,15 +68,13 @@ std::tuple<Tensor, Tensor, Tensor> conv_transpose1d_backward(const Tensor& grad_
                                                              const Tensor& weight, int64_t stride, int64_t padding,
                                                              const std::vector<bool>& mask) {
   opgen::Call call("conv_transpose1d", OPGEN_CHOOSE_STEPS(conv_transpose1d), 6);
-  call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(0, "N"), opgen::dim(3, "O"), opgen::dim(5,
-                 "P")});
+  call.cotangent("grad_output", grad_output, Element::scalar,
+                 {opgen::dim(0, "N"), opgen::dim(3, "O"), opgen::dim(5, "P")});
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::dim(2, "L")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "C"), opgen::dim(3, "O"), opgen::dim(4, "K")});
   call.begin();
   call.set_size(5, (call.size(2) - 1) * stride + call.size(4) - (2 * padding));
   call.hold();
-  call.number(stride);
-  call.number(padding);
   call.reserve("grad_input");
   call.reserve("grad_weight");
   call.allocate("grad_bias", Element::scalar, {opgen::dim(3, "O")}, mask[2]);
@@ -98,7 +92,7 @@ std::tuple<Tensor, Tensor, Tensor> conv_transpose1d_backward(const Tensor& grad_
     convolution.take(call.whole("grad_output", Element::scalar));
     call.set("grad_weight", convolution.weight(call.size(3)));
   }
-  if (mask[2]) call.run(1);
+  if (mask[2]) call.run(1, {0, 5}, {call.size(3), call.size(0), call.size(5)});
   const Tensor grad_input = call.result("grad_input", Element::scalar);
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);

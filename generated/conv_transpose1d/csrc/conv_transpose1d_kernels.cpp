@@ -8,12 +8,12 @@ namespace {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const int64_t O = call.dims[3];
-  const int64_t P = call.dims[5];
-  const rt::Tensor<opmath_t> bias(call, 2, 1);
-  const rt::Tensor<opmath_t> output_sum(call, 3, 3);
-  const rt::Tensor<opmath_t> output(call, 4, 3);
+  const int64_t N = call.ints[0];
+  const int64_t O = call.ints[1];
+  const int64_t P = call.ints[2];
+  const rt::Tensor<opmath_t> bias(call, 0, 1);
+  const rt::Tensor<opmath_t> output_sum(call, 1, 3);
+  const rt::Tensor<opmath_t> output(call, 2, 3);
   rt::Loops<3> outer;
   outer.dim(N, {0, output_sum.stride(0), output.stride(0)});
   outer.dim(O, {bias.stride(0), output_sum.stride(1), output.stride(1)});
@@ -32,11 +32,11 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
-  const int64_t O = call.dims[3];
-  const int64_t N = call.dims[0];
-  const int64_t P = call.dims[5];
+  const int64_t O = call.ints[0];
+  const int64_t N = call.ints[1];
+  const int64_t P = call.ints[2];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3);
-  const rt::Tensor<opmath_t> grad_bias(call, 5, 1);
+  const rt::Tensor<opmath_t> grad_bias(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(O, {grad_output.stride(1), grad_bias.stride(0)});
   rt::Loops<2> over_n_p;

@@ -8,15 +8,15 @@ namespace {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_0_square2(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const int64_t D = call.dims[1];
+  const int64_t N = call.ints[0];
+  const int64_t D = call.ints[1];
   const rt::Tensor<opmath_t> input1(call, 0, 2);
   const rt::Tensor<opmath_t> input2(call, 1, 2);
-  const rt::Tensor<opmath_t> dot(call, 3, 1);
-  const rt::Tensor<opmath_t> sum_d(call, 4, 1);
-  const rt::Tensor<opmath_t> sum_d_2(call, 6, 1);
+  const rt::Tensor<opmath_t> dot(call, 2, 1);
+  const rt::Tensor<opmath_t> sum_d(call, 3, 1);
+  const rt::Tensor<opmath_t> sum_d_2(call, 4, 1);
   const rt::Tensor<opmath_t> square1(call, 5, 1);
-  const rt::Tensor<opmath_t> square2(call, 7, 1);
+  const rt::Tensor<opmath_t> square2(call, 6, 1);
   rt::Loops<7> outer;
   outer.step(0, input1.stride(0));
   outer.step(1, input2.stride(0));
@@ -64,14 +64,14 @@ int forward_0_square2(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[0];
-  const rt::Tensor<int64_t> target(call, 2, 1);
-  const rt::Tensor<opmath_t> dot(call, 3, 1);
-  const rt::Tensor<opmath_t> sum_d(call, 4, 1);
-  const rt::Tensor<opmath_t> sum_d_2(call, 6, 1);
-  const rt::Tensor<bool> condition_2(call, 8, 1);
-  const rt::Tensor<bool> condition(call, 9, 1);
-  const rt::Tensor<opmath_t> output(call, 10, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<int64_t> target(call, 0, 1);
+  const rt::Tensor<opmath_t> dot(call, 1, 1);
+  const rt::Tensor<opmath_t> sum_d(call, 2, 1);
+  const rt::Tensor<opmath_t> sum_d_2(call, 3, 1);
+  const rt::Tensor<bool> condition_2(call, 4, 1);
+  const rt::Tensor<bool> condition(call, 5, 1);
+  const rt::Tensor<opmath_t> output(call, 6, 0);
   rt::Loops<7> outer;
   rt::Loops<7> over_n;
   over_n.step(0, target.stride(0));
@@ -114,73 +114,18 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
-int forward_1_square2(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const int64_t D = call.dims[1];
-  const rt::Tensor<opmath_t> input1(call, 0, 2);
-  const rt::Tensor<opmath_t> input2(call, 1, 2);
-  const rt::Tensor<opmath_t> dot(call, 3, 1);
-  const rt::Tensor<opmath_t> sum_d(call, 4, 1);
-  const rt::Tensor<opmath_t> sum_d_2(call, 6, 1);
-  const rt::Tensor<opmath_t> square1(call, 5, 1);
-  const rt::Tensor<opmath_t> square2(call, 7, 1);
-  rt::Loops<7> outer;
-  outer.step(0, input1.stride(0));
-  outer.step(1, input2.stride(0));
-  outer.step(2, dot.stride(0));
-  outer.step(3, sum_d.stride(0));
-  outer.step(4, sum_d_2.stride(0));
-  outer.step(5, square1.stride(0));
-  outer.step(6, square2.stride(0));
-  outer.dim_of_steps(N);
-  rt::Loops<7> over_d;
-  over_d.dim(D, {input1.stride(1), input2.stride(1), 0, 0, 0, 0, 0});
-  rt::parallel(host, outer.count, over_d.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> dot_value_fold;
-      rt::Fold<rt::Sum, opmath_t> sum_d_value_fold;
-      rt::Fold<rt::Sum, opmath_t> sum_d_2_value_fold;
-      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input1_at(input1, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> input2_at(input2, run.at[1], run.step[1], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t input1_value = input1_at[i];
-          const opmath_t input2_value = input2_at[i];
-          dot_value_fold.add(lane, input1_value * input2_value);
-          sum_d_value_fold.add(lane, input1_value * input1_value);
-          sum_d_2_value_fold.add(lane, input2_value * input2_value);
-        });
-        dot_value_fold.ran(run.size);
-        sum_d_value_fold.ran(run.size);
-        sum_d_2_value_fold.ran(run.size);
-      });
-      const opmath_t dot_value = dot_value_fold.value();
-      const opmath_t sum_d_value = sum_d_value_fold.value();
-      const opmath_t sum_d_2_value = sum_d_2_value_fold.value();
-      rt::store(dot, row.at[2], dot_value);
-      rt::store(sum_d, row.at[3], sum_d_value);
-      rt::store(sum_d_2, row.at[4], sum_d_2_value);
-      rt::store(square1, row.at[5], sum_d_value + opmath_t(1e-12));
-      rt::store(square2, row.at[6], sum_d_2_value + opmath_t(1e-12));
-    });
-  });
-  return rt::status(host);
-}
-
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[0];
-  const rt::Tensor<int64_t> target(call, 2, 1);
-  const rt::Tensor<opmath_t> dot(call, 3, 1);
-  const rt::Tensor<opmath_t> sum_d(call, 4, 1);
-  const rt::Tensor<opmath_t> sum_d_2(call, 6, 1);
-  const rt::Tensor<bool> condition_2(call, 8, 1);
-  const rt::Tensor<bool> condition(call, 9, 1);
-  const rt::Tensor<opmath_t> output(call, 10, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<int64_t> target(call, 0, 1);
+  const rt::Tensor<opmath_t> dot(call, 1, 1);
+  const rt::Tensor<opmath_t> sum_d(call, 2, 1);
+  const rt::Tensor<opmath_t> sum_d_2(call, 3, 1);
+  const rt::Tensor<bool> condition_2(call, 4, 1);
+  const rt::Tensor<bool> condition(call, 5, 1);
+  const rt::Tensor<opmath_t> output(call, 6, 0);
   rt::Loops<7> outer;
   rt::Loops<7> over_n;
   over_n.step(0, target.stride(0));
@@ -227,8 +172,8 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[0];
-  const int64_t D = call.dims[1];
+  const int64_t N = call.ints[0];
+  const int64_t D = call.ints[1];
   const rt::Tensor<opmath_t> input1(call, 0, 2);
   const rt::Tensor<opmath_t> input2(call, 1, 2);
   const rt::Tensor<int64_t> target(call, 2, 1);
@@ -286,10 +231,10 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_2_condition_2(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const rt::Tensor<int64_t> target(call, 2, 1);
-  const rt::Tensor<bool> condition(call, 7, 1);
-  const rt::Tensor<bool> condition_2(call, 8, 1);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<int64_t> target(call, 0, 1);
+  const rt::Tensor<bool> condition(call, 1, 1);
+  const rt::Tensor<bool> condition_2(call, 2, 1);
   rt::Loops<3> outer;
   outer.dim(N, {target.stride(0), condition.stride(0), condition_2.stride(0)});
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -311,16 +256,16 @@ int forward_2_condition_2(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_0_grad_dot(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[0];
-  const rt::Tensor<bool> condition(call, 6, 1);
-  const rt::Tensor<bool> condition_2(call, 7, 1);
-  const rt::Tensor<opmath_t> dot(call, 3, 1);
-  const rt::Tensor<opmath_t> square1(call, 4, 1);
-  const rt::Tensor<opmath_t> square2(call, 5, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> grad_square2(call, 8, 1);
-  const rt::Tensor<opmath_t> grad_square1(call, 9, 1);
-  const rt::Tensor<opmath_t> grad_dot(call, 10, 1);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<bool> condition(call, 0, 1);
+  const rt::Tensor<bool> condition_2(call, 1, 1);
+  const rt::Tensor<opmath_t> dot(call, 2, 1);
+  const rt::Tensor<opmath_t> square1(call, 3, 1);
+  const rt::Tensor<opmath_t> square2(call, 4, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 5, 0);
+  const rt::Tensor<opmath_t> grad_square2(call, 6, 1);
+  const rt::Tensor<opmath_t> grad_square1(call, 7, 1);
+  const rt::Tensor<opmath_t> grad_dot(call, 8, 1);
   rt::Loops<9> outer;
   outer.step(0, condition.stride(0));
   outer.step(1, condition_2.stride(0));
@@ -372,15 +317,15 @@ int backward_0_grad_dot(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_0_grad_input2(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const int64_t D = call.dims[1];
-  const rt::Tensor<opmath_t> input1(call, 1, 2);
-  const rt::Tensor<opmath_t> grad_dot(call, 10, 1);
+  const int64_t N = call.ints[0];
+  const int64_t D = call.ints[1];
+  const rt::Tensor<opmath_t> input1(call, 0, 2);
+  const rt::Tensor<opmath_t> grad_dot(call, 1, 1);
   const rt::Tensor<opmath_t> input2(call, 2, 2);
-  const rt::Tensor<opmath_t> grad_square1(call, 9, 1);
-  const rt::Tensor<opmath_t> grad_square2(call, 8, 1);
-  const rt::Tensor<opmath_t> grad_input1(call, 11, 2);
-  const rt::Tensor<opmath_t> grad_input2(call, 12, 2);
+  const rt::Tensor<opmath_t> grad_square1(call, 3, 1);
+  const rt::Tensor<opmath_t> grad_square2(call, 5, 1);
+  const rt::Tensor<opmath_t> grad_input1(call, 4, 2);
+  const rt::Tensor<opmath_t> grad_input2(call, 6, 2);
   rt::Loops<7> outer;
   outer.step(0, input1.stride(0));
   outer.step(1, grad_dot.stride(0));
@@ -420,16 +365,16 @@ int backward_0_grad_input2(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_1_grad_dot(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[0];
-  const rt::Tensor<bool> condition(call, 6, 1);
-  const rt::Tensor<bool> condition_2(call, 7, 1);
-  const rt::Tensor<opmath_t> dot(call, 3, 1);
-  const rt::Tensor<opmath_t> square1(call, 4, 1);
-  const rt::Tensor<opmath_t> square2(call, 5, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> grad_square2(call, 8, 1);
-  const rt::Tensor<opmath_t> grad_square1(call, 9, 1);
-  const rt::Tensor<opmath_t> grad_dot(call, 10, 1);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<bool> condition(call, 0, 1);
+  const rt::Tensor<bool> condition_2(call, 1, 1);
+  const rt::Tensor<opmath_t> dot(call, 2, 1);
+  const rt::Tensor<opmath_t> square1(call, 3, 1);
+  const rt::Tensor<opmath_t> square2(call, 4, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 5, 0);
+  const rt::Tensor<opmath_t> grad_square2(call, 6, 1);
+  const rt::Tensor<opmath_t> grad_square1(call, 7, 1);
+  const rt::Tensor<opmath_t> grad_dot(call, 8, 1);
   rt::Loops<9> outer;
   outer.step(0, condition.stride(0));
   outer.step(1, condition_2.stride(0));
@@ -481,65 +426,18 @@ int backward_1_grad_dot(const OpgenCall& call, OpgenHost& host) {
 
 // One value per point, nothing shared between points.
 template <typename opmath_t>
-int backward_1_grad_input2(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const int64_t D = call.dims[1];
-  const rt::Tensor<opmath_t> input1(call, 1, 2);
-  const rt::Tensor<opmath_t> grad_dot(call, 10, 1);
-  const rt::Tensor<opmath_t> input2(call, 2, 2);
-  const rt::Tensor<opmath_t> grad_square1(call, 9, 1);
-  const rt::Tensor<opmath_t> grad_square2(call, 8, 1);
-  const rt::Tensor<opmath_t> grad_input1(call, 11, 2);
-  const rt::Tensor<opmath_t> grad_input2(call, 12, 2);
-  rt::Loops<7> outer;
-  outer.step(0, input1.stride(0));
-  outer.step(1, grad_dot.stride(0));
-  outer.step(2, input2.stride(0));
-  outer.step(3, grad_square1.stride(0));
-  outer.step(4, grad_square2.stride(0));
-  outer.step(5, grad_input1.stride(0));
-  outer.step(6, grad_input2.stride(0));
-  outer.dim_of_steps(N);
-  outer.step(0, input1.stride(1));
-  outer.step(2, input2.stride(1));
-  outer.step(5, grad_input1.stride(1));
-  outer.step(6, grad_input2.stride(1));
-  outer.dim_of_steps(D);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input1_at(input1, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_dot_at(grad_dot, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> input2_at(input2, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> grad_square1_at(grad_square1, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> grad_square2_at(grad_square2, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> grad_input1_out(grad_input1, run.at[5], run.step[5], run.size);
-      rt::Sink<opmath_t> grad_input2_out(grad_input2, run.at[6], run.step[6], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t input1_value = input1_at[i];
-        const opmath_t grad_dot_value = grad_dot_at[i];
-        const opmath_t input2_value = input2_at[i];
-        grad_input1_out.set(i, 2 * grad_square1_at[i] * input1_value + grad_dot_value * input2_value);
-        grad_input2_out.set(i, 2 * grad_square2_at[i] * input2_value + grad_dot_value * input1_value);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
 int backward_2_grad_dot(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[0];
-  const rt::Tensor<bool> condition(call, 6, 1);
-  const rt::Tensor<bool> condition_2(call, 7, 1);
-  const rt::Tensor<opmath_t> dot(call, 3, 1);
-  const rt::Tensor<opmath_t> square1(call, 4, 1);
-  const rt::Tensor<opmath_t> square2(call, 5, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1);
-  const rt::Tensor<opmath_t> grad_square2(call, 8, 1);
-  const rt::Tensor<opmath_t> grad_square1(call, 9, 1);
-  const rt::Tensor<opmath_t> grad_dot(call, 10, 1);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<bool> condition(call, 0, 1);
+  const rt::Tensor<bool> condition_2(call, 1, 1);
+  const rt::Tensor<opmath_t> dot(call, 2, 1);
+  const rt::Tensor<opmath_t> square1(call, 3, 1);
+  const rt::Tensor<opmath_t> square2(call, 4, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 5, 1);
+  const rt::Tensor<opmath_t> grad_square2(call, 6, 1);
+  const rt::Tensor<opmath_t> grad_square1(call, 7, 1);
+  const rt::Tensor<opmath_t> grad_dot(call, 8, 1);
   rt::Loops<9> outer;
   outer.step(0, condition.stride(0));
   outer.step(1, condition_2.stride(0));
@@ -590,66 +488,16 @@ int backward_2_grad_dot(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_2_grad_input2(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const int64_t D = call.dims[1];
-  const rt::Tensor<opmath_t> input1(call, 1, 2);
-  const rt::Tensor<opmath_t> grad_dot(call, 10, 1);
-  const rt::Tensor<opmath_t> input2(call, 2, 2);
-  const rt::Tensor<opmath_t> grad_square1(call, 9, 1);
-  const rt::Tensor<opmath_t> grad_square2(call, 8, 1);
-  const rt::Tensor<opmath_t> grad_input1(call, 11, 2);
-  const rt::Tensor<opmath_t> grad_input2(call, 12, 2);
-  rt::Loops<7> outer;
-  outer.step(0, input1.stride(0));
-  outer.step(1, grad_dot.stride(0));
-  outer.step(2, input2.stride(0));
-  outer.step(3, grad_square1.stride(0));
-  outer.step(4, grad_square2.stride(0));
-  outer.step(5, grad_input1.stride(0));
-  outer.step(6, grad_input2.stride(0));
-  outer.dim_of_steps(N);
-  outer.step(0, input1.stride(1));
-  outer.step(2, input2.stride(1));
-  outer.step(5, grad_input1.stride(1));
-  outer.step(6, grad_input2.stride(1));
-  outer.dim_of_steps(D);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input1_at(input1, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_dot_at(grad_dot, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> input2_at(input2, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> grad_square1_at(grad_square1, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> grad_square2_at(grad_square2, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> grad_input1_out(grad_input1, run.at[5], run.step[5], run.size);
-      rt::Sink<opmath_t> grad_input2_out(grad_input2, run.at[6], run.step[6], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t input1_value = input1_at[i];
-        const opmath_t grad_dot_value = grad_dot_at[i];
-        const opmath_t input2_value = input2_at[i];
-        grad_input1_out.set(i, 2 * grad_square1_at[i] * input1_value + grad_dot_value * input2_value);
-        grad_input2_out.set(i, 2 * grad_square2_at[i] * input2_value + grad_dot_value * input1_value);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
 }  // namespace
 
 OPGEN_STEPS(cosine_embedding_loss) = {
     OPGEN_STEP(forward_0_square2),       // 0
     OPGEN_STEP(forward_0_output),        // 1
-    OPGEN_STEP(forward_1_square2),       // 2
-    OPGEN_STEP(forward_1_output),        // 3
-    OPGEN_STEP(forward_2_output),        // 4
-    OPGEN_STEP(forward_2_condition_2),   // 5
-    OPGEN_STEP(backward_0_grad_dot),     // 6
-    OPGEN_STEP(backward_0_grad_input2),  // 7
-    OPGEN_STEP(backward_1_grad_dot),     // 8
-    OPGEN_STEP(backward_1_grad_input2),  // 9
-    OPGEN_STEP(backward_2_grad_dot),     // 10
-    OPGEN_STEP(backward_2_grad_input2),  // 11
+    OPGEN_STEP(forward_1_output),        // 2
+    OPGEN_STEP(forward_2_output),        // 3
+    OPGEN_STEP(forward_2_condition_2),   // 4
+    OPGEN_STEP(backward_0_grad_dot),     // 5
+    OPGEN_STEP(backward_0_grad_input2),  // 6
+    OPGEN_STEP(backward_1_grad_dot),     // 7
+    OPGEN_STEP(backward_2_grad_dot),     // 8
 };

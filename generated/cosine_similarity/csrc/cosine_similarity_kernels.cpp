@@ -8,10 +8,10 @@ namespace {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_norm_d(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.dims[0];
+  const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> x1(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> norm_d_squares(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> norm_d(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> norm_d_squares(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> norm_d(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &x1, &norm_d_squares, &norm_d);
   rt::Loops<3> over_d;
@@ -39,13 +39,13 @@ int forward_norm_d(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   const auto eps = static_cast<opmath_t>(call.reals[0]);
-  const int64_t D = call.dims[0];
-  const rt::Tensor<opmath_t> x2(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> x1(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> norm_d_squares(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> sum_d(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> norm_d_2(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 6, 1, 0);
+  const int64_t D = call.ints[0];
+  const rt::Tensor<opmath_t> x2(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> x1(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> norm_d_squares(call, 4, 1, 0);
+  const rt::Tensor<opmath_t> sum_d(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> norm_d_2(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> output(call, 5, 1, 0);
   rt::Loops<6> outer;
   outer.batch(call, &x2, &x1, &norm_d_squares, &sum_d, &norm_d_2, &output);
   rt::Loops<6> over_d;
@@ -82,11 +82,11 @@ template <typename opmath_t>
 int backward_grad_n1(const OpgenCall& call, OpgenHost& host) {
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> sum_d(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> norm_d(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> norm_d_2(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_n2(call, 6, 1, 0);
-  const rt::Tensor<opmath_t> grad_n1(call, 7, 1, 0);
+  const rt::Tensor<opmath_t> sum_d(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> norm_d(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> norm_d_2(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> grad_n2(call, 4, 1, 0);
+  const rt::Tensor<opmath_t> grad_n1(call, 5, 1, 0);
   rt::Loops<6> outer;
   outer.batch(call, &grad_output, &sum_d, &norm_d, &norm_d_2, &grad_n2, &grad_n1);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -113,16 +113,16 @@ int backward_grad_n1(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_x2(const OpgenCall& call, OpgenHost& host) {
   const auto eps = static_cast<opmath_t>(call.reals[0]);
-  const int64_t D = call.dims[0];
-  const rt::Tensor<opmath_t> norm_d(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> norm_d_2(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> x2(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> grad_n1(call, 7, 1, 0);
-  const rt::Tensor<opmath_t> x1(call, 1, 2, 0);
+  const int64_t D = call.ints[0];
+  const rt::Tensor<opmath_t> norm_d(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> norm_d_2(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> x2(call, 3, 2, 0);
+  const rt::Tensor<opmath_t> grad_n1(call, 4, 1, 0);
+  const rt::Tensor<opmath_t> x1(call, 5, 2, 0);
   const rt::Tensor<opmath_t> grad_n2(call, 6, 1, 0);
-  const rt::Tensor<opmath_t> grad_x1(call, 8, 2, 0);
-  const rt::Tensor<opmath_t> grad_x2(call, 9, 2, 0);
+  const rt::Tensor<opmath_t> grad_x1(call, 7, 2, 0);
+  const rt::Tensor<opmath_t> grad_x2(call, 8, 2, 0);
   rt::Loops<9> outer;
   outer.batch(call, &norm_d, &norm_d_2, &grad_output, &x2, &grad_n1, &x1, &grad_n2, &grad_x1, &grad_x2);
   outer.dim(D, {0, 0, 0, x2.stride(1), 0, x1.stride(1), 0, grad_x1.stride(1), grad_x2.stride(1)});

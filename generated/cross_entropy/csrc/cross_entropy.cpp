@@ -30,14 +30,12 @@ Tensor cross_entropy_forward_0(const Tensor& input, const Tensor& target, const 
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")});
   call.begin();
   call.hold();
-  call.number(ignore_index);
-  call.number(label_smoothing);
   call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.allocate("sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("output", Element::scalar, {});
-  call.run(0);
-  call.run(1);
-  call.run(2);
+  call.run(0, {0, 3}, {call.size(0), call.size(1)});
+  call.run(1, {2, 3, 4}, {call.size(0), call.size(1)});
+  call.run(2, {1, 2, 3, 4, 5}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   return call.result("output", Element::scalar);
 }
 
@@ -50,14 +48,12 @@ Tensor cross_entropy_forward_1(const Tensor& input, const Tensor& target, const 
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")});
   call.begin();
   call.hold();
-  call.number(ignore_index);
-  call.number(label_smoothing);
   call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.allocate("sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("output", Element::scalar, {});
-  call.run(3);
-  call.run(4);
-  call.run(5);
+  call.run(0, {0, 3}, {call.size(0), call.size(1)});
+  call.run(1, {2, 3, 4}, {call.size(0), call.size(1)});
+  call.run(3, {1, 2, 3, 4, 5}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   return call.result("output", Element::scalar);
 }
 
@@ -70,12 +66,10 @@ Tensor cross_entropy_forward_2(const Tensor& input, const Tensor& target, const 
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")});
   call.begin();
   call.hold();
-  call.number(ignore_index);
-  call.number(label_smoothing);
   call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::batch});
-  call.run(6);
-  call.run(7);
+  call.run(0, {0, 3}, {call.size(0), call.size(1)});
+  call.run(4, {2, 3, 1, 4}, {call.size(0), call.size(1), ignore_index}, {label_smoothing});
   return call.result("output", Element::scalar);
 }
 
@@ -87,14 +81,12 @@ Tensor cross_entropy_forward_3(const Tensor& input, const Tensor& target, const 
   call.input("target", target, Element::int64, {opgen::dim(0, "N"), opgen::batch});
   call.begin();
   call.hold();
-  call.number(ignore_index);
-  call.number(label_smoothing);
   call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.allocate("sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("output", Element::scalar, {});
-  call.run(8);
-  call.run(9);
-  call.run(10);
+  call.run(0, {0, 2}, {call.size(0), call.size(1)});
+  call.run(5, {2, 3}, {call.size(0), call.size(1)});
+  call.run(6, {1, 2, 3, 4}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   return call.result("output", Element::scalar);
 }
 
@@ -106,14 +98,12 @@ Tensor cross_entropy_forward_4(const Tensor& input, const Tensor& target, const 
   call.input("target", target, Element::int64, {opgen::dim(0, "N"), opgen::batch});
   call.begin();
   call.hold();
-  call.number(ignore_index);
-  call.number(label_smoothing);
   call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.allocate("sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("output", Element::scalar, {});
-  call.run(11);
-  call.run(12);
-  call.run(13);
+  call.run(0, {0, 2}, {call.size(0), call.size(1)});
+  call.run(5, {2, 3}, {call.size(0), call.size(1)});
+  call.run(7, {1, 2, 3, 4}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   return call.result("output", Element::scalar);
 }
 
@@ -125,12 +115,10 @@ Tensor cross_entropy_forward_5(const Tensor& input, const Tensor& target, const 
   call.input("target", target, Element::int64, {opgen::dim(0, "N"), opgen::batch});
   call.begin();
   call.hold();
-  call.number(ignore_index);
-  call.number(label_smoothing);
   call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::batch});
-  call.run(14);
-  call.run(15);
+  call.run(0, {0, 2}, {call.size(0), call.size(1)});
+  call.run(8, {2, 1, 3}, {call.size(0), call.size(1), ignore_index}, {label_smoothing});
   return call.result("output", Element::scalar);
 }
 
@@ -166,8 +154,6 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_0(const Tensor& grad_output, c
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")});
   call.begin();
   call.hold();
-  call.number(ignore_index);
-  call.number(label_smoothing);
   call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0] || mask[2]);
   call.allocate("sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[2]);
   call.allocate("sum_n_all_2", Element::compute, {}, mask[0] || mask[2]);
@@ -177,14 +163,16 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_0(const Tensor& grad_output, c
   call.allocate("grad_weight_hit", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight_share", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[2]);
-  if (mask[0] || mask[2]) call.run(16);
-  if (mask[0] || mask[2]) call.run(17);
-  if (mask[0] || mask[2]) call.run(18);
-  if (mask[0]) call.run(19);
-  if (mask[2]) call.run(20);
-  if (mask[2]) call.run(21);
-  if (mask[2]) call.run(22);
-  if (mask[2]) call.run(23);
+  if (mask[0] || mask[2]) call.run(0, {1, 4}, {call.size(0), call.size(1)});
+  if (mask[0] || mask[2]) call.run(1, {3, 4, 5}, {call.size(0), call.size(1)});
+  if (mask[0] || mask[2]) {
+    call.run(9, {2, 3, 4, 5, 6, 0, 7}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  }
+  if (mask[0]) call.run(10, {2, 0, 6, 3, 4, 8}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  if (mask[2]) call.run(11, {0, 6, 2, 4, 9}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
+  if (mask[2]) call.run(12, {10, 2, 0, 6, 4}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
+  if (mask[2]) call.run(13, {11, 2, 7}, {call.size(1), call.size(0), ignore_index});
+  if (mask[2]) call.run(14, {9, 10, 11, 12}, {call.size(1)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   return {grad_input, grad_weight};
@@ -202,18 +190,16 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_1(const Tensor& grad_output, c
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")});
   call.begin();
   call.hold();
-  call.number(ignore_index);
-  call.number(label_smoothing);
   call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0] || mask[2]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
   call.allocate("grad_weight_sum_c", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight_hit", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[2]);
-  if (mask[0] || mask[2]) call.run(24);
-  if (mask[0]) call.run(25);
-  if (mask[2]) call.run(26);
-  if (mask[2]) call.run(27);
-  if (mask[2]) call.run(28);
+  if (mask[0] || mask[2]) call.run(0, {1, 4}, {call.size(0), call.size(1)});
+  if (mask[0]) call.run(15, {2, 0, 3, 4, 5}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  if (mask[2]) call.run(16, {0, 2, 4, 6}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
+  if (mask[2]) call.run(17, {7, 2, 0, 4}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
+  if (mask[2]) call.run(18, {6, 7, 8}, {call.size(1)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   return {grad_input, grad_weight};
@@ -231,18 +217,16 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_2(const Tensor& grad_output, c
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")});
   call.begin();
   call.hold();
-  call.number(ignore_index);
-  call.number(label_smoothing);
   call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0] || mask[2]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
   call.allocate("grad_weight_sum_c", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight_hit", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[2]);
-  if (mask[0] || mask[2]) call.run(29);
-  if (mask[0]) call.run(30);
-  if (mask[2]) call.run(31);
-  if (mask[2]) call.run(32);
-  if (mask[2]) call.run(33);
+  if (mask[0] || mask[2]) call.run(0, {1, 4}, {call.size(0), call.size(1)});
+  if (mask[0]) call.run(19, {2, 0, 3, 4, 5}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  if (mask[2]) call.run(20, {2, 4, 0, 6}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
+  if (mask[2]) call.run(21, {7, 2, 0, 4}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
+  if (mask[2]) call.run(18, {6, 7, 8}, {call.size(1)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   return {grad_input, grad_weight};
@@ -259,15 +243,13 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_3(const Tensor& grad_output, c
   call.input("target", target, Element::int64, {opgen::dim(0, "N"), opgen::batch});
   call.begin();
   call.hold();
-  call.number(ignore_index);
-  call.number(label_smoothing);
   call.allocate("logp_max", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
   call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
   call.allocate("sum_n_all_2", Element::compute, {}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
-  if (mask[0]) call.run(34);
-  if (mask[0]) call.run(35);
-  if (mask[0]) call.run(36);
+  if (mask[0]) call.run(22, {1, 3, 4}, {call.size(0), call.size(1)});
+  if (mask[0]) call.run(23, {2, 5}, {call.size(0), ignore_index});
+  if (mask[0]) call.run(24, {2, 0, 5, 3, 4, 1, 6}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   return {call.result("grad_input", Element::scalar, 2, "input"), Tensor()};
 }
 
@@ -282,13 +264,11 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_4(const Tensor& grad_output, c
   call.input("target", target, Element::int64, {opgen::dim(0, "N"), opgen::batch});
   call.begin();
   call.hold();
-  call.number(ignore_index);
-  call.number(label_smoothing);
   call.allocate("logp_max", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
   call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
-  if (mask[0]) call.run(37);
-  if (mask[0]) call.run(38);
+  if (mask[0]) call.run(22, {1, 3, 4}, {call.size(0), call.size(1)});
+  if (mask[0]) call.run(25, {2, 0, 3, 4, 1, 5}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   return {call.result("grad_input", Element::scalar, 2, "input"), Tensor()};
 }
 
@@ -303,13 +283,11 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_5(const Tensor& grad_output, c
   call.input("target", target, Element::int64, {opgen::dim(0, "N"), opgen::batch});
   call.begin();
   call.hold();
-  call.number(ignore_index);
-  call.number(label_smoothing);
   call.allocate("logp_max", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
   call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
-  if (mask[0]) call.run(39);
-  if (mask[0]) call.run(40);
+  if (mask[0]) call.run(22, {1, 3, 4}, {call.size(0), call.size(1)});
+  if (mask[0]) call.run(26, {2, 0, 3, 4, 1, 5}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   return {call.result("grad_input", Element::scalar, 2, "input"), Tensor()};
 }
 

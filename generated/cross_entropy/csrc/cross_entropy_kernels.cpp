@@ -9,10 +9,10 @@ namespace {
 template <typename opmath_t>
 int forward_0_logp(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
-  const int64_t N = call.dims[0];
-  const int64_t C = call.dims[1];
+  const int64_t N = call.ints[0];
+  const int64_t C = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> logp(call, 3, 3, 2);
+  const rt::Tensor<opmath_t> logp(call, 1, 3, 2);
   rt::Loops<2> outer;
   outer.dim(N, {input.stride(0), logp.stride(0)});
   outer.batch(call, &input, &logp);
@@ -77,11 +77,11 @@ int forward_0_logp(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
-  const int64_t N = call.dims[0];
-  const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> weight(call, 2, 1);
-  const rt::Tensor<opmath_t> logp(call, 3, 3, 2);
-  const rt::Tensor<opmath_t> sum_c(call, 4, 2, 1);
+  const int64_t N = call.ints[0];
+  const int64_t C = call.ints[1];
+  const rt::Tensor<opmath_t> weight(call, 0, 1);
+  const rt::Tensor<opmath_t> logp(call, 1, 3, 2);
+  const rt::Tensor<opmath_t> sum_c(call, 2, 2, 1);
   rt::Loops<3> outer;
   outer.dim(N, {0, logp.stride(0), sum_c.stride(0)});
   outer.batch(call, nullptr, &logp, &sum_c);
@@ -127,14 +127,14 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  const int64_t ignore_index = call.ints[0];
-  const int64_t C = call.dims[1];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<int64_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> weight(call, 2, 1);
-  const rt::Tensor<opmath_t> logp(call, 3, 3, 2);
-  const rt::Tensor<opmath_t> sum_c(call, 4, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 5, 0);
+  const int64_t ignore_index = call.ints[1];
+  const int64_t C = call.ints[2];
+  const int64_t N = call.ints[0];
+  const rt::Tensor<int64_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> weight(call, 1, 1);
+  const rt::Tensor<opmath_t> logp(call, 2, 3, 2);
+  const rt::Tensor<opmath_t> sum_c(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> output(call, 4, 0);
   rt::Loops<5> outer;
   rt::Loops<5> over_n_batch;
   over_n_batch.dim(N, {target.stride(0), 0, logp.stride(0), sum_c.stride(0), 0});
@@ -161,13 +161,13 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_2 = label_smoothing * (keep ? -sum_c_at[i] / C : opmath_t(0));
         opmath_t part_3;
         if (keep) {
-          const opmath_t part_4 = rt::pick(host, logp, run.of(2, i), 3, 1, target_value, C);
-          part_3 = -(rt::pick(host, weight, run.at[1], 2, 0, target_value, C) * part_4);
+          const opmath_t part_4 = rt::pick(host, logp, run.of(2, i), 2, 1, target_value, C);
+          part_3 = -(rt::pick(host, weight, run.at[1], 1, 0, target_value, C) * part_4);
         } else {
           part_3 = 0;
         }
         sum_n_all_fold.add(lane, t * part_3 + part_2);
-        sum_n_all_2_fold.add(lane, keep ? rt::pick(host, weight, run.at[1], 2, 0, target_value, C) : opmath_t(0));
+        sum_n_all_2_fold.add(lane, keep ? rt::pick(host, weight, run.at[1], 1, 0, target_value, C) : opmath_t(0));
       });
       sum_n_all_fold.ran(run.size);
       sum_n_all_2_fold.ran(run.size);
@@ -179,136 +179,18 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
-int forward_1_logp(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
-  const int64_t N = call.dims[0];
-  const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> logp(call, 3, 3, 2);
-  rt::Loops<2> outer;
-  outer.dim(N, {input.stride(0), logp.stride(0)});
-  outer.batch(call, &input, &logp);
-  rt::Loops<2> over_c;
-  over_c.dim(C, {input.stride(1), logp.stride(1)});
-  if (elements == 1) {
-    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
-      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-        rt::Fold<rt::Max, opmath_t> logp_max_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_fold.add(lane, input_at[i]); });
-        });
-        const opmath_t logp_max = logp_max_fold.value();
-        rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = rt::exp(input_at[i] - logp_max);
-            logp_sum_fold.add(lane, value);
-          });
-          logp_sum_fold.ran(run.size);
-        });
-        const opmath_t logp_sum = logp_sum_fold.value();
-        const opmath_t logp_log = rt::log(logp_sum);
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::Sink<opmath_t> logp_out(logp, run.at[1], run.step[1], run.size);
-          rt::each(run.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max - logp_log); });
-        });
-      });
-    });
-  } else {
-    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_max_fold.add(i, input_at[i]); });
-        });
-        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_sum_fold.add(i, rt::exp(input_at[i] - logp_max_fold[i])); });
-          logp_sum_fold.ran(columns.size);
-        });
-        logp_sum_fold.finish();
-        opmath_t logp_log_2[rt::block];
-        rt::each(columns.size, [&](int64_t i) { logp_log_2[i] = rt::log(logp_sum_fold[i]); });
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::Sink<opmath_t> logp_out(logp, point.at[1], columns.step[1], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max_fold[i] - logp_log_2[i]); });
-        });
-      });
-    });
-  }
-  return rt::status(host);
-}
-
-// Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
-int forward_1_sum_c(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
-  const int64_t N = call.dims[0];
-  const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> weight(call, 2, 1);
-  const rt::Tensor<opmath_t> logp(call, 3, 3, 2);
-  const rt::Tensor<opmath_t> sum_c(call, 4, 2, 1);
-  rt::Loops<3> outer;
-  outer.dim(N, {0, logp.stride(0), sum_c.stride(0)});
-  outer.batch(call, nullptr, &logp, &sum_c);
-  rt::Loops<3> over_c;
-  over_c.dim(C, {weight.stride(0), logp.stride(1), 0});
-  if (elements == 1) {
-    rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
-      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-        rt::Fold<rt::Sum, opmath_t> sum_c_value_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> weight_at(weight, run.at[0], run.step[0], run.size);
-          const rt::Source<opmath_t> logp_at(logp, run.at[1], run.step[1], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = weight_at[i] * logp_at[i];
-            sum_c_value_fold.add(lane, value);
-          });
-          sum_c_value_fold.ran(run.size);
-        });
-        const opmath_t sum_c_value = sum_c_value_fold.value();
-        rt::store(sum_c, row.at[2], sum_c_value);
-      });
-    });
-  } else {
-    rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_value_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const auto weight_at = rt::load(weight, point.at[0]);
-          const rt::Source<opmath_t> logp_at(logp, point.at[1], columns.step[1], columns.size);
-          rt::each(columns.size, [&](int64_t i) { sum_c_value_fold.add(i, weight_at * logp_at[i]); });
-          sum_c_value_fold.ran(columns.size);
-        });
-        sum_c_value_fold.finish();
-        rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[2], columns.step[2], columns.size);
-        rt::each(columns.size, [&](int64_t i) { sum_c_out.set(i, sum_c_value_fold[i]); });
-      });
-    });
-  }
-  return rt::status(host);
-}
-
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  const int64_t ignore_index = call.ints[0];
-  const int64_t C = call.dims[1];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<int64_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> weight(call, 2, 1);
-  const rt::Tensor<opmath_t> logp(call, 3, 3, 2);
-  const rt::Tensor<opmath_t> sum_c(call, 4, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 5, 0);
+  const int64_t ignore_index = call.ints[1];
+  const int64_t C = call.ints[2];
+  const int64_t N = call.ints[0];
+  const rt::Tensor<int64_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> weight(call, 1, 1);
+  const rt::Tensor<opmath_t> logp(call, 2, 3, 2);
+  const rt::Tensor<opmath_t> sum_c(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> output(call, 4, 0);
   rt::Loops<5> outer;
   rt::Loops<5> over_n_batch;
   over_n_batch.dim(N, {target.stride(0), 0, logp.stride(0), sum_c.stride(0), 0});
@@ -330,8 +212,8 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_2 = label_smoothing * (keep ? -sum_c_at[i] / C : opmath_t(0));
         opmath_t part_3;
         if (keep) {
-          const opmath_t part_4 = rt::pick(host, logp, run.of(2, i), 3, 1, target_value, C);
-          part_3 = -(rt::pick(host, weight, run.at[1], 2, 0, target_value, C) * part_4);
+          const opmath_t part_4 = rt::pick(host, logp, run.of(2, i), 2, 1, target_value, C);
+          part_3 = -(rt::pick(host, weight, run.at[1], 1, 0, target_value, C) * part_4);
         } else {
           part_3 = 0;
         }
@@ -347,84 +229,16 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
-int forward_2_logp(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
-  const int64_t N = call.dims[0];
-  const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> logp(call, 3, 3, 2);
-  rt::Loops<2> outer;
-  outer.dim(N, {input.stride(0), logp.stride(0)});
-  outer.batch(call, &input, &logp);
-  rt::Loops<2> over_c;
-  over_c.dim(C, {input.stride(1), logp.stride(1)});
-  if (elements == 1) {
-    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
-      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-        rt::Fold<rt::Max, opmath_t> logp_max_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_fold.add(lane, input_at[i]); });
-        });
-        const opmath_t logp_max = logp_max_fold.value();
-        rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = rt::exp(input_at[i] - logp_max);
-            logp_sum_fold.add(lane, value);
-          });
-          logp_sum_fold.ran(run.size);
-        });
-        const opmath_t logp_sum = logp_sum_fold.value();
-        const opmath_t logp_log = rt::log(logp_sum);
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::Sink<opmath_t> logp_out(logp, run.at[1], run.step[1], run.size);
-          rt::each(run.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max - logp_log); });
-        });
-      });
-    });
-  } else {
-    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_max_fold.add(i, input_at[i]); });
-        });
-        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_sum_fold.add(i, rt::exp(input_at[i] - logp_max_fold[i])); });
-          logp_sum_fold.ran(columns.size);
-        });
-        logp_sum_fold.finish();
-        opmath_t logp_log_2[rt::block];
-        rt::each(columns.size, [&](int64_t i) { logp_log_2[i] = rt::log(logp_sum_fold[i]); });
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::Sink<opmath_t> logp_out(logp, point.at[1], columns.step[1], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max_fold[i] - logp_log_2[i]); });
-        });
-      });
-    });
-  }
-  return rt::status(host);
-}
-
-// Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
-  const int64_t ignore_index = call.ints[0];
+  const int64_t ignore_index = call.ints[2];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  const int64_t C = call.dims[1];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> weight(call, 2, 1);
-  const rt::Tensor<opmath_t> logp(call, 3, 3, 2);
-  const rt::Tensor<int64_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 4, 2, 1);
+  const int64_t C = call.ints[1];
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> weight(call, 0, 1);
+  const rt::Tensor<opmath_t> logp(call, 1, 3, 2);
+  const rt::Tensor<int64_t> target(call, 2, 2, 1);
+  const rt::Tensor<opmath_t> output(call, 3, 2, 1);
   rt::Loops<6> outer;
   outer.dim(N, {0, logp.stride(0), target.stride(0), 0, logp.stride(0), output.stride(0)});
   outer.batch(call, nullptr, &logp, &target, nullptr, &logp, &output);
@@ -450,8 +264,8 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_3 = 1 - label_smoothing;
         opmath_t part_4;
         if (keep) {
-          const opmath_t part_5 = rt::pick(host, weight, row.at[3], 2, 0, target_value, C);
-          part_4 = -(part_5 * rt::pick(host, logp, row.at[4], 3, 1, target_value, C));
+          const opmath_t part_5 = rt::pick(host, weight, row.at[3], 0, 0, target_value, C);
+          part_4 = -(part_5 * rt::pick(host, logp, row.at[4], 1, 1, target_value, C));
         } else {
           part_4 = 0;
         }
@@ -480,8 +294,8 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
           const opmath_t part_7 = 1 - label_smoothing;
           opmath_t part_8;
           if (keep_2[i]) {
-            const opmath_t part_9 = rt::pick(host, logp, columns.of(4, i), 3, 1, target_value_2[i], C);
-            part_8 = -(rt::pick(host, weight, columns.at[3], 2, 0, target_value_2[i], C) * part_9);
+            const opmath_t part_9 = rt::pick(host, logp, columns.of(4, i), 1, 1, target_value_2[i], C);
+            part_8 = -(rt::pick(host, weight, columns.at[3], 0, 0, target_value_2[i], C) * part_9);
           } else {
             part_8 = 0;
           }
@@ -495,80 +309,12 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
-int forward_3_logp(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
-  const int64_t N = call.dims[0];
-  const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> logp(call, 2, 3, 2);
-  rt::Loops<2> outer;
-  outer.dim(N, {input.stride(0), logp.stride(0)});
-  outer.batch(call, &input, &logp);
-  rt::Loops<2> over_c;
-  over_c.dim(C, {input.stride(1), logp.stride(1)});
-  if (elements == 1) {
-    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
-      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-        rt::Fold<rt::Max, opmath_t> logp_max_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_fold.add(lane, input_at[i]); });
-        });
-        const opmath_t logp_max = logp_max_fold.value();
-        rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = rt::exp(input_at[i] - logp_max);
-            logp_sum_fold.add(lane, value);
-          });
-          logp_sum_fold.ran(run.size);
-        });
-        const opmath_t logp_sum = logp_sum_fold.value();
-        const opmath_t logp_log = rt::log(logp_sum);
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::Sink<opmath_t> logp_out(logp, run.at[1], run.step[1], run.size);
-          rt::each(run.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max - logp_log); });
-        });
-      });
-    });
-  } else {
-    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_max_fold.add(i, input_at[i]); });
-        });
-        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_sum_fold.add(i, rt::exp(input_at[i] - logp_max_fold[i])); });
-          logp_sum_fold.ran(columns.size);
-        });
-        logp_sum_fold.finish();
-        opmath_t logp_log_2[rt::block];
-        rt::each(columns.size, [&](int64_t i) { logp_log_2[i] = rt::log(logp_sum_fold[i]); });
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::Sink<opmath_t> logp_out(logp, point.at[1], columns.step[1], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max_fold[i] - logp_log_2[i]); });
-        });
-      });
-    });
-  }
-  return rt::status(host);
-}
-
-// Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
 int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
-  const int64_t N = call.dims[0];
-  const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> logp(call, 2, 3, 2);
-  const rt::Tensor<opmath_t> sum_c(call, 3, 2, 1);
+  const int64_t N = call.ints[0];
+  const int64_t C = call.ints[1];
+  const rt::Tensor<opmath_t> logp(call, 0, 3, 2);
+  const rt::Tensor<opmath_t> sum_c(call, 1, 2, 1);
   rt::Loops<2> outer;
   outer.dim(N, {logp.stride(0), sum_c.stride(0)});
   outer.batch(call, &logp, &sum_c);
@@ -609,13 +355,13 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  const int64_t ignore_index = call.ints[0];
-  const int64_t C = call.dims[1];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<int64_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> logp(call, 2, 3, 2);
-  const rt::Tensor<opmath_t> sum_c(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 4, 0);
+  const int64_t ignore_index = call.ints[1];
+  const int64_t C = call.ints[2];
+  const int64_t N = call.ints[0];
+  const rt::Tensor<int64_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> logp(call, 1, 3, 2);
+  const rt::Tensor<opmath_t> sum_c(call, 2, 2, 1);
+  const rt::Tensor<opmath_t> output(call, 3, 0);
   rt::Loops<4> outer;
   rt::Loops<4> over_n_batch;
   over_n_batch.dim(N, {target.stride(0), logp.stride(0), sum_c.stride(0), 0});
@@ -639,7 +385,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
-        const opmath_t part_2 = keep ? -rt::pick(host, logp, run.of(1, i), 2, 1, target_value, C) : opmath_t(0);
+        const opmath_t part_2 = keep ? -rt::pick(host, logp, run.of(1, i), 1, 1, target_value, C) : opmath_t(0);
         sum_n_all_fold.add(lane, t * part_2 + label_smoothing * (keep ? -sum_c_at[i] / C : opmath_t(0)));
         sum_n_all_2_fold.add(lane, keep ? 1 : 0);
       });
@@ -653,129 +399,17 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
-int forward_4_logp(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
-  const int64_t N = call.dims[0];
-  const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> logp(call, 2, 3, 2);
-  rt::Loops<2> outer;
-  outer.dim(N, {input.stride(0), logp.stride(0)});
-  outer.batch(call, &input, &logp);
-  rt::Loops<2> over_c;
-  over_c.dim(C, {input.stride(1), logp.stride(1)});
-  if (elements == 1) {
-    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
-      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-        rt::Fold<rt::Max, opmath_t> logp_max_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_fold.add(lane, input_at[i]); });
-        });
-        const opmath_t logp_max = logp_max_fold.value();
-        rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = rt::exp(input_at[i] - logp_max);
-            logp_sum_fold.add(lane, value);
-          });
-          logp_sum_fold.ran(run.size);
-        });
-        const opmath_t logp_sum = logp_sum_fold.value();
-        const opmath_t logp_log = rt::log(logp_sum);
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::Sink<opmath_t> logp_out(logp, run.at[1], run.step[1], run.size);
-          rt::each(run.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max - logp_log); });
-        });
-      });
-    });
-  } else {
-    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_max_fold.add(i, input_at[i]); });
-        });
-        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_sum_fold.add(i, rt::exp(input_at[i] - logp_max_fold[i])); });
-          logp_sum_fold.ran(columns.size);
-        });
-        logp_sum_fold.finish();
-        opmath_t logp_log_2[rt::block];
-        rt::each(columns.size, [&](int64_t i) { logp_log_2[i] = rt::log(logp_sum_fold[i]); });
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::Sink<opmath_t> logp_out(logp, point.at[1], columns.step[1], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max_fold[i] - logp_log_2[i]); });
-        });
-      });
-    });
-  }
-  return rt::status(host);
-}
-
-// Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
-int forward_4_sum_c(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
-  const int64_t N = call.dims[0];
-  const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> logp(call, 2, 3, 2);
-  const rt::Tensor<opmath_t> sum_c(call, 3, 2, 1);
-  rt::Loops<2> outer;
-  outer.dim(N, {logp.stride(0), sum_c.stride(0)});
-  outer.batch(call, &logp, &sum_c);
-  rt::Loops<2> over_c;
-  over_c.dim(C, {logp.stride(1), 0});
-  if (elements == 1) {
-    rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
-      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-        rt::Fold<rt::Sum, opmath_t> sum_c_value_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> logp_at(logp, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { sum_c_value_fold.add(lane, logp_at[i]); });
-          sum_c_value_fold.ran(run.size);
-        });
-        const opmath_t sum_c_value = sum_c_value_fold.value();
-        rt::store(sum_c, row.at[1], sum_c_value);
-      });
-    });
-  } else {
-    rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_value_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> logp_at(logp, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { sum_c_value_fold.add(i, logp_at[i]); });
-          sum_c_value_fold.ran(columns.size);
-        });
-        sum_c_value_fold.finish();
-        rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[1], columns.step[1], columns.size);
-        rt::each(columns.size, [&](int64_t i) { sum_c_out.set(i, sum_c_value_fold[i]); });
-      });
-    });
-  }
-  return rt::status(host);
-}
-
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_4_output(const OpgenCall& call, OpgenHost& host) {
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  const int64_t ignore_index = call.ints[0];
-  const int64_t C = call.dims[1];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<int64_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> logp(call, 2, 3, 2);
-  const rt::Tensor<opmath_t> sum_c(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 4, 0);
+  const int64_t ignore_index = call.ints[1];
+  const int64_t C = call.ints[2];
+  const int64_t N = call.ints[0];
+  const rt::Tensor<int64_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> logp(call, 1, 3, 2);
+  const rt::Tensor<opmath_t> sum_c(call, 2, 2, 1);
+  const rt::Tensor<opmath_t> output(call, 3, 0);
   rt::Loops<4> outer;
   rt::Loops<4> over_n_batch;
   over_n_batch.dim(N, {target.stride(0), logp.stride(0), sum_c.stride(0), 0});
@@ -797,7 +431,7 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_2 = label_smoothing * (keep ? -sum_c_at[i] / C : opmath_t(0));
         opmath_t part_3;
         if (keep) {
-          part_3 = -rt::pick(host, logp, run.of(1, i), 2, 1, target_value, C);
+          part_3 = -rt::pick(host, logp, run.of(1, i), 1, 1, target_value, C);
         } else {
           part_3 = 0;
         }
@@ -813,83 +447,15 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
-int forward_5_logp(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
-  const int64_t N = call.dims[0];
-  const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> logp(call, 2, 3, 2);
-  rt::Loops<2> outer;
-  outer.dim(N, {input.stride(0), logp.stride(0)});
-  outer.batch(call, &input, &logp);
-  rt::Loops<2> over_c;
-  over_c.dim(C, {input.stride(1), logp.stride(1)});
-  if (elements == 1) {
-    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
-      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-        rt::Fold<rt::Max, opmath_t> logp_max_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_fold.add(lane, input_at[i]); });
-        });
-        const opmath_t logp_max = logp_max_fold.value();
-        rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = rt::exp(input_at[i] - logp_max);
-            logp_sum_fold.add(lane, value);
-          });
-          logp_sum_fold.ran(run.size);
-        });
-        const opmath_t logp_sum = logp_sum_fold.value();
-        const opmath_t logp_log = rt::log(logp_sum);
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::Sink<opmath_t> logp_out(logp, run.at[1], run.step[1], run.size);
-          rt::each(run.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max - logp_log); });
-        });
-      });
-    });
-  } else {
-    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_max_fold.add(i, input_at[i]); });
-        });
-        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_sum_fold.add(i, rt::exp(input_at[i] - logp_max_fold[i])); });
-          logp_sum_fold.ran(columns.size);
-        });
-        logp_sum_fold.finish();
-        opmath_t logp_log_2[rt::block];
-        rt::each(columns.size, [&](int64_t i) { logp_log_2[i] = rt::log(logp_sum_fold[i]); });
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::Sink<opmath_t> logp_out(logp, point.at[1], columns.step[1], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max_fold[i] - logp_log_2[i]); });
-        });
-      });
-    });
-  }
-  return rt::status(host);
-}
-
-// Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
 int forward_5_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
-  const int64_t ignore_index = call.ints[0];
+  const int64_t ignore_index = call.ints[2];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  const int64_t C = call.dims[1];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> logp(call, 2, 3, 2);
+  const int64_t C = call.ints[1];
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> logp(call, 0, 3, 2);
   const rt::Tensor<int64_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> output(call, 2, 2, 1);
   rt::Loops<4> outer;
   outer.dim(N, {logp.stride(0), target.stride(0), logp.stride(0), output.stride(0)});
   outer.batch(call, &logp, &target, &logp, &output);
@@ -911,7 +477,7 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_3 = 1 - label_smoothing;
         opmath_t part_4;
         if (keep) {
-          part_4 = -rt::pick(host, logp, row.at[2], 2, 1, target_value, C);
+          part_4 = -rt::pick(host, logp, row.at[2], 0, 1, target_value, C);
         } else {
           part_4 = 0;
         }
@@ -939,7 +505,7 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
           const opmath_t part_6 = 1 - label_smoothing;
           opmath_t part_7;
           if (keep_2[i]) {
-            part_7 = -rt::pick(host, logp, columns.of(2, i), 2, 1, target_value_2[i], C);
+            part_7 = -rt::pick(host, logp, columns.of(2, i), 0, 1, target_value_2[i], C);
           } else {
             part_7 = 0;
           }
@@ -951,138 +517,20 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
-int backward_0_logp(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
-  const int64_t N = call.dims[0];
-  const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> input(call, 1, 3, 2);
-  const rt::Tensor<opmath_t> logp(call, 4, 3, 2);
-  rt::Loops<2> outer;
-  outer.dim(N, {input.stride(0), logp.stride(0)});
-  outer.batch(call, &input, &logp);
-  rt::Loops<2> over_c;
-  over_c.dim(C, {input.stride(1), logp.stride(1)});
-  if (elements == 1) {
-    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
-      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-        rt::Fold<rt::Max, opmath_t> logp_max_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_fold.add(lane, input_at[i]); });
-        });
-        const opmath_t logp_max = logp_max_fold.value();
-        rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = rt::exp(input_at[i] - logp_max);
-            logp_sum_fold.add(lane, value);
-          });
-          logp_sum_fold.ran(run.size);
-        });
-        const opmath_t logp_sum = logp_sum_fold.value();
-        const opmath_t logp_log = rt::log(logp_sum);
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::Sink<opmath_t> logp_out(logp, run.at[1], run.step[1], run.size);
-          rt::each(run.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max - logp_log); });
-        });
-      });
-    });
-  } else {
-    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_max_fold.add(i, input_at[i]); });
-        });
-        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_sum_fold.add(i, rt::exp(input_at[i] - logp_max_fold[i])); });
-          logp_sum_fold.ran(columns.size);
-        });
-        logp_sum_fold.finish();
-        opmath_t logp_log_2[rt::block];
-        rt::each(columns.size, [&](int64_t i) { logp_log_2[i] = rt::log(logp_sum_fold[i]); });
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::Sink<opmath_t> logp_out(logp, point.at[1], columns.step[1], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max_fold[i] - logp_log_2[i]); });
-        });
-      });
-    });
-  }
-  return rt::status(host);
-}
-
-// Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
-int backward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
-  const int64_t N = call.dims[0];
-  const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> weight(call, 3, 1);
-  const rt::Tensor<opmath_t> logp(call, 4, 3, 2);
-  const rt::Tensor<opmath_t> sum_c(call, 5, 2, 1);
-  rt::Loops<3> outer;
-  outer.dim(N, {0, logp.stride(0), sum_c.stride(0)});
-  outer.batch(call, nullptr, &logp, &sum_c);
-  rt::Loops<3> over_c;
-  over_c.dim(C, {weight.stride(0), logp.stride(1), 0});
-  if (elements == 1) {
-    rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
-      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-        rt::Fold<rt::Sum, opmath_t> sum_c_value_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> weight_at(weight, run.at[0], run.step[0], run.size);
-          const rt::Source<opmath_t> logp_at(logp, run.at[1], run.step[1], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = weight_at[i] * logp_at[i];
-            sum_c_value_fold.add(lane, value);
-          });
-          sum_c_value_fold.ran(run.size);
-        });
-        const opmath_t sum_c_value = sum_c_value_fold.value();
-        rt::store(sum_c, row.at[2], sum_c_value);
-      });
-    });
-  } else {
-    rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_value_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const auto weight_at = rt::load(weight, point.at[0]);
-          const rt::Source<opmath_t> logp_at(logp, point.at[1], columns.step[1], columns.size);
-          rt::each(columns.size, [&](int64_t i) { sum_c_value_fold.add(i, weight_at * logp_at[i]); });
-          sum_c_value_fold.ran(columns.size);
-        });
-        sum_c_value_fold.finish();
-        rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[2], columns.step[2], columns.size);
-        rt::each(columns.size, [&](int64_t i) { sum_c_out.set(i, sum_c_value_fold[i]); });
-      });
-    });
-  }
-  return rt::status(host);
-}
-
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int backward_0_grad_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  const int64_t ignore_index = call.ints[0];
-  const int64_t C = call.dims[1];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<int64_t> target(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> weight(call, 3, 1);
-  const rt::Tensor<opmath_t> logp(call, 4, 3, 2);
-  const rt::Tensor<opmath_t> sum_c(call, 5, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> sum_n_all_2(call, 6, 0);
-  const rt::Tensor<opmath_t> grad_sum_n_all_2(call, 7, 0);
+  const int64_t ignore_index = call.ints[1];
+  const int64_t C = call.ints[2];
+  const int64_t N = call.ints[0];
+  const rt::Tensor<int64_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> weight(call, 1, 1);
+  const rt::Tensor<opmath_t> logp(call, 2, 3, 2);
+  const rt::Tensor<opmath_t> sum_c(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 5, 0);
+  const rt::Tensor<opmath_t> sum_n_all_2(call, 4, 0);
+  const rt::Tensor<opmath_t> grad_sum_n_all_2(call, 6, 0);
   rt::Loops<7> outer;
   rt::Loops<7> over_n_batch;
   over_n_batch.dim(N, {target.stride(0), 0, logp.stride(0), sum_c.stride(0), 0, 0, 0});
@@ -1109,15 +557,15 @@ int backward_0_grad_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_2 = label_smoothing * (keep ? -sum_c_at[i] / C : opmath_t(0));
         opmath_t part_3;
         if (keep) {
-          const opmath_t part_4 = rt::pick(host, logp, run.of(2, i), 4, 1, target_value, C);
-          part_3 = -(rt::pick(host, weight, run.at[1], 3, 0, target_value, C) * part_4);
+          const opmath_t part_4 = rt::pick(host, logp, run.of(2, i), 2, 1, target_value, C);
+          part_3 = -(rt::pick(host, weight, run.at[1], 1, 0, target_value, C) * part_4);
         } else {
           part_3 = 0;
         }
         sum_n_all_fold.add(lane, t * part_3 + part_2);
         opmath_t part_5;
         if (keep) {
-          part_5 = rt::pick(host, weight, run.at[1], 3, 0, target_value, C);
+          part_5 = rt::pick(host, weight, run.at[1], 1, 0, target_value, C);
         } else {
           part_5 = 0;
         }
@@ -1139,16 +587,16 @@ int backward_0_grad_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
-  const int64_t ignore_index = call.ints[0];
+  const int64_t ignore_index = call.ints[1];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  const int64_t C = call.dims[1];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<int64_t> target(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> sum_n_all_2(call, 6, 0);
+  const int64_t C = call.ints[2];
+  const int64_t N = call.ints[0];
+  const rt::Tensor<int64_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
+  const rt::Tensor<opmath_t> sum_n_all_2(call, 2, 0);
   const rt::Tensor<opmath_t> weight(call, 3, 1);
   const rt::Tensor<opmath_t> logp(call, 4, 3, 2);
-  const rt::Tensor<opmath_t> grad_input(call, 8, 3, 2);
+  const rt::Tensor<opmath_t> grad_input(call, 5, 3, 2);
   rt::Loops<7> outer;
   outer.dim(N, {target.stride(0), 0, 0, 0, 0, logp.stride(0), grad_input.stride(0)});
   outer.batch(call, &target, nullptr, nullptr, nullptr, nullptr, &logp, &grad_input);
@@ -1296,14 +744,14 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_0_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  const int64_t C = call.dims[1];
-  const int64_t ignore_index = call.ints[0];
-  const int64_t N = call.dims[0];
+  const int64_t C = call.ints[0];
+  const int64_t ignore_index = call.ints[2];
+  const int64_t N = call.ints[1];
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> sum_n_all_2(call, 6, 0);
+  const rt::Tensor<opmath_t> sum_n_all_2(call, 1, 0);
   const rt::Tensor<int64_t> target(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> logp(call, 4, 3, 2);
-  const rt::Tensor<opmath_t> grad_weight_sum_c(call, 9, 1);
+  const rt::Tensor<opmath_t> logp(call, 3, 3, 2);
+  const rt::Tensor<opmath_t> grad_weight_sum_c(call, 4, 1);
   rt::Loops<5> outer;
   outer.dim(C, {0, 0, 0, logp.stride(1), grad_weight_sum_c.stride(0)});
   rt::Loops<5> over_n_batch;
@@ -1334,8 +782,8 @@ int backward_0_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t C = call.dims[1];
-    const rt::Tensor<opmath_t> grad_weight_hit(call, 10, 1);
+    const int64_t C = call.ints[0];
+    const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
     rt::Loops<1> outer;
     outer.dim(C, {grad_weight_hit.stride(0)});
     rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -1345,15 +793,15 @@ int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t ignore_index = call.ints[0];
-  const int64_t C = call.dims[1];
+  const int64_t ignore_index = call.ints[2];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[0];
-  const rt::Tensor<int64_t> target(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> sum_n_all_2(call, 6, 0);
+  const int64_t C = call.ints[0];
+  const int64_t N = call.ints[1];
+  const rt::Tensor<int64_t> target(call, 1, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 2, 0);
+  const rt::Tensor<opmath_t> sum_n_all_2(call, 3, 0);
   const rt::Tensor<opmath_t> logp(call, 4, 3, 2);
-  const rt::Tensor<opmath_t> grad_weight_hit(call, 10, 1);
+  const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
   rt::Loops<5> outer;
   rt::Loops<5> over_n_batch;
   over_n_batch.dim(N, {target.stride(0), 0, 0, logp.stride(0), 0});
@@ -1386,8 +834,8 @@ int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_0_grad_weight_share(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t C = call.dims[1];
-    const rt::Tensor<opmath_t> grad_weight_share(call, 11, 1);
+    const int64_t C = call.ints[0];
+    const rt::Tensor<opmath_t> grad_weight_share(call, 0, 1);
     rt::Loops<1> outer;
     outer.dim(C, {grad_weight_share.stride(0)});
     rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -1397,12 +845,12 @@ int backward_0_grad_weight_share(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t ignore_index = call.ints[0];
-  const int64_t C = call.dims[1];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<int64_t> target(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_sum_n_all_2(call, 7, 0);
-  const rt::Tensor<opmath_t> grad_weight_share(call, 11, 1);
+  const int64_t ignore_index = call.ints[2];
+  const int64_t C = call.ints[0];
+  const int64_t N = call.ints[1];
+  const rt::Tensor<int64_t> target(call, 1, 2, 1);
+  const rt::Tensor<opmath_t> grad_sum_n_all_2(call, 2, 0);
+  const rt::Tensor<opmath_t> grad_weight_share(call, 0, 1);
   rt::Loops<3> outer;
   rt::Loops<3> over_n_batch;
   over_n_batch.dim(N, {target.stride(0), 0, 0});
@@ -1433,11 +881,11 @@ int backward_0_grad_weight_share(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
-  const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> grad_weight_sum_c(call, 9, 1);
-  const rt::Tensor<opmath_t> grad_weight_hit(call, 10, 1);
-  const rt::Tensor<opmath_t> grad_weight_share(call, 11, 1);
-  const rt::Tensor<opmath_t> grad_weight(call, 12, 1);
+  const int64_t C = call.ints[0];
+  const rt::Tensor<opmath_t> grad_weight_sum_c(call, 0, 1);
+  const rt::Tensor<opmath_t> grad_weight_hit(call, 1, 1);
+  const rt::Tensor<opmath_t> grad_weight_share(call, 2, 1);
+  const rt::Tensor<opmath_t> grad_weight(call, 3, 1);
   rt::Loops<4> outer;
   outer.step(0, grad_weight_sum_c.stride(0));
   outer.step(1, grad_weight_hit.stride(0));
@@ -1461,85 +909,17 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
-int backward_1_logp(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
-  const int64_t N = call.dims[0];
-  const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> input(call, 1, 3, 2);
-  const rt::Tensor<opmath_t> logp(call, 4, 3, 2);
-  rt::Loops<2> outer;
-  outer.dim(N, {input.stride(0), logp.stride(0)});
-  outer.batch(call, &input, &logp);
-  rt::Loops<2> over_c;
-  over_c.dim(C, {input.stride(1), logp.stride(1)});
-  if (elements == 1) {
-    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
-      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-        rt::Fold<rt::Max, opmath_t> logp_max_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_fold.add(lane, input_at[i]); });
-        });
-        const opmath_t logp_max = logp_max_fold.value();
-        rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = rt::exp(input_at[i] - logp_max);
-            logp_sum_fold.add(lane, value);
-          });
-          logp_sum_fold.ran(run.size);
-        });
-        const opmath_t logp_sum = logp_sum_fold.value();
-        const opmath_t logp_log = rt::log(logp_sum);
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::Sink<opmath_t> logp_out(logp, run.at[1], run.step[1], run.size);
-          rt::each(run.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max - logp_log); });
-        });
-      });
-    });
-  } else {
-    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_max_fold.add(i, input_at[i]); });
-        });
-        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_sum_fold.add(i, rt::exp(input_at[i] - logp_max_fold[i])); });
-          logp_sum_fold.ran(columns.size);
-        });
-        logp_sum_fold.finish();
-        opmath_t logp_log_2[rt::block];
-        rt::each(columns.size, [&](int64_t i) { logp_log_2[i] = rt::log(logp_sum_fold[i]); });
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::Sink<opmath_t> logp_out(logp, point.at[1], columns.step[1], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max_fold[i] - logp_log_2[i]); });
-        });
-      });
-    });
-  }
-  return rt::status(host);
-}
-
-// Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
 int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
-  const int64_t ignore_index = call.ints[0];
+  const int64_t ignore_index = call.ints[1];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  const int64_t C = call.dims[1];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<int64_t> target(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> weight(call, 3, 1);
-  const rt::Tensor<opmath_t> logp(call, 4, 3, 2);
-  const rt::Tensor<opmath_t> grad_input(call, 5, 3, 2);
+  const int64_t C = call.ints[2];
+  const int64_t N = call.ints[0];
+  const rt::Tensor<int64_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
+  const rt::Tensor<opmath_t> weight(call, 2, 1);
+  const rt::Tensor<opmath_t> logp(call, 3, 3, 2);
+  const rt::Tensor<opmath_t> grad_input(call, 4, 3, 2);
   rt::Loops<6> outer;
   outer.dim(N, {target.stride(0), 0, 0, 0, logp.stride(0), grad_input.stride(0)});
   outer.batch(call, &target, nullptr, nullptr, nullptr, &logp, &grad_input);
@@ -1686,13 +1066,13 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_1_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  const int64_t C = call.dims[1];
-  const int64_t ignore_index = call.ints[0];
-  const int64_t N = call.dims[0];
+  const int64_t C = call.ints[0];
+  const int64_t ignore_index = call.ints[2];
+  const int64_t N = call.ints[1];
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<int64_t> target(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> logp(call, 4, 3, 2);
-  const rt::Tensor<opmath_t> grad_weight_sum_c(call, 6, 1);
+  const rt::Tensor<int64_t> target(call, 1, 2, 1);
+  const rt::Tensor<opmath_t> logp(call, 2, 3, 2);
+  const rt::Tensor<opmath_t> grad_weight_sum_c(call, 3, 1);
   rt::Loops<4> outer;
   outer.dim(C, {0, 0, logp.stride(1), grad_weight_sum_c.stride(0)});
   rt::Loops<4> over_n_batch;
@@ -1722,8 +1102,8 @@ int backward_1_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_1_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t C = call.dims[1];
-    const rt::Tensor<opmath_t> grad_weight_hit(call, 7, 1);
+    const int64_t C = call.ints[0];
+    const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
     rt::Loops<1> outer;
     outer.dim(C, {grad_weight_hit.stride(0)});
     rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -1733,14 +1113,14 @@ int backward_1_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t ignore_index = call.ints[0];
-  const int64_t C = call.dims[1];
+  const int64_t ignore_index = call.ints[2];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[0];
-  const rt::Tensor<int64_t> target(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> logp(call, 4, 3, 2);
-  const rt::Tensor<opmath_t> grad_weight_hit(call, 7, 1);
+  const int64_t C = call.ints[0];
+  const int64_t N = call.ints[1];
+  const rt::Tensor<int64_t> target(call, 1, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 2, 0);
+  const rt::Tensor<opmath_t> logp(call, 3, 3, 2);
+  const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
   rt::Loops<4> outer;
   rt::Loops<4> over_n_batch;
   over_n_batch.dim(N, {target.stride(0), 0, logp.stride(0), 0});
@@ -1755,7 +1135,7 @@ int backward_1_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
             opmath_t part_2;
             if (keep_3) {
               const opmath_t part_3 = rt::load(grad_output, point.at[1]) * (1 - label_smoothing);
-              part_2 = -(part_3 * rt::pick(host, logp, point.at[2], 4, 1, target_value_2, C));
+              part_2 = -(part_3 * rt::pick(host, logp, point.at[2], 3, 1, target_value_2, C));
             } else {
               part_2 = 0;
             }
@@ -1772,10 +1152,10 @@ int backward_1_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_1_grad_weight(const OpgenCall& call, OpgenHost& host) {
-  const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> grad_weight_sum_c(call, 6, 1);
-  const rt::Tensor<opmath_t> grad_weight_hit(call, 7, 1);
-  const rt::Tensor<opmath_t> grad_weight(call, 8, 1);
+  const int64_t C = call.ints[0];
+  const rt::Tensor<opmath_t> grad_weight_sum_c(call, 0, 1);
+  const rt::Tensor<opmath_t> grad_weight_hit(call, 1, 1);
+  const rt::Tensor<opmath_t> grad_weight(call, 2, 1);
   rt::Loops<3> outer;
   outer.dim(C, {grad_weight_sum_c.stride(0), grad_weight_hit.stride(0), grad_weight.stride(0)});
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -1791,85 +1171,17 @@ int backward_1_grad_weight(const OpgenCall& call, OpgenHost& host) {
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
-int backward_2_logp(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
-  const int64_t N = call.dims[0];
-  const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> input(call, 1, 3, 2);
-  const rt::Tensor<opmath_t> logp(call, 4, 3, 2);
-  rt::Loops<2> outer;
-  outer.dim(N, {input.stride(0), logp.stride(0)});
-  outer.batch(call, &input, &logp);
-  rt::Loops<2> over_c;
-  over_c.dim(C, {input.stride(1), logp.stride(1)});
-  if (elements == 1) {
-    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
-      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-        rt::Fold<rt::Max, opmath_t> logp_max_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_fold.add(lane, input_at[i]); });
-        });
-        const opmath_t logp_max = logp_max_fold.value();
-        rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = rt::exp(input_at[i] - logp_max);
-            logp_sum_fold.add(lane, value);
-          });
-          logp_sum_fold.ran(run.size);
-        });
-        const opmath_t logp_sum = logp_sum_fold.value();
-        const opmath_t logp_log = rt::log(logp_sum);
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::Sink<opmath_t> logp_out(logp, run.at[1], run.step[1], run.size);
-          rt::each(run.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max - logp_log); });
-        });
-      });
-    });
-  } else {
-    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_max_fold.add(i, input_at[i]); });
-        });
-        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_sum_fold.add(i, rt::exp(input_at[i] - logp_max_fold[i])); });
-          logp_sum_fold.ran(columns.size);
-        });
-        logp_sum_fold.finish();
-        opmath_t logp_log_2[rt::block];
-        rt::each(columns.size, [&](int64_t i) { logp_log_2[i] = rt::log(logp_sum_fold[i]); });
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::Sink<opmath_t> logp_out(logp, point.at[1], columns.step[1], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max_fold[i] - logp_log_2[i]); });
-        });
-      });
-    });
-  }
-  return rt::status(host);
-}
-
-// Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
 int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
-  const int64_t ignore_index = call.ints[0];
+  const int64_t ignore_index = call.ints[1];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  const int64_t C = call.dims[1];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<int64_t> target(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> weight(call, 3, 1);
-  const rt::Tensor<opmath_t> logp(call, 4, 3, 2);
-  const rt::Tensor<opmath_t> grad_input(call, 5, 3, 2);
+  const int64_t C = call.ints[2];
+  const int64_t N = call.ints[0];
+  const rt::Tensor<int64_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 1);
+  const rt::Tensor<opmath_t> weight(call, 2, 1);
+  const rt::Tensor<opmath_t> logp(call, 3, 3, 2);
+  const rt::Tensor<opmath_t> grad_input(call, 4, 3, 2);
   rt::Loops<6> outer;
   outer.dim(N, {target.stride(0), grad_output.stride(0), 0, 0, logp.stride(0), grad_input.stride(0)});
   outer.batch(call, &target, &grad_output, nullptr, nullptr, &logp, &grad_input);
@@ -2015,14 +1327,14 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_2_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
-  const int64_t ignore_index = call.ints[0];
+  const int64_t ignore_index = call.ints[2];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  const int64_t C = call.dims[1];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<int64_t> target(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> logp(call, 4, 3, 2);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> grad_weight_sum_c(call, 6, 1);
+  const int64_t C = call.ints[0];
+  const int64_t N = call.ints[1];
+  const rt::Tensor<int64_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> logp(call, 1, 3, 2);
+  const rt::Tensor<opmath_t> grad_output(call, 2, 2, 1);
+  const rt::Tensor<opmath_t> grad_weight_sum_c(call, 3, 1);
   rt::Loops<4> outer;
   outer.dim(C, {0, logp.stride(1), 0, grad_weight_sum_c.stride(0)});
   rt::Loops<4> over_n_batch;
@@ -2053,8 +1365,8 @@ int backward_2_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t C = call.dims[1];
-    const rt::Tensor<opmath_t> grad_weight_hit(call, 7, 1);
+    const int64_t C = call.ints[0];
+    const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
     rt::Loops<1> outer;
     outer.dim(C, {grad_weight_hit.stride(0)});
     rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -2064,14 +1376,14 @@ int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t ignore_index = call.ints[0];
-  const int64_t C = call.dims[1];
+  const int64_t ignore_index = call.ints[2];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[0];
-  const rt::Tensor<int64_t> target(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> logp(call, 4, 3, 2);
-  const rt::Tensor<opmath_t> grad_weight_hit(call, 7, 1);
+  const int64_t C = call.ints[0];
+  const int64_t N = call.ints[1];
+  const rt::Tensor<int64_t> target(call, 1, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 2, 2, 1);
+  const rt::Tensor<opmath_t> logp(call, 3, 3, 2);
+  const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
   rt::Loops<4> outer;
   rt::Loops<4> over_n_batch;
   over_n_batch.dim(N, {target.stride(0), grad_output.stride(0), logp.stride(0), 0});
@@ -2086,7 +1398,7 @@ int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
             opmath_t part_2;
             if (keep_3) {
               const opmath_t part_3 = rt::load(grad_output, point.at[1]) * (1 - label_smoothing);
-              part_2 = -(part_3 * rt::pick(host, logp, point.at[2], 4, 1, target_value_2, C));
+              part_2 = -(part_3 * rt::pick(host, logp, point.at[2], 3, 1, target_value_2, C));
             } else {
               part_2 = 0;
             }
@@ -2100,35 +1412,15 @@ int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_2_grad_weight(const OpgenCall& call, OpgenHost& host) {
-  const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> grad_weight_sum_c(call, 6, 1);
-  const rt::Tensor<opmath_t> grad_weight_hit(call, 7, 1);
-  const rt::Tensor<opmath_t> grad_weight(call, 8, 1);
-  rt::Loops<3> outer;
-  outer.dim(C, {grad_weight_sum_c.stride(0), grad_weight_hit.stride(0), grad_weight.stride(0)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_weight_sum_c_at(grad_weight_sum_c, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_weight_hit_at(grad_weight_hit, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_weight_out(grad_weight, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) { grad_weight_out.set(i, grad_weight_sum_c_at[i] + grad_weight_hit_at[i]); });
-    });
-  });
-  return rt::status(host);
-}
-
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_3_logp_log(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
-  const int64_t N = call.dims[0];
-  const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> input(call, 1, 3, 2);
-  const rt::Tensor<opmath_t> logp_max(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> logp_log(call, 4, 2, 1);
+  const int64_t N = call.ints[0];
+  const int64_t C = call.ints[1];
+  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
+  const rt::Tensor<opmath_t> logp_max(call, 1, 2, 1);
+  const rt::Tensor<opmath_t> logp_log(call, 2, 2, 1);
   rt::Loops<3> outer;
   outer.dim(N, {input.stride(0), logp_max.stride(0), logp_log.stride(0)});
   outer.batch(call, &input, &logp_max, &logp_log);
@@ -2188,10 +1480,10 @@ int backward_3_logp_log(const OpgenCall& call, OpgenHost& host) {
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int backward_3_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
-  const int64_t ignore_index = call.ints[0];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<int64_t> target(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> sum_n_all_2(call, 5, 0);
+  const int64_t ignore_index = call.ints[1];
+  const int64_t N = call.ints[0];
+  const rt::Tensor<int64_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> sum_n_all_2(call, 1, 0);
   rt::Loops<2> outer;
   rt::Loops<2> over_n_batch;
   over_n_batch.dim(N, {target.stride(0), 0});
@@ -2221,16 +1513,16 @@ int backward_3_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
-  const int64_t ignore_index = call.ints[0];
+  const int64_t ignore_index = call.ints[1];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  const int64_t C = call.dims[1];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<int64_t> target(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> sum_n_all_2(call, 5, 0);
+  const int64_t C = call.ints[2];
+  const int64_t N = call.ints[0];
+  const rt::Tensor<int64_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
+  const rt::Tensor<opmath_t> sum_n_all_2(call, 2, 0);
   const rt::Tensor<opmath_t> logp_max(call, 3, 2, 1);
   const rt::Tensor<opmath_t> logp_log(call, 4, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 1, 3, 2);
+  const rt::Tensor<opmath_t> input(call, 5, 3, 2);
   const rt::Tensor<opmath_t> grad_input(call, 6, 3, 2);
   rt::Loops<7> outer;
   outer.step(0, target.stride(0));
@@ -2325,82 +1617,17 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
-int backward_4_logp_log(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
-  const int64_t N = call.dims[0];
-  const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> input(call, 1, 3, 2);
-  const rt::Tensor<opmath_t> logp_max(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> logp_log(call, 4, 2, 1);
-  rt::Loops<3> outer;
-  outer.dim(N, {input.stride(0), logp_max.stride(0), logp_log.stride(0)});
-  outer.batch(call, &input, &logp_max, &logp_log);
-  rt::Loops<3> over_c;
-  over_c.dim(C, {input.stride(1), 0, 0});
-  if (elements == 1) {
-    rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
-      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-        rt::Fold<rt::Max, opmath_t> logp_max_value_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_value_fold.add(lane, input_at[i]); });
-        });
-        const opmath_t logp_max_value = logp_max_value_fold.value();
-        rt::store(logp_max, row.at[1], logp_max_value);
-        rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = rt::exp(input_at[i] - logp_max_value);
-            logp_sum_fold.add(lane, value);
-          });
-          logp_sum_fold.ran(run.size);
-        });
-        const opmath_t logp_sum = logp_sum_fold.value();
-        rt::store(logp_log, row.at[2], rt::log(logp_sum));
-      });
-    });
-  } else {
-    rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
-        });
-        rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[1], columns.step[1], columns.size);
-        rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
-        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) {
-            const auto value = rt::exp(input_at[i] - logp_max_value_fold[i]);
-            logp_sum_fold.add(i, value);
-          });
-          logp_sum_fold.ran(columns.size);
-        });
-        logp_sum_fold.finish();
-        rt::Sink<opmath_t> logp_log_out(logp_log, columns.at[2], columns.step[2], columns.size);
-        rt::each(columns.size, [&](int64_t i) { logp_log_out.set(i, rt::log(logp_sum_fold[i])); });
-      });
-    });
-  }
-  return rt::status(host);
-}
-
-// Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
 int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
-  const int64_t ignore_index = call.ints[0];
+  const int64_t ignore_index = call.ints[1];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  const int64_t C = call.dims[1];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<int64_t> target(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> logp_max(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> logp_log(call, 4, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 1, 3, 2);
+  const int64_t C = call.ints[2];
+  const int64_t N = call.ints[0];
+  const rt::Tensor<int64_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
+  const rt::Tensor<opmath_t> logp_max(call, 2, 2, 1);
+  const rt::Tensor<opmath_t> logp_log(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> input(call, 4, 3, 2);
   const rt::Tensor<opmath_t> grad_input(call, 5, 3, 2);
   rt::Loops<6> outer;
   outer.step(0, target.stride(0));
@@ -2494,82 +1721,17 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
-int backward_5_logp_log(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
-  const int64_t N = call.dims[0];
-  const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> input(call, 1, 3, 2);
-  const rt::Tensor<opmath_t> logp_max(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> logp_log(call, 4, 2, 1);
-  rt::Loops<3> outer;
-  outer.dim(N, {input.stride(0), logp_max.stride(0), logp_log.stride(0)});
-  outer.batch(call, &input, &logp_max, &logp_log);
-  rt::Loops<3> over_c;
-  over_c.dim(C, {input.stride(1), 0, 0});
-  if (elements == 1) {
-    rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
-      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-        rt::Fold<rt::Max, opmath_t> logp_max_value_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_value_fold.add(lane, input_at[i]); });
-        });
-        const opmath_t logp_max_value = logp_max_value_fold.value();
-        rt::store(logp_max, row.at[1], logp_max_value);
-        rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = rt::exp(input_at[i] - logp_max_value);
-            logp_sum_fold.add(lane, value);
-          });
-          logp_sum_fold.ran(run.size);
-        });
-        const opmath_t logp_sum = logp_sum_fold.value();
-        rt::store(logp_log, row.at[2], rt::log(logp_sum));
-      });
-    });
-  } else {
-    rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
-        });
-        rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[1], columns.step[1], columns.size);
-        rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
-        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) {
-            const auto value = rt::exp(input_at[i] - logp_max_value_fold[i]);
-            logp_sum_fold.add(i, value);
-          });
-          logp_sum_fold.ran(columns.size);
-        });
-        logp_sum_fold.finish();
-        rt::Sink<opmath_t> logp_log_out(logp_log, columns.at[2], columns.step[2], columns.size);
-        rt::each(columns.size, [&](int64_t i) { logp_log_out.set(i, rt::log(logp_sum_fold[i])); });
-      });
-    });
-  }
-  return rt::status(host);
-}
-
-// Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
 int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
-  const int64_t ignore_index = call.ints[0];
+  const int64_t ignore_index = call.ints[1];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  const int64_t C = call.dims[1];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<int64_t> target(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> logp_max(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> logp_log(call, 4, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 1, 3, 2);
+  const int64_t C = call.ints[2];
+  const int64_t N = call.ints[0];
+  const rt::Tensor<int64_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 1);
+  const rt::Tensor<opmath_t> logp_max(call, 2, 2, 1);
+  const rt::Tensor<opmath_t> logp_log(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> input(call, 4, 3, 2);
   const rt::Tensor<opmath_t> grad_input(call, 5, 3, 2);
   rt::Loops<6> outer;
   outer.step(0, target.stride(0));
@@ -2668,42 +1830,28 @@ OPGEN_STEPS(cross_entropy) = {
     OPGEN_STEP(forward_0_logp),                // 0
     OPGEN_STEP(forward_0_sum_c),               // 1
     OPGEN_STEP(forward_0_output),              // 2
-    OPGEN_STEP(forward_1_logp),                // 3
-    OPGEN_STEP(forward_1_sum_c),               // 4
-    OPGEN_STEP(forward_1_output),              // 5
-    OPGEN_STEP(forward_2_logp),                // 6
-    OPGEN_STEP(forward_2_output),              // 7
-    OPGEN_STEP(forward_3_logp),                // 8
-    OPGEN_STEP(forward_3_sum_c),               // 9
-    OPGEN_STEP(forward_3_output),              // 10
-    OPGEN_STEP(forward_4_logp),                // 11
-    OPGEN_STEP(forward_4_sum_c),               // 12
-    OPGEN_STEP(forward_4_output),              // 13
-    OPGEN_STEP(forward_5_logp),                // 14
-    OPGEN_STEP(forward_5_output),              // 15
-    OPGEN_STEP(backward_0_logp),               // 16
-    OPGEN_STEP(backward_0_sum_c),              // 17
-    OPGEN_STEP(backward_0_grad_sum_n_all_2),   // 18
-    OPGEN_STEP(backward_0_grad_input),         // 19
-    OPGEN_STEP(backward_0_grad_weight_sum_c),  // 20
-    OPGEN_STEP(backward_0_grad_weight_hit),    // 21
-    OPGEN_STEP(backward_0_grad_weight_share),  // 22
-    OPGEN_STEP(backward_0_grad_weight),        // 23
-    OPGEN_STEP(backward_1_logp),               // 24
-    OPGEN_STEP(backward_1_grad_input),         // 25
-    OPGEN_STEP(backward_1_grad_weight_sum_c),  // 26
-    OPGEN_STEP(backward_1_grad_weight_hit),    // 27
-    OPGEN_STEP(backward_1_grad_weight),        // 28
-    OPGEN_STEP(backward_2_logp),               // 29
-    OPGEN_STEP(backward_2_grad_input),         // 30
-    OPGEN_STEP(backward_2_grad_weight_sum_c),  // 31
-    OPGEN_STEP(backward_2_grad_weight_hit),    // 32
-    OPGEN_STEP(backward_2_grad_weight),        // 33
-    OPGEN_STEP(backward_3_logp_log),           // 34
-    OPGEN_STEP(backward_3_sum_n_all_2),        // 35
-    OPGEN_STEP(backward_3_grad_input),         // 36
-    OPGEN_STEP(backward_4_logp_log),           // 37
-    OPGEN_STEP(backward_4_grad_input),         // 38
-    OPGEN_STEP(backward_5_logp_log),           // 39
-    OPGEN_STEP(backward_5_grad_input),         // 40
+    OPGEN_STEP(forward_1_output),              // 3
+    OPGEN_STEP(forward_2_output),              // 4
+    OPGEN_STEP(forward_3_sum_c),               // 5
+    OPGEN_STEP(forward_3_output),              // 6
+    OPGEN_STEP(forward_4_output),              // 7
+    OPGEN_STEP(forward_5_output),              // 8
+    OPGEN_STEP(backward_0_grad_sum_n_all_2),   // 9
+    OPGEN_STEP(backward_0_grad_input),         // 10
+    OPGEN_STEP(backward_0_grad_weight_sum_c),  // 11
+    OPGEN_STEP(backward_0_grad_weight_hit),    // 12
+    OPGEN_STEP(backward_0_grad_weight_share),  // 13
+    OPGEN_STEP(backward_0_grad_weight),        // 14
+    OPGEN_STEP(backward_1_grad_input),         // 15
+    OPGEN_STEP(backward_1_grad_weight_sum_c),  // 16
+    OPGEN_STEP(backward_1_grad_weight_hit),    // 17
+    OPGEN_STEP(backward_1_grad_weight),        // 18
+    OPGEN_STEP(backward_2_grad_input),         // 19
+    OPGEN_STEP(backward_2_grad_weight_sum_c),  // 20
+    OPGEN_STEP(backward_2_grad_weight_hit),    // 21
+    OPGEN_STEP(backward_3_logp_log),           // 22
+    OPGEN_STEP(backward_3_sum_n_all_2),        // 23
+    OPGEN_STEP(backward_3_grad_input),         // 24
+    OPGEN_STEP(backward_4_grad_input),         // 25
+    OPGEN_STEP(backward_5_grad_input),         // 26
 };

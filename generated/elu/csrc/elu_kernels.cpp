@@ -30,8 +30,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const auto alpha = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 1, 0);
   const rt::Tensor<opmath_t> grad_input(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &input, &grad_output, &grad_input);

@@ -20,7 +20,7 @@ Tensor embedding_forward(const Tensor& input, const Tensor& weight) {
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "D")});
-  call.run(0);
+  call.run(0, {1, 0, 2}, {call.size(1), call.size(0)});
   return call.result("output", Element::scalar);
 }
 
@@ -33,7 +33,7 @@ Tensor embedding_backward(const Tensor& grad_output, const Tensor& input, const 
   call.begin();
   call.hold();
   call.allocate("grad_weight", Element::compute, {opgen::dim(0, "V"), opgen::dim(1, "D")}, mask[1]);
-  if (mask[1]) call.run(1);
+  if (mask[1]) call.run(1, {3, 0, 1}, {call.size(0), call.size(1)});
   return call.result("grad_weight", Element::scalar);
 }
 

@@ -8,10 +8,10 @@ namespace {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t V_2 = call.dims[0];
-  const int64_t D = call.dims[1];
-  const rt::Tensor<opmath_t> weight(call, 1, 2);
-  const rt::Tensor<int64_t> input(call, 0, 1, 0);
+  const int64_t V_2 = call.ints[1];
+  const int64_t D = call.ints[0];
+  const rt::Tensor<opmath_t> weight(call, 0, 2);
+  const rt::Tensor<int64_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, nullptr, &input, &output);
@@ -21,7 +21,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<int64_t> input_at(input, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const auto value = rt::pick(host, weight, run.of(0, i), 1, 0, input_at[i], V_2);
+        const auto value = rt::pick(host, weight, run.of(0, i), 0, 0, input_at[i], V_2);
         output_out.set(i, value);
       });
     });
@@ -33,9 +33,9 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t V_2 = call.dims[0];
-    const int64_t D = call.dims[1];
-    const rt::Tensor<opmath_t> grad_weight(call, 3, 2);
+    const int64_t V_2 = call.ints[0];
+    const int64_t D = call.ints[1];
+    const rt::Tensor<opmath_t> grad_weight(call, 0, 2);
     rt::Loops<1> outer;
     outer.dim(V_2, {grad_weight.stride(0)});
     outer.dim(D, {grad_weight.stride(1)});
@@ -46,11 +46,11 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t V_2 = call.dims[0];
-  const int64_t D = call.dims[1];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<int64_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> grad_weight(call, 3, 2);
+  const int64_t V_2 = call.ints[0];
+  const int64_t D = call.ints[1];
+  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 0);
+  const rt::Tensor<int64_t> input(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> grad_weight(call, 0, 2);
   rt::Loops<3> outer;
   outer.dim(D, {grad_output.stride(1), 0, grad_weight.stride(1)});
   rt::Loops<3> over_batch;
@@ -61,7 +61,7 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
         const auto input_at = rt::load(input, point.at[1]);
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, input_at, V_2, 3, 0)) return;
+          if (!rt::inside(host, input_at, V_2, 0, 0)) return;
           rt::accumulate<rt::Sum>(grad_weight, point.at[2] + i * columns.step[2] + input_at * grad_weight.stride(0),
                                   grad_output_at[i]);
         });

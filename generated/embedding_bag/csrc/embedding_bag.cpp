@@ -22,7 +22,7 @@ Tensor embedding_bag_forward_0(const Tensor& input, const Tensor& weight, const 
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::dim(3, "D")});
-  call.run(0);
+  call.run(0, {1, 0, 2, 3}, {call.size(0), call.size(3), call.size(1), call.size(2)});
   return call.result("output", Element::scalar);
 }
 
@@ -34,7 +34,7 @@ Tensor embedding_bag_forward_1(const Tensor& input, const Tensor& weight, const 
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::dim(3, "D")});
-  call.run(1);
+  call.run(1, {1, 0, 2}, {call.size(0), call.size(3), call.size(1), call.size(2)});
   return call.result("output", Element::scalar);
 }
 
@@ -56,8 +56,8 @@ std::tuple<Tensor, Tensor> embedding_bag_backward_0(const Tensor& grad_output, c
   call.hold();
   call.allocate("grad_weight", Element::compute, {opgen::dim(2, "V"), opgen::dim(3, "D")}, mask[1]);
   call.allocate("grad_per_sample_weights", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "L")}, mask[2]);
-  if (mask[1]) call.run(2);
-  if (mask[2]) call.run(3);
+  if (mask[1]) call.run(2, {4, 0, 3, 1}, {call.size(2), call.size(3), call.size(0), call.size(1)});
+  if (mask[2]) call.run(3, {1, 0, 2, 5}, {call.size(0), call.size(1), call.size(3), call.size(2)});
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   const Tensor grad_per_sample_weights = call.result("grad_per_sample_weights", Element::scalar);
   return {grad_weight, grad_per_sample_weights};
@@ -74,7 +74,7 @@ std::tuple<Tensor, Tensor> embedding_bag_backward_1(const Tensor& grad_output, c
   call.begin();
   call.hold();
   call.allocate("grad_weight", Element::compute, {opgen::dim(2, "V"), opgen::dim(3, "D")}, mask[1]);
-  if (mask[1]) call.run(4);
+  if (mask[1]) call.run(4, {3, 0, 1}, {call.size(2), call.size(3), call.size(0), call.size(1)});
   return {call.result("grad_weight", Element::scalar), Tensor()};
 }
 

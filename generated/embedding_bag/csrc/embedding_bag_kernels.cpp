@@ -8,12 +8,12 @@ namespace {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t V_2 = call.dims[2];
-  const int64_t N = call.dims[0];
-  const int64_t D = call.dims[3];
-  const int64_t L = call.dims[1];
-  const rt::Tensor<opmath_t> weight(call, 1, 2);
-  const rt::Tensor<int64_t> input(call, 0, 2);
+  const int64_t V_2 = call.ints[3];
+  const int64_t N = call.ints[0];
+  const int64_t D = call.ints[1];
+  const int64_t L = call.ints[2];
+  const rt::Tensor<opmath_t> weight(call, 0, 2);
+  const rt::Tensor<int64_t> input(call, 1, 2);
   const rt::Tensor<opmath_t> per_sample_weights(call, 2, 2);
   const rt::Tensor<opmath_t> output(call, 3, 2);
   rt::Loops<4> outer;
@@ -28,7 +28,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<int64_t> input_at(input, run.at[1], run.step[1], run.size);
         const rt::Source<opmath_t> per_sample_weights_at(per_sample_weights, run.at[2], run.step[2], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t part_2 = rt::pick(host, weight, run.at[0], 1, 0, input_at[i], V_2);
+          const opmath_t part_2 = rt::pick(host, weight, run.at[0], 0, 0, input_at[i], V_2);
           output_value_fold.add(lane, part_2 * per_sample_weights_at[i]);
         });
         output_value_fold.ran(run.size);
@@ -43,12 +43,12 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t V_2 = call.dims[2];
-  const int64_t N = call.dims[0];
-  const int64_t D = call.dims[3];
-  const int64_t L = call.dims[1];
-  const rt::Tensor<opmath_t> weight(call, 1, 2);
-  const rt::Tensor<int64_t> input(call, 0, 2);
+  const int64_t V_2 = call.ints[3];
+  const int64_t N = call.ints[0];
+  const int64_t D = call.ints[1];
+  const int64_t L = call.ints[2];
+  const rt::Tensor<opmath_t> weight(call, 0, 2);
+  const rt::Tensor<int64_t> input(call, 1, 2);
   const rt::Tensor<opmath_t> output(call, 2, 2);
   rt::Loops<3> outer;
   outer.dim(N, {0, input.stride(0), output.stride(0)});
@@ -61,7 +61,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       over_l.runs<rt::block>(0, over_l.count, row.at, [&](const auto& run) {
         const rt::Source<int64_t> input_at(input, run.at[1], run.step[1], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = rt::pick(host, weight, run.at[0], 1, 0, input_at[i], V_2);
+          const auto value = rt::pick(host, weight, run.at[0], 0, 0, input_at[i], V_2);
           output_value_fold.add(lane, value);
         });
         output_value_fold.ran(run.size);
@@ -77,9 +77,9 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t V_2 = call.dims[2];
-    const int64_t D = call.dims[3];
-    const rt::Tensor<opmath_t> grad_weight(call, 4, 2);
+    const int64_t V_2 = call.ints[0];
+    const int64_t D = call.ints[1];
+    const rt::Tensor<opmath_t> grad_weight(call, 0, 2);
     rt::Loops<1> outer;
     outer.dim(V_2, {grad_weight.stride(0)});
     outer.dim(D, {grad_weight.stride(1)});
@@ -90,14 +90,14 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t V_2 = call.dims[2];
-  const int64_t D = call.dims[3];
-  const int64_t N = call.dims[0];
-  const int64_t L = call.dims[1];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2);
-  const rt::Tensor<opmath_t> per_sample_weights(call, 3, 2);
-  const rt::Tensor<int64_t> input(call, 1, 2);
-  const rt::Tensor<opmath_t> grad_weight(call, 4, 2);
+  const int64_t V_2 = call.ints[0];
+  const int64_t D = call.ints[1];
+  const int64_t N = call.ints[2];
+  const int64_t L = call.ints[3];
+  const rt::Tensor<opmath_t> grad_output(call, 1, 2);
+  const rt::Tensor<opmath_t> per_sample_weights(call, 2, 2);
+  const rt::Tensor<int64_t> input(call, 3, 2);
+  const rt::Tensor<opmath_t> grad_weight(call, 0, 2);
   rt::Loops<4> outer;
   outer.dim(D, {grad_output.stride(1), 0, 0, grad_weight.stride(1)});
   rt::Loops<4> over_n_l;
@@ -110,7 +110,7 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
         const auto input_at = rt::load(input, point.at[2]);
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, input_at, V_2, 4, 0)) return;
+          if (!rt::inside(host, input_at, V_2, 0, 0)) return;
           rt::accumulate<rt::Sum>(grad_weight, point.at[3] + i * columns.step[3] + input_at * grad_weight.stride(0),
                                   grad_output_at[i] * per_sample_weights_at);
         });
@@ -123,14 +123,14 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_0_grad_per_sample_weights(const OpgenCall& call, OpgenHost& host) {
-  const int64_t V_2 = call.dims[2];
-  const int64_t N = call.dims[0];
-  const int64_t L = call.dims[1];
-  const int64_t D = call.dims[3];
-  const rt::Tensor<int64_t> input(call, 1, 2);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2);
+  const int64_t V_2 = call.ints[3];
+  const int64_t N = call.ints[0];
+  const int64_t L = call.ints[1];
+  const int64_t D = call.ints[2];
+  const rt::Tensor<int64_t> input(call, 0, 2);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 2);
   const rt::Tensor<opmath_t> weight(call, 2, 2);
-  const rt::Tensor<opmath_t> grad_per_sample_weights(call, 5, 2);
+  const rt::Tensor<opmath_t> grad_per_sample_weights(call, 3, 2);
   rt::Loops<4> outer;
   outer.dim(N, {input.stride(0), grad_output.stride(0), 0, grad_per_sample_weights.stride(0)});
   outer.dim(L, {input.stride(1), 0, 0, grad_per_sample_weights.stride(1)});
@@ -144,8 +144,8 @@ int backward_0_grad_per_sample_weights(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const opmath_t part_2 = grad_output_at[i];
-          grad_per_sample_weights_value_fold.add(lane, part_2 * rt::pick(host, weight, run.of(2, i), 2, 0, input_value,
-                                                 V_2));
+          grad_per_sample_weights_value_fold.add(lane,
+                                                 part_2 * rt::pick(host, weight, run.of(2, i), 2, 0, input_value, V_2));
         });
         grad_per_sample_weights_value_fold.ran(run.size);
       });
@@ -160,9 +160,9 @@ int backward_0_grad_per_sample_weights(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_1_grad_weight(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t V_2 = call.dims[2];
-    const int64_t D = call.dims[3];
-    const rt::Tensor<opmath_t> grad_weight(call, 3, 2);
+    const int64_t V_2 = call.ints[0];
+    const int64_t D = call.ints[1];
+    const rt::Tensor<opmath_t> grad_weight(call, 0, 2);
     rt::Loops<1> outer;
     outer.dim(V_2, {grad_weight.stride(0)});
     outer.dim(D, {grad_weight.stride(1)});
@@ -173,13 +173,13 @@ int backward_1_grad_weight(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t V_2 = call.dims[2];
-  const int64_t D = call.dims[3];
-  const int64_t N = call.dims[0];
-  const int64_t L = call.dims[1];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2);
-  const rt::Tensor<int64_t> input(call, 1, 2);
-  const rt::Tensor<opmath_t> grad_weight(call, 3, 2);
+  const int64_t V_2 = call.ints[0];
+  const int64_t D = call.ints[1];
+  const int64_t N = call.ints[2];
+  const int64_t L = call.ints[3];
+  const rt::Tensor<opmath_t> grad_output(call, 1, 2);
+  const rt::Tensor<int64_t> input(call, 2, 2);
+  const rt::Tensor<opmath_t> grad_weight(call, 0, 2);
   rt::Loops<3> outer;
   outer.dim(D, {grad_output.stride(1), 0, grad_weight.stride(1)});
   rt::Loops<3> over_n_l;
@@ -191,7 +191,7 @@ int backward_1_grad_weight(const OpgenCall& call, OpgenHost& host) {
         const auto input_at = rt::load(input, point.at[1]);
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, input_at, V_2, 3, 0)) return;
+          if (!rt::inside(host, input_at, V_2, 0, 0)) return;
           rt::accumulate<rt::Sum>(grad_weight, point.at[2] + i * columns.step[2] + input_at * grad_weight.stride(0),
                                   grad_output_at[i]);
         });

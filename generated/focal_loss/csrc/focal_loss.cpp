@@ -23,10 +23,8 @@ Tensor focal_loss_forward_0(const Tensor& logits, const Tensor& target, double a
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(alpha);
-  call.number(gamma);
   call.allocate("output", Element::scalar, {});
-  call.run(0);
+  call.run(0, {1, 0, 2}, {}, {alpha, gamma});
   return call.result("output", Element::scalar);
 }
 
@@ -38,10 +36,8 @@ Tensor focal_loss_forward_1(const Tensor& logits, const Tensor& target, double a
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(alpha);
-  call.number(gamma);
   call.allocate("output", Element::scalar, {});
-  call.run(1);
+  call.run(1, {1, 0, 2}, {}, {alpha, gamma});
   return call.result("output", Element::scalar);
 }
 
@@ -53,10 +49,8 @@ Tensor focal_loss_forward_2(const Tensor& logits, const Tensor& target, double a
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(alpha);
-  call.number(gamma);
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(2);
+  call.run(2, {1, 0, 2}, {}, {alpha, gamma});
   return call.result("output", Element::scalar);
 }
 
@@ -76,10 +70,8 @@ Tensor focal_loss_backward_0(const Tensor& grad_output, const Tensor& logits, co
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(alpha);
-  call.number(gamma);
   call.allocate("grad_logits", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(3);
+  if (mask[0]) call.run(3, {0, 1, 2, 3}, {}, {gamma, alpha});
   return call.result("grad_logits", Element::scalar, 0, "logits");
 }
 
@@ -92,10 +84,8 @@ Tensor focal_loss_backward_1(const Tensor& grad_output, const Tensor& logits, co
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(alpha);
-  call.number(gamma);
   call.allocate("grad_logits", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(4);
+  if (mask[0]) call.run(4, {0, 1, 2, 3}, {}, {gamma, alpha});
   return call.result("grad_logits", Element::scalar, 0, "logits");
 }
 
@@ -108,10 +98,8 @@ Tensor focal_loss_backward_2(const Tensor& grad_output, const Tensor& logits, co
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(alpha);
-  call.number(gamma);
   call.allocate("grad_logits", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(5);
+  if (mask[0]) call.run(5, {0, 1, 2, 3}, {}, {gamma, alpha});
   return call.result("grad_logits", Element::scalar, 0, "logits");
 }
 

@@ -11,8 +11,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const auto alpha = static_cast<opmath_t>(call.reals[0]);
   const auto gamma = static_cast<opmath_t>(call.reals[1]);
   const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> logits(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> logits(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 0);
   rt::Loops<3> outer;
   rt::Loops<3> over_batch;
@@ -50,8 +50,8 @@ template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const auto alpha = static_cast<opmath_t>(call.reals[0]);
   const auto gamma = static_cast<opmath_t>(call.reals[1]);
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> logits(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> logits(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 0);
   rt::Loops<3> outer;
   rt::Loops<3> over_batch;
@@ -89,8 +89,8 @@ template <typename opmath_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const auto alpha = static_cast<opmath_t>(call.reals[0]);
   const auto gamma = static_cast<opmath_t>(call.reals[1]);
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> logits(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> logits(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &target, &logits, &output);
@@ -117,8 +117,8 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
-  const auto gamma = static_cast<opmath_t>(call.reals[1]);
-  const auto alpha = static_cast<opmath_t>(call.reals[0]);
+  const auto gamma = static_cast<opmath_t>(call.reals[0]);
+  const auto alpha = static_cast<opmath_t>(call.reals[1]);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
   const rt::Tensor<opmath_t> logits(call, 1, 1, 0);
   const rt::Tensor<opmath_t> target(call, 2, 1, 0);
@@ -161,8 +161,8 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_1_grad_logits(const OpgenCall& call, OpgenHost& host) {
-  const auto gamma = static_cast<opmath_t>(call.reals[1]);
-  const auto alpha = static_cast<opmath_t>(call.reals[0]);
+  const auto gamma = static_cast<opmath_t>(call.reals[0]);
+  const auto alpha = static_cast<opmath_t>(call.reals[1]);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
   const rt::Tensor<opmath_t> logits(call, 1, 1, 0);
   const rt::Tensor<opmath_t> target(call, 2, 1, 0);
@@ -205,8 +205,8 @@ int backward_1_grad_logits(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_2_grad_logits(const OpgenCall& call, OpgenHost& host) {
-  const auto gamma = static_cast<opmath_t>(call.reals[1]);
-  const auto alpha = static_cast<opmath_t>(call.reals[0]);
+  const auto gamma = static_cast<opmath_t>(call.reals[0]);
+  const auto alpha = static_cast<opmath_t>(call.reals[1]);
   const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
   const rt::Tensor<opmath_t> logits(call, 1, 1, 0);
   const rt::Tensor<opmath_t> target(call, 2, 1, 0);

@@ -23,7 +23,7 @@ Tensor gated_recurrence_forward_0(const Tensor& gate, const Tensor& input, const
   call.begin();
   call.hold();
   call.allocate("state", Element::compute, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
-  call.run(0);
+  call.run(0, {0, 2, 3, 1}, {call.size(1), call.size(0)});
   return call.result("state", Element::scalar);
 }
 
@@ -35,7 +35,7 @@ Tensor gated_recurrence_forward_1(const Tensor& gate, const Tensor& input, const
   call.begin();
   call.hold();
   call.allocate("state", Element::compute, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
-  call.run(1);
+  call.run(1, {0, 2, 1}, {call.size(1), call.size(0)});
   return call.result("state", Element::scalar);
 }
 
@@ -60,9 +60,9 @@ std::tuple<Tensor, Tensor, Tensor> gated_recurrence_backward_0(const Tensor& gra
                 mask[0] || mask[1] || mask[2]);
   call.allocate("grad_state_start", Element::scalar, {opgen::batch, opgen::dim(1, "D")}, mask[2]);
   call.allocate("grad_gate", Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")}, mask[0]);
-  if (mask[0] || mask[1] || mask[2]) call.run(2);
-  if (mask[2]) call.run(3);
-  if (mask[0]) call.run(4);
+  if (mask[0] || mask[1] || mask[2]) call.run(2, {0, 5, 1}, {call.size(1), call.size(0)});
+  if (mask[2]) call.run(3, {5, 1, 6}, {call.size(1), call.size(0)});
+  if (mask[0]) call.run(4, {5, 3, 4, 7}, {call.size(0), call.size(1)});
   const Tensor grad_gate = call.result("grad_gate", Element::scalar, 0, "gate");
   const Tensor grad_input = mask[1] ? call.result("grad_state_1", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_initial = call.result("grad_state_start", Element::scalar, 0, "initial");
@@ -83,8 +83,8 @@ std::tuple<Tensor, Tensor, Tensor> gated_recurrence_backward_1(const Tensor& gra
   call.allocate("grad_state_1", Element::compute, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")},
                 mask[0] || mask[1]);
   call.allocate("grad_gate", Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")}, mask[0]);
-  if (mask[0] || mask[1]) call.run(5);
-  if (mask[0]) call.run(6);
+  if (mask[0] || mask[1]) call.run(2, {0, 4, 1}, {call.size(1), call.size(0)});
+  if (mask[0]) call.run(5, {4, 3, 5}, {call.size(0), call.size(1)});
   const Tensor grad_gate = call.result("grad_gate", Element::scalar, 0, "gate");
   const Tensor grad_input = mask[1] ? call.result("grad_state_1", Element::scalar, 0, "input") : Tensor();
   return {grad_gate, grad_input, Tensor()};

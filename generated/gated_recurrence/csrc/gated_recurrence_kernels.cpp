@@ -8,12 +8,12 @@ namespace {
 // Every place goes on from the one before it; sequences that do not meet run side by side.
 template <typename opmath_t>
 int forward_0_state(const OpgenCall& call, OpgenHost& host) {
-  const int64_t T = call.dims[0];
-  const int64_t D = call.dims[1];
+  const int64_t T = call.ints[1];
+  const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> gate(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> initial(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> state(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 3, 0);
+  const rt::Tensor<opmath_t> initial(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> state(call, 2, 3, 0);
+  const rt::Tensor<opmath_t> input(call, 3, 3, 0);
   rt::Loops<5> outer;
   outer.batch(call, &gate, &initial, &state, &input, &state);
   outer.step(0, gate.stride(2));
@@ -46,11 +46,11 @@ int forward_0_state(const OpgenCall& call, OpgenHost& host) {
 // Every place goes on from the one before it; sequences that do not meet run side by side.
 template <typename opmath_t>
 int forward_1_state(const OpgenCall& call, OpgenHost& host) {
-  const int64_t T = call.dims[0];
-  const int64_t D = call.dims[1];
+  const int64_t T = call.ints[1];
+  const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> gate(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> state(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 3, 0);
+  const rt::Tensor<opmath_t> state(call, 1, 3, 0);
+  const rt::Tensor<opmath_t> input(call, 2, 3, 0);
   rt::Loops<4> outer;
   outer.batch(call, &gate, &state, &input, &state);
   outer.dim(D, {gate.stride(2), state.stride(2), input.stride(2), state.stride(2)}, true);
@@ -77,11 +77,11 @@ int forward_1_state(const OpgenCall& call, OpgenHost& host) {
 // Every place goes on from the one before it; sequences that do not meet run side by side.
 template <typename opmath_t>
 int backward_0_grad_state_1(const OpgenCall& call, OpgenHost& host) {
-  const int64_t T = call.dims[0];
-  const int64_t D = call.dims[1];
+  const int64_t T = call.ints[1];
+  const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> grad_state(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> grad_state_1(call, 5, 3, 0);
-  const rt::Tensor<opmath_t> gate(call, 1, 3, 0);
+  const rt::Tensor<opmath_t> grad_state_1(call, 1, 3, 0);
+  const rt::Tensor<opmath_t> gate(call, 2, 3, 0);
   rt::Loops<4> outer;
   outer.batch(call, &grad_state, &grad_state_1, &gate, &grad_state_1);
   outer.step(0, grad_state.stride(2));
@@ -100,8 +100,8 @@ int backward_0_grad_state_1(const OpgenCall& call, OpgenHost& host) {
           } else {
             part_2 = 0;
           }
-          rt::store(grad_state_1, run.of(3, i) + t * grad_state_1.stride(1), rt::load(grad_state, run.of(0,
-                    i) + t * grad_state.stride(1)) + part_2);
+          rt::store(grad_state_1, run.of(3, i) + t * grad_state_1.stride(1),
+                    rt::load(grad_state, run.of(0, i) + t * grad_state.stride(1)) + part_2);
         });
       }
     });
@@ -112,11 +112,11 @@ int backward_0_grad_state_1(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_0_grad_state_start(const OpgenCall& call, OpgenHost& host) {
-  const int64_t T = call.dims[0];
-  const int64_t D = call.dims[1];
-  const rt::Tensor<opmath_t> grad_state_1(call, 5, 3, 0);
+  const int64_t T = call.ints[1];
+  const int64_t D = call.ints[0];
+  const rt::Tensor<opmath_t> grad_state_1(call, 0, 3, 0);
   const rt::Tensor<opmath_t> gate(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> grad_state_start(call, 6, 2, 0);
+  const rt::Tensor<opmath_t> grad_state_start(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &grad_state_1, &gate, &grad_state_start);
   outer.dim(D, {grad_state_1.stride(2), gate.stride(2), grad_state_start.stride(1)});
@@ -141,12 +141,12 @@ int backward_0_grad_state_start(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_0_grad_gate(const OpgenCall& call, OpgenHost& host) {
-  const int64_t T = call.dims[0];
-  const int64_t D = call.dims[1];
-  const rt::Tensor<opmath_t> grad_state_1(call, 5, 3, 0);
-  const rt::Tensor<opmath_t> initial(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> state(call, 4, 3, 0);
-  const rt::Tensor<opmath_t> grad_gate(call, 7, 3, 0);
+  const int64_t T = call.ints[0];
+  const int64_t D = call.ints[1];
+  const rt::Tensor<opmath_t> grad_state_1(call, 0, 3, 0);
+  const rt::Tensor<opmath_t> initial(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> state(call, 2, 3, 0);
+  const rt::Tensor<opmath_t> grad_gate(call, 3, 3, 0);
   rt::Loops<4> outer;
   outer.batch(call, &grad_state_1, &initial, &state, &grad_gate);
   outer.dim(T, {grad_state_1.stride(1), 0, 0, grad_gate.stride(1)}, true);
@@ -173,49 +173,14 @@ int backward_0_grad_gate(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Every place goes on from the one before it; sequences that do not meet run side by side.
-template <typename opmath_t>
-int backward_1_grad_state_1(const OpgenCall& call, OpgenHost& host) {
-  const int64_t T = call.dims[0];
-  const int64_t D = call.dims[1];
-  const rt::Tensor<opmath_t> grad_state(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> grad_state_1(call, 4, 3, 0);
-  const rt::Tensor<opmath_t> gate(call, 1, 3, 0);
-  rt::Loops<4> outer;
-  outer.batch(call, &grad_state, &grad_state_1, &gate, &grad_state_1);
-  outer.step(0, grad_state.stride(2));
-  outer.step(1, grad_state_1.stride(2));
-  outer.step(2, gate.stride(2));
-  outer.step(3, grad_state_1.stride(2));
-  outer.dim_of_steps(D, true);
-  rt::parallel(host, outer.count, T, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      for (int64_t t = T - 1; t >= 0; --t) {
-        rt::each(run.size, [&](int64_t i) {
-          opmath_t part_2;
-          if (t + 1 < T) {
-            const opmath_t part_3 = rt::load(grad_state_1, run.of(1, i) + (t + 1) * grad_state_1.stride(1));
-            part_2 = part_3 * rt::load(gate, run.of(2, i) + (t + 1) * gate.stride(1));
-          } else {
-            part_2 = 0;
-          }
-          rt::store(grad_state_1, run.of(3, i) + t * grad_state_1.stride(1), rt::load(grad_state, run.of(0,
-                    i) + t * grad_state.stride(1)) + part_2);
-        });
-      }
-    });
-  });
-  return rt::status(host);
-}
-
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_1_grad_gate(const OpgenCall& call, OpgenHost& host) {
-  const int64_t T = call.dims[0];
-  const int64_t D = call.dims[1];
-  const rt::Tensor<opmath_t> grad_state_1(call, 4, 3, 0);
-  const rt::Tensor<opmath_t> state(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> grad_gate(call, 5, 3, 0);
+  const int64_t T = call.ints[0];
+  const int64_t D = call.ints[1];
+  const rt::Tensor<opmath_t> grad_state_1(call, 0, 3, 0);
+  const rt::Tensor<opmath_t> state(call, 1, 3, 0);
+  const rt::Tensor<opmath_t> grad_gate(call, 2, 3, 0);
   rt::Loops<3> outer;
   outer.batch(call, &grad_state_1, &state, &grad_gate);
   outer.dim(T, {grad_state_1.stride(1), 0, grad_gate.stride(1)}, true);
@@ -248,6 +213,5 @@ OPGEN_STEPS(gated_recurrence) = {
     OPGEN_STEP(backward_0_grad_state_1),      // 2
     OPGEN_STEP(backward_0_grad_state_start),  // 3
     OPGEN_STEP(backward_0_grad_gate),         // 4
-    OPGEN_STEP(backward_1_grad_state_1),      // 5
-    OPGEN_STEP(backward_1_grad_gate),         // 6
+    OPGEN_STEP(backward_1_grad_gate),         // 5
 };

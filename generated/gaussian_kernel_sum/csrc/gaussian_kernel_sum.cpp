@@ -21,9 +21,8 @@ Tensor gaussian_kernel_sum_forward(const Tensor& x, const Tensor& y, const Tenso
   call.input("b", b, Element::scalar, {opgen::batch, opgen::dim(2, "N"), opgen::dim(3, "E")});
   call.begin();
   call.hold();
-  call.number(width);
   call.allocate("output", Element::compute, {opgen::batch, opgen::dim(0, "M"), opgen::dim(3, "E")});
-  call.run(0);
+  call.run(0, {0, 1, 2, 3}, {call.size(0), call.size(3), call.size(2), call.size(1)}, {width});
   return call.result("output", Element::scalar);
 }
 
@@ -37,17 +36,18 @@ std::tuple<Tensor, Tensor, Tensor> gaussian_kernel_sum_backward(const Tensor& gr
   call.input("b", b, Element::scalar, {opgen::batch, opgen::dim(2, "N"), opgen::dim(3, "E")});
   call.begin();
   call.hold();
-  call.number(width);
   call.allocate("grad_x_sum", Element::compute, {opgen::batch, opgen::dim(0, "M"), opgen::dim(1, "D")}, mask[0]);
   call.allocate("grad_x", Element::scalar, {opgen::batch, opgen::dim(0, "M"), opgen::dim(1, "D")}, mask[0]);
   call.allocate("grad_y_sum", Element::compute, {opgen::batch, opgen::dim(2, "N"), opgen::dim(1, "D")},
                 mask[1] || mask[2]);
   call.allocate("grad_b", Element::compute, {opgen::batch, opgen::dim(2, "N"), opgen::dim(3, "E")}, mask[1] || mask[2]);
   call.allocate("grad_y", Element::scalar, {opgen::batch, opgen::dim(2, "N"), opgen::dim(1, "D")}, mask[1]);
-  if (mask[0]) call.run(1);
-  if (mask[0]) call.run(2);
-  if (mask[1] || mask[2]) call.run(3);
-  if (mask[1]) call.run(4);
+  if (mask[0]) call.run(1, {0, 3, 1, 2, 4}, {call.size(0), call.size(1), call.size(2), call.size(3)}, {width});
+  if (mask[0]) call.run(2, {4, 5}, {call.size(0), call.size(1)});
+  if (mask[1] || mask[2]) {
+    call.run(3, {0, 3, 1, 2, 6, 7}, {call.size(2), call.size(1), call.size(3), call.size(0)}, {width});
+  }
+  if (mask[1]) call.run(4, {6, 8}, {call.size(2), call.size(1)});
   const Tensor grad_x = call.result("grad_x", Element::scalar, 0, "x");
   const Tensor grad_y = call.result("grad_y", Element::scalar, 0, "y");
   const Tensor grad_b = mask[2] ? call.result("grad_b", Element::scalar, 0, "b") : Tensor();

@@ -8,11 +8,11 @@ namespace {
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[2];
+  const int64_t N = call.ints[2];
   const auto width_2 = static_cast<opmath_t>(call.reals[0]);
-  const int64_t E = call.dims[3];
-  const int64_t D = call.dims[1];
-  const int64_t M = call.dims[0];
+  const int64_t E = call.ints[1];
+  const int64_t D = call.ints[3];
+  const int64_t M = call.ints[0];
   const rt::Tensor<opmath_t> x(call, 0, 3, 0);
   const rt::Tensor<opmath_t> y(call, 1, 3, 0);
   const rt::Tensor<opmath_t> b(call, 2, 3, 0);
@@ -57,15 +57,15 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[2];
+  const int64_t N = call.ints[2];
   const auto width_2 = static_cast<opmath_t>(call.reals[0]);
-  const int64_t D = call.dims[1];
-  const int64_t E = call.dims[3];
-  const int64_t M = call.dims[0];
+  const int64_t D = call.ints[1];
+  const int64_t E = call.ints[3];
+  const int64_t M = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> b(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> x(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> y(call, 2, 3, 0);
+  const rt::Tensor<opmath_t> b(call, 1, 3, 0);
+  const rt::Tensor<opmath_t> x(call, 2, 3, 0);
+  const rt::Tensor<opmath_t> y(call, 3, 3, 0);
   const rt::Tensor<opmath_t> grad_x_sum(call, 4, 3, 0);
   rt::Loops<7> outer;
   outer.batch(call, &grad_output, &b, &x, &y, &x, &y, &grad_x_sum);
@@ -128,10 +128,10 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
-  const int64_t M = call.dims[0];
-  const int64_t D = call.dims[1];
-  const rt::Tensor<opmath_t> grad_x_sum(call, 4, 3, 0);
-  const rt::Tensor<opmath_t> grad_x(call, 5, 3, 0);
+  const int64_t M = call.ints[0];
+  const int64_t D = call.ints[1];
+  const rt::Tensor<opmath_t> grad_x_sum(call, 0, 3, 0);
+  const rt::Tensor<opmath_t> grad_x(call, 1, 3, 0);
   rt::Loops<2> outer;
   outer.batch(call, &grad_x_sum, &grad_x);
   outer.dim(M, {grad_x_sum.stride(1), grad_x.stride(1)});
@@ -149,17 +149,17 @@ int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
-  const int64_t M = call.dims[0];
+  const int64_t M = call.ints[3];
   const auto width_2 = static_cast<opmath_t>(call.reals[0]);
-  const int64_t D = call.dims[1];
-  const int64_t E = call.dims[3];
-  const int64_t N = call.dims[2];
+  const int64_t D = call.ints[1];
+  const int64_t E = call.ints[2];
+  const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> b(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> x(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> y(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> grad_y_sum(call, 6, 3, 0);
-  const rt::Tensor<opmath_t> grad_b(call, 7, 3, 0);
+  const rt::Tensor<opmath_t> b(call, 1, 3, 0);
+  const rt::Tensor<opmath_t> x(call, 2, 3, 0);
+  const rt::Tensor<opmath_t> y(call, 3, 3, 0);
+  const rt::Tensor<opmath_t> grad_y_sum(call, 4, 3, 0);
+  const rt::Tensor<opmath_t> grad_b(call, 5, 3, 0);
   rt::Loops<9> outer;
   outer.batch(call, &grad_output, &b, &x, &y, &x, &y, &grad_output, &grad_y_sum, &grad_b);
   outer.step(1, b.stride(1));
@@ -239,10 +239,10 @@ int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_y(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[2];
-  const int64_t D = call.dims[1];
-  const rt::Tensor<opmath_t> grad_y_sum(call, 6, 3, 0);
-  const rt::Tensor<opmath_t> grad_y(call, 8, 3, 0);
+  const int64_t N = call.ints[0];
+  const int64_t D = call.ints[1];
+  const rt::Tensor<opmath_t> grad_y_sum(call, 0, 3, 0);
+  const rt::Tensor<opmath_t> grad_y(call, 1, 3, 0);
   rt::Loops<2> outer;
   outer.batch(call, &grad_y_sum, &grad_y);
   outer.dim(N, {grad_y_sum.stride(1), grad_y.stride(1)});

@@ -23,7 +23,7 @@ Tensor geglu_forward_0(const Tensor& gate, const Tensor& up, const std::string& 
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(0);
+  call.run(0, {0, 1, 2});
   return call.result("output", Element::scalar);
 }
 
@@ -35,7 +35,7 @@ Tensor geglu_forward_1(const Tensor& gate, const Tensor& up, const std::string& 
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(1);
+  call.run(1, {0, 1, 2});
   return call.result("output", Element::scalar);
 }
 
@@ -55,7 +55,7 @@ std::tuple<Tensor, Tensor> geglu_backward_0(const Tensor& grad_output, const Ten
   call.hold();
   call.allocate("grad_gate", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_up", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(2);
+  if (mask[0] || mask[1]) call.run(2, {0, 1, 2, 3, 4});
   const Tensor grad_gate = mask[0] ? call.result("grad_gate", Element::scalar, 0, "gate") : Tensor();
   const Tensor grad_up = mask[1] ? call.result("grad_up", Element::scalar, 0, "up") : Tensor();
   return {grad_gate, grad_up};
@@ -72,7 +72,7 @@ std::tuple<Tensor, Tensor> geglu_backward_1(const Tensor& grad_output, const Ten
   call.hold();
   call.allocate("grad_gate", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_up", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(3);
+  if (mask[0] || mask[1]) call.run(3, {0, 1, 2, 3, 4});
   const Tensor grad_gate = mask[0] ? call.result("grad_gate", Element::scalar, 0, "gate") : Tensor();
   const Tensor grad_up = mask[1] ? call.result("grad_up", Element::scalar, 0, "up") : Tensor();
   return {grad_gate, grad_up};

@@ -21,7 +21,7 @@ Tensor gelu_forward_0(const Tensor& input, const std::string& approximate) {
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(0);
+  call.run(0, {0, 1});
   return call.result("output", Element::scalar);
 }
 
@@ -32,7 +32,7 @@ Tensor gelu_forward_1(const Tensor& input, const std::string& approximate) {
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(1);
+  call.run(1, {0, 1});
   return call.result("output", Element::scalar);
 }
 
@@ -50,7 +50,7 @@ Tensor gelu_backward_0(const Tensor& grad_output, const Tensor& input, const std
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(2);
+  if (mask[0]) call.run(2, {1, 0, 2});
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 
@@ -63,7 +63,7 @@ Tensor gelu_backward_1(const Tensor& grad_output, const Tensor& input, const std
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(3);
+  if (mask[0]) call.run(3, {1, 0, 2});
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 

@@ -51,8 +51,8 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 1, 0);
   const rt::Tensor<opmath_t> grad_input(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &input, &grad_output, &grad_input);
@@ -77,8 +77,8 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 1, 0);
   const rt::Tensor<opmath_t> grad_input(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &input, &grad_output, &grad_input);

@@ -18,9 +18,8 @@ Tensor gradient_reversal_forward(const Tensor& x, double scale) {
   call.input("x", x, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(scale);
   call.allocate("y", Element::scalar, {opgen::batch});
-  call.run(0);
+  call.run(0, {0, 1});
   return call.result("y", Element::scalar);
 }
 
@@ -30,9 +29,8 @@ Tensor gradient_reversal_backward(const Tensor& grad_y, const Tensor& x, double 
   call.input("x", x, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(scale);
   call.allocate("grad_x", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(1);
+  if (mask[0]) call.run(1, {0, 2}, {}, {scale});
   return call.result("grad_x", Element::scalar, 0, "x");
 }
 

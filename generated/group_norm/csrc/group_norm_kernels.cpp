@@ -8,254 +8,12 @@ namespace {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_0_rstd(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[3];
-  const int64_t C = call.dims[1];
+  const int64_t S = call.ints[2];
+  const int64_t C = call.ints[3];
   const int64_t elements = rt::batch_count(call);
   const auto eps = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[0];
-  const int64_t G = call.dims[2];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> mu(call, 3, 2);
-  const rt::Tensor<opmath_t> rstd(call, 4, 2);
-  rt::Loops<3> outer;
-  outer.dim(N, {input.stride(0), mu.stride(0), rstd.stride(0)});
-  outer.dim(G, {0, mu.stride(1), rstd.stride(1)}, true);
-  rt::Loops<3> over_s_batch;
-  over_s_batch.dim(S, {0, 0, 0}, true);
-  over_s_batch.batch(call, &input, nullptr, nullptr);
-  rt::parallel(host, outer.count, 2 * over_s_batch.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> mu_sum_fold;
-      over_s_batch.runs<rt::block>(0, over_s_batch.count, row.at, [&](const auto& run) {
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = rt::pick(host, input, run.of(0, i), 0, 1, outer.index(row, 0,
-                                      0) * S + over_s_batch.index(run, 0, i), C);
-          mu_sum_fold.add(lane, value);
-        });
-        mu_sum_fold.ran(run.size);
-      });
-      const opmath_t mu_sum = mu_sum_fold.value();
-      const int64_t t = S * elements;
-      const opmath_t mu_value = mu_sum / t;
-      rt::store(mu, row.at[1], mu_value);
-      rt::Fold<rt::Sum, opmath_t> variance__squares_fold;
-      over_s_batch.runs<rt::block>(0, over_s_batch.count, row.at, [&](const auto& run) {
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t t_2 = rt::pick(host, input, run.of(0, i), 0, 1, outer.index(row, 0,
-                                        0) * S + over_s_batch.index(run, 0, i), C) - mu_value;
-          variance__squares_fold.add(lane, t_2 * t_2);
-        });
-        variance__squares_fold.ran(run.size);
-      });
-      const opmath_t variance__squares = variance__squares_fold.value();
-      rt::store(rstd, row.at[2], rt::rsqrt(variance__squares / t + eps));
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_0_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[3];
-  const int64_t G = call.dims[2];
-  const int64_t N = call.dims[0];
-  const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> mu(call, 3, 2);
-  const rt::Tensor<opmath_t> rstd(call, 4, 2);
-  const rt::Tensor<opmath_t> weight(call, 1, 1);
-  const rt::Tensor<opmath_t> bias(call, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 5, 3, 2);
-  rt::Loops<6> outer;
-  outer.dim(N, {input.stride(0), mu.stride(0), rstd.stride(0), 0, 0, output.stride(0)});
-  outer.dim(C, {input.stride(1), 0, 0, weight.stride(0), bias.stride(0), output.stride(1)}, true);
-  outer.batch(call, &input, nullptr, nullptr, nullptr, nullptr, &output);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> weight_at(weight, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> bias_at(bias, run.at[4], run.step[4], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[5], run.step[5], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t part_2 = rt::pick(host, rstd, run.of(2, i), 4, 1, rt::floordiv(outer.index(run, 0, i), S), G);
-        const opmath_t part_3 = rt::pick(host, mu, run.of(1, i), 3, 1, rt::floordiv(outer.index(run, 0, i), S), G);
-        output_out.set(i, (input_at[i] - part_3) * part_2 * weight_at[i] + bias_at[i]);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
-int forward_1_rstd(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[3];
-  const int64_t C = call.dims[1];
-  const int64_t elements = rt::batch_count(call);
-  const auto eps = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[0];
-  const int64_t G = call.dims[2];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> mu(call, 2, 2);
-  const rt::Tensor<opmath_t> rstd(call, 3, 2);
-  rt::Loops<3> outer;
-  outer.dim(N, {input.stride(0), mu.stride(0), rstd.stride(0)});
-  outer.dim(G, {0, mu.stride(1), rstd.stride(1)}, true);
-  rt::Loops<3> over_s_batch;
-  over_s_batch.dim(S, {0, 0, 0}, true);
-  over_s_batch.batch(call, &input, nullptr, nullptr);
-  rt::parallel(host, outer.count, 2 * over_s_batch.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> mu_sum_fold;
-      over_s_batch.runs<rt::block>(0, over_s_batch.count, row.at, [&](const auto& run) {
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = rt::pick(host, input, run.of(0, i), 0, 1, outer.index(row, 0,
-                                      0) * S + over_s_batch.index(run, 0, i), C);
-          mu_sum_fold.add(lane, value);
-        });
-        mu_sum_fold.ran(run.size);
-      });
-      const opmath_t mu_sum = mu_sum_fold.value();
-      const int64_t t = S * elements;
-      const opmath_t mu_value = mu_sum / t;
-      rt::store(mu, row.at[1], mu_value);
-      rt::Fold<rt::Sum, opmath_t> variance__squares_fold;
-      over_s_batch.runs<rt::block>(0, over_s_batch.count, row.at, [&](const auto& run) {
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t t_2 = rt::pick(host, input, run.of(0, i), 0, 1, outer.index(row, 0,
-                                        0) * S + over_s_batch.index(run, 0, i), C) - mu_value;
-          variance__squares_fold.add(lane, t_2 * t_2);
-        });
-        variance__squares_fold.ran(run.size);
-      });
-      const opmath_t variance__squares = variance__squares_fold.value();
-      rt::store(rstd, row.at[2], rt::rsqrt(variance__squares / t + eps));
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[3];
-  const int64_t G = call.dims[2];
-  const int64_t N = call.dims[0];
-  const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> mu(call, 2, 2);
-  const rt::Tensor<opmath_t> rstd(call, 3, 2);
-  const rt::Tensor<opmath_t> weight(call, 1, 1);
-  const rt::Tensor<opmath_t> output(call, 4, 3, 2);
-  rt::Loops<5> outer;
-  outer.dim(N, {input.stride(0), mu.stride(0), rstd.stride(0), 0, output.stride(0)});
-  outer.dim(C, {input.stride(1), 0, 0, weight.stride(0), output.stride(1)}, true);
-  outer.batch(call, &input, nullptr, nullptr, nullptr, &output);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> weight_at(weight, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t part_2 = rt::pick(host, rstd, run.of(2, i), 3, 1, rt::floordiv(outer.index(run, 0, i), S), G);
-        const opmath_t part_3 = rt::pick(host, mu, run.of(1, i), 2, 1, rt::floordiv(outer.index(run, 0, i), S), G);
-        output_out.set(i, (input_at[i] - part_3) * part_2 * weight_at[i]);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
-int forward_2_rstd(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[3];
-  const int64_t C = call.dims[1];
-  const int64_t elements = rt::batch_count(call);
-  const auto eps = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[0];
-  const int64_t G = call.dims[2];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> mu(call, 2, 2);
-  const rt::Tensor<opmath_t> rstd(call, 3, 2);
-  rt::Loops<3> outer;
-  outer.dim(N, {input.stride(0), mu.stride(0), rstd.stride(0)});
-  outer.dim(G, {0, mu.stride(1), rstd.stride(1)}, true);
-  rt::Loops<3> over_s_batch;
-  over_s_batch.dim(S, {0, 0, 0}, true);
-  over_s_batch.batch(call, &input, nullptr, nullptr);
-  rt::parallel(host, outer.count, 2 * over_s_batch.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> mu_sum_fold;
-      over_s_batch.runs<rt::block>(0, over_s_batch.count, row.at, [&](const auto& run) {
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = rt::pick(host, input, run.of(0, i), 0, 1, outer.index(row, 0,
-                                      0) * S + over_s_batch.index(run, 0, i), C);
-          mu_sum_fold.add(lane, value);
-        });
-        mu_sum_fold.ran(run.size);
-      });
-      const opmath_t mu_sum = mu_sum_fold.value();
-      const int64_t t = S * elements;
-      const opmath_t mu_value = mu_sum / t;
-      rt::store(mu, row.at[1], mu_value);
-      rt::Fold<rt::Sum, opmath_t> variance__squares_fold;
-      over_s_batch.runs<rt::block>(0, over_s_batch.count, row.at, [&](const auto& run) {
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t t_2 = rt::pick(host, input, run.of(0, i), 0, 1, outer.index(row, 0,
-                                        0) * S + over_s_batch.index(run, 0, i), C) - mu_value;
-          variance__squares_fold.add(lane, t_2 * t_2);
-        });
-        variance__squares_fold.ran(run.size);
-      });
-      const opmath_t variance__squares = variance__squares_fold.value();
-      rt::store(rstd, row.at[2], rt::rsqrt(variance__squares / t + eps));
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_2_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[3];
-  const int64_t G = call.dims[2];
-  const int64_t N = call.dims[0];
-  const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> mu(call, 2, 2);
-  const rt::Tensor<opmath_t> rstd(call, 3, 2);
-  const rt::Tensor<opmath_t> bias(call, 1, 1);
-  const rt::Tensor<opmath_t> output(call, 4, 3, 2);
-  rt::Loops<5> outer;
-  outer.dim(N, {input.stride(0), mu.stride(0), rstd.stride(0), 0, output.stride(0)});
-  outer.dim(C, {input.stride(1), 0, 0, bias.stride(0), output.stride(1)}, true);
-  outer.batch(call, &input, nullptr, nullptr, nullptr, &output);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> bias_at(bias, run.at[3], run.step[3], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t part_2 = rt::pick(host, rstd, run.of(2, i), 3, 1, rt::floordiv(outer.index(run, 0, i), S), G);
-        const opmath_t part_3 = rt::pick(host, mu, run.of(1, i), 2, 1, rt::floordiv(outer.index(run, 0, i), S), G);
-        output_out.set(i, (input_at[i] - part_3) * part_2 + bias_at[i]);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
-int forward_3_rstd(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[3];
-  const int64_t C = call.dims[1];
-  const int64_t elements = rt::batch_count(call);
-  const auto eps = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[0];
-  const int64_t G = call.dims[2];
+  const int64_t N = call.ints[0];
+  const int64_t G = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 2);
   const rt::Tensor<opmath_t> mu(call, 1, 2);
   const rt::Tensor<opmath_t> rstd(call, 2, 2);
@@ -270,8 +28,8 @@ int forward_3_rstd(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> mu_sum_fold;
       over_s_batch.runs<rt::block>(0, over_s_batch.count, row.at, [&](const auto& run) {
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = rt::pick(host, input, run.of(0, i), 0, 1, outer.index(row, 0,
-                                      0) * S + over_s_batch.index(run, 0, i), C);
+          const auto value =
+              rt::pick(host, input, run.of(0, i), 0, 1, outer.index(row, 0, 0) * S + over_s_batch.index(run, 0, i), C);
           mu_sum_fold.add(lane, value);
         });
         mu_sum_fold.ran(run.size);
@@ -283,8 +41,8 @@ int forward_3_rstd(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> variance__squares_fold;
       over_s_batch.runs<rt::block>(0, over_s_batch.count, row.at, [&](const auto& run) {
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t t_2 = rt::pick(host, input, run.of(0, i), 0, 1, outer.index(row, 0,
-                                        0) * S + over_s_batch.index(run, 0, i), C) - mu_value;
+          const opmath_t t_2 = rt::pick(host, input, run.of(0, i), 0, 1,
+                                        outer.index(row, 0, 0) * S + over_s_batch.index(run, 0, i), C) - mu_value;
           variance__squares_fold.add(lane, t_2 * t_2);
         });
         variance__squares_fold.ran(run.size);
@@ -298,11 +56,106 @@ int forward_3_rstd(const OpgenCall& call, OpgenHost& host) {
 
 // One value per point, nothing shared between points.
 template <typename opmath_t>
+int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+  const int64_t S = call.ints[2];
+  const int64_t G = call.ints[3];
+  const int64_t N = call.ints[0];
+  const int64_t C = call.ints[1];
+  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
+  const rt::Tensor<opmath_t> mu(call, 1, 2);
+  const rt::Tensor<opmath_t> rstd(call, 2, 2);
+  const rt::Tensor<opmath_t> weight(call, 3, 1);
+  const rt::Tensor<opmath_t> bias(call, 4, 1);
+  const rt::Tensor<opmath_t> output(call, 5, 3, 2);
+  rt::Loops<6> outer;
+  outer.dim(N, {input.stride(0), mu.stride(0), rstd.stride(0), 0, 0, output.stride(0)});
+  outer.dim(C, {input.stride(1), 0, 0, weight.stride(0), bias.stride(0), output.stride(1)}, true);
+  outer.batch(call, &input, nullptr, nullptr, nullptr, nullptr, &output);
+  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> weight_at(weight, run.at[3], run.step[3], run.size);
+      const rt::Source<opmath_t> bias_at(bias, run.at[4], run.step[4], run.size);
+      rt::Sink<opmath_t> output_out(output, run.at[5], run.step[5], run.size);
+      rt::each(run.size, [&](int64_t i) {
+        const opmath_t part_2 = rt::pick(host, rstd, run.of(2, i), 2, 1, rt::floordiv(outer.index(run, 0, i), S), G);
+        const opmath_t part_3 = rt::pick(host, mu, run.of(1, i), 1, 1, rt::floordiv(outer.index(run, 0, i), S), G);
+        output_out.set(i, (input_at[i] - part_3) * part_2 * weight_at[i] + bias_at[i]);
+      });
+    });
+  });
+  return rt::status(host);
+}
+
+// One value per point, nothing shared between points.
+template <typename opmath_t>
+int forward_1_output(const OpgenCall& call, OpgenHost& host) {
+  const int64_t S = call.ints[2];
+  const int64_t G = call.ints[3];
+  const int64_t N = call.ints[0];
+  const int64_t C = call.ints[1];
+  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
+  const rt::Tensor<opmath_t> mu(call, 1, 2);
+  const rt::Tensor<opmath_t> rstd(call, 2, 2);
+  const rt::Tensor<opmath_t> weight(call, 3, 1);
+  const rt::Tensor<opmath_t> output(call, 4, 3, 2);
+  rt::Loops<5> outer;
+  outer.dim(N, {input.stride(0), mu.stride(0), rstd.stride(0), 0, output.stride(0)});
+  outer.dim(C, {input.stride(1), 0, 0, weight.stride(0), output.stride(1)}, true);
+  outer.batch(call, &input, nullptr, nullptr, nullptr, &output);
+  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> weight_at(weight, run.at[3], run.step[3], run.size);
+      rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
+      rt::each(run.size, [&](int64_t i) {
+        const opmath_t part_2 = rt::pick(host, rstd, run.of(2, i), 2, 1, rt::floordiv(outer.index(run, 0, i), S), G);
+        const opmath_t part_3 = rt::pick(host, mu, run.of(1, i), 1, 1, rt::floordiv(outer.index(run, 0, i), S), G);
+        output_out.set(i, (input_at[i] - part_3) * part_2 * weight_at[i]);
+      });
+    });
+  });
+  return rt::status(host);
+}
+
+// One value per point, nothing shared between points.
+template <typename opmath_t>
+int forward_2_output(const OpgenCall& call, OpgenHost& host) {
+  const int64_t S = call.ints[2];
+  const int64_t G = call.ints[3];
+  const int64_t N = call.ints[0];
+  const int64_t C = call.ints[1];
+  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
+  const rt::Tensor<opmath_t> mu(call, 1, 2);
+  const rt::Tensor<opmath_t> rstd(call, 2, 2);
+  const rt::Tensor<opmath_t> bias(call, 3, 1);
+  const rt::Tensor<opmath_t> output(call, 4, 3, 2);
+  rt::Loops<5> outer;
+  outer.dim(N, {input.stride(0), mu.stride(0), rstd.stride(0), 0, output.stride(0)});
+  outer.dim(C, {input.stride(1), 0, 0, bias.stride(0), output.stride(1)}, true);
+  outer.batch(call, &input, nullptr, nullptr, nullptr, &output);
+  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> bias_at(bias, run.at[3], run.step[3], run.size);
+      rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
+      rt::each(run.size, [&](int64_t i) {
+        const opmath_t part_2 = rt::pick(host, rstd, run.of(2, i), 2, 1, rt::floordiv(outer.index(run, 0, i), S), G);
+        const opmath_t part_3 = rt::pick(host, mu, run.of(1, i), 1, 1, rt::floordiv(outer.index(run, 0, i), S), G);
+        output_out.set(i, (input_at[i] - part_3) * part_2 + bias_at[i]);
+      });
+    });
+  });
+  return rt::status(host);
+}
+
+// One value per point, nothing shared between points.
+template <typename opmath_t>
 int forward_3_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[3];
-  const int64_t G = call.dims[2];
-  const int64_t N = call.dims[0];
-  const int64_t C = call.dims[1];
+  const int64_t S = call.ints[2];
+  const int64_t G = call.ints[3];
+  const int64_t N = call.ints[0];
+  const int64_t C = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 2);
   const rt::Tensor<opmath_t> mu(call, 1, 2);
   const rt::Tensor<opmath_t> rstd(call, 2, 2);
@@ -329,9 +182,9 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_0_grad_rstd(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t N = call.dims[0];
-    const int64_t G = call.dims[2];
-    const rt::Tensor<opmath_t> grad_rstd(call, 5, 2);
+    const int64_t N = call.ints[0];
+    const int64_t G = call.ints[1];
+    const rt::Tensor<opmath_t> grad_rstd(call, 0, 2);
     rt::Loops<1> outer;
     outer.dim(N, {grad_rstd.stride(0)});
     outer.dim(G, {grad_rstd.stride(1)});
@@ -342,15 +195,15 @@ int backward_0_grad_rstd(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t S = call.dims[3];
-  const int64_t G = call.dims[2];
-  const int64_t N = call.dims[0];
-  const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> input(call, 1, 3, 2);
+  const int64_t S = call.ints[3];
+  const int64_t G = call.ints[1];
+  const int64_t N = call.ints[0];
+  const int64_t C = call.ints[2];
+  const rt::Tensor<opmath_t> grad_output(call, 1, 3, 2);
+  const rt::Tensor<opmath_t> input(call, 2, 3, 2);
   const rt::Tensor<opmath_t> mu(call, 3, 2);
-  const rt::Tensor<opmath_t> weight(call, 2, 1);
-  const rt::Tensor<opmath_t> grad_rstd(call, 5, 2);
+  const rt::Tensor<opmath_t> weight(call, 4, 1);
+  const rt::Tensor<opmath_t> grad_rstd(call, 0, 2);
   rt::Loops<5> outer;
   outer.dim(N, {grad_output.stride(0), input.stride(0), mu.stride(0), 0, grad_rstd.stride(0)});
   rt::Loops<5> over_c_batch;
@@ -363,11 +216,8 @@ int backward_0_grad_rstd(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         const rt::Source<opmath_t> input_at(input, point.at[1], columns.step[1], columns.size);
         rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, rt::floordiv(over_c_batch.index(point, 0, 0), S), G, 5, 1)) return;
-          rt::accumulate<rt::Sum>(grad_rstd, point.at[4] + i * columns.step[4] + rt::floordiv(over_c_batch.index(point,
-                                  0, 0), S) * grad_rstd.stride(1), grad_output_at[i] * (input_at[i] - rt::pick(host, mu,
-                                  point.at[2] + i * columns.step[2], 3, 1, rt::floordiv(over_c_batch.index(point, 0, 0),
-                                  S), G)) * weight_at);
+          if (!rt::inside(host, rt::floordiv(over_c_batch.index(point, 0, 0), S), G, 0, 1)) return;
+          rt::accumulate<rt::Sum>(grad_rstd, point.at[4] + i * columns.step[4] + rt::floordiv(over_c_batch.index(point, 0, 0), S) * grad_rstd.stride(1), grad_output_at[i] * (input_at[i] - rt::pick(host, mu, point.at[2] + i * columns.step[2], 3, 1, rt::floordiv(over_c_batch.index(point, 0, 0), S), G)) * weight_at);
         });
       });
     });
@@ -378,11 +228,11 @@ int backward_0_grad_rstd(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_0_grad_variance_(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const int64_t G = call.dims[2];
-  const rt::Tensor<opmath_t> grad_rstd(call, 5, 2);
-  const rt::Tensor<opmath_t> rstd(call, 4, 2);
-  const rt::Tensor<opmath_t> grad_variance_(call, 6, 2);
+  const int64_t N = call.ints[0];
+  const int64_t G = call.ints[1];
+  const rt::Tensor<opmath_t> grad_rstd(call, 0, 2);
+  const rt::Tensor<opmath_t> rstd(call, 1, 2);
+  const rt::Tensor<opmath_t> grad_variance_(call, 2, 2);
   rt::Loops<3> outer;
   outer.dim(N, {grad_rstd.stride(0), rstd.stride(0), grad_variance_.stride(0)});
   outer.dim(G, {grad_rstd.stride(1), rstd.stride(1), grad_variance_.stride(1)});
@@ -404,9 +254,9 @@ int backward_0_grad_variance_(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_0_grad_mu(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t N = call.dims[0];
-    const int64_t G = call.dims[2];
-    const rt::Tensor<opmath_t> grad_mu(call, 7, 2);
+    const int64_t N = call.ints[0];
+    const int64_t G = call.ints[1];
+    const rt::Tensor<opmath_t> grad_mu(call, 0, 2);
     rt::Loops<1> outer;
     outer.dim(N, {grad_mu.stride(0)});
     outer.dim(G, {grad_mu.stride(1)});
@@ -417,14 +267,14 @@ int backward_0_grad_mu(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t S = call.dims[3];
-  const int64_t G = call.dims[2];
-  const int64_t N = call.dims[0];
-  const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> rstd(call, 4, 2);
-  const rt::Tensor<opmath_t> weight(call, 2, 1);
-  const rt::Tensor<opmath_t> grad_mu(call, 7, 2);
+  const int64_t S = call.ints[3];
+  const int64_t G = call.ints[1];
+  const int64_t N = call.ints[0];
+  const int64_t C = call.ints[2];
+  const rt::Tensor<opmath_t> grad_output(call, 1, 3, 2);
+  const rt::Tensor<opmath_t> rstd(call, 2, 2);
+  const rt::Tensor<opmath_t> weight(call, 3, 1);
+  const rt::Tensor<opmath_t> grad_mu(call, 0, 2);
   rt::Loops<4> outer;
   outer.dim(N, {grad_output.stride(0), rstd.stride(0), 0, grad_mu.stride(0)});
   rt::Loops<4> over_c_batch;
@@ -436,11 +286,8 @@ int backward_0_grad_mu(const OpgenCall& call, OpgenHost& host) {
         const auto weight_at = rt::load(weight, point.at[2]);
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, rt::floordiv(over_c_batch.index(point, 0, 0), S), G, 7, 1)) return;
-          rt::accumulate<rt::Sum>(grad_mu, point.at[3] + i * columns.step[3] + rt::floordiv(over_c_batch.index(point, 0,
-                                  0), S) * grad_mu.stride(1), -(grad_output_at[i] * rt::pick(host, rstd,
-                                  point.at[1] + i * columns.step[1], 4, 1, rt::floordiv(over_c_batch.index(point, 0, 0),
-                                  S), G) * weight_at));
+          if (!rt::inside(host, rt::floordiv(over_c_batch.index(point, 0, 0), S), G, 0, 1)) return;
+          rt::accumulate<rt::Sum>(grad_mu, point.at[3] + i * columns.step[3] + rt::floordiv(over_c_batch.index(point, 0, 0), S) * grad_mu.stride(1), -(grad_output_at[i] * rt::pick(host, rstd, point.at[1] + i * columns.step[1], 2, 1, rt::floordiv(over_c_batch.index(point, 0, 0), S), G) * weight_at));
         });
       });
     });
@@ -451,19 +298,19 @@ int backward_0_grad_mu(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[3];
-  const int64_t G = call.dims[2];
+  const int64_t S = call.ints[2];
+  const int64_t G = call.ints[3];
   const int64_t elements = rt::batch_count(call);
-  const int64_t C = call.dims[1];
-  const int64_t N = call.dims[0];
+  const int64_t C = call.ints[1];
+  const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> rstd(call, 4, 2);
+  const rt::Tensor<opmath_t> rstd(call, 1, 2);
   const rt::Tensor<opmath_t> weight(call, 2, 1);
-  const rt::Tensor<opmath_t> grad_variance_(call, 6, 2);
-  const rt::Tensor<opmath_t> input(call, 1, 3, 2);
-  const rt::Tensor<opmath_t> mu(call, 3, 2);
-  const rt::Tensor<opmath_t> grad_mu(call, 7, 2);
-  const rt::Tensor<opmath_t> grad_input(call, 8, 3, 2);
+  const rt::Tensor<opmath_t> grad_variance_(call, 3, 2);
+  const rt::Tensor<opmath_t> input(call, 4, 3, 2);
+  const rt::Tensor<opmath_t> mu(call, 5, 2);
+  const rt::Tensor<opmath_t> grad_mu(call, 6, 2);
+  const rt::Tensor<opmath_t> grad_input(call, 7, 3, 2);
   rt::Loops<8> outer;
   outer.step(0, grad_output.stride(0));
   outer.step(1, rstd.stride(0));
@@ -487,21 +334,18 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_3 = grad_output_at[i];
         opmath_t part_4;
         if (t) {
-          const opmath_t part_5 = rt::pick(host, mu, run.of(5, i), 3, 1, rt::floordiv(outer.index(run, 0, i), S), G);
-          part_4 = 2 * rt::load(grad_variance_, run.of(3, i) + rt::floordiv(outer.index(run, 0, i), S) * grad_variance_.stride(1)) * (
-              rt::pick(host, input, run.of(4, i), 1, 1, rt::floordiv(outer.index(run, 0, i),
-              S) * S + rt::mod(outer.index(run, 0, i), S), C) - part_5) / t_2;
+          const opmath_t part_5 = rt::pick(host, mu, run.of(5, i), 5, 1, rt::floordiv(outer.index(run, 0, i), S), G);
+          part_4 = 2 * rt::load(grad_variance_, run.of(3, i) + rt::floordiv(outer.index(run, 0, i), S) * grad_variance_.stride(1)) * (rt::pick(host, input, run.of(4, i), 4, 1, rt::floordiv(outer.index(run, 0, i), S) * S + rt::mod(outer.index(run, 0, i), S), C) - part_5) / t_2;
         } else {
           part_4 = 0;
         }
         opmath_t part_6;
         if (t) {
-          part_6 = rt::pick(host, grad_mu, run.of(6, i), 7, 1, rt::floordiv(outer.index(run, 0, i), S), G) / t_2;
+          part_6 = rt::pick(host, grad_mu, run.of(6, i), 6, 1, rt::floordiv(outer.index(run, 0, i), S), G) / t_2;
         } else {
           part_6 = 0;
         }
-        grad_input_out.set(i, part_3 * rt::pick(host, rstd, run.of(1, i), 4, 1, rt::floordiv(outer.index(run, 0, i), S),
-                           G) * weight_at[i] + part_4 + part_6);
+        grad_input_out.set(i, part_3 * rt::pick(host, rstd, run.of(1, i), 1, 1, rt::floordiv(outer.index(run, 0, i), S), G) * weight_at[i] + part_4 + part_6);
       });
     });
   });
@@ -511,16 +355,16 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_0_grad_bias(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[3];
-  const int64_t G = call.dims[2];
-  const int64_t C = call.dims[1];
-  const int64_t N = call.dims[0];
+  const int64_t S = call.ints[2];
+  const int64_t G = call.ints[3];
+  const int64_t C = call.ints[0];
+  const int64_t N = call.ints[1];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 2);
   const rt::Tensor<opmath_t> input(call, 1, 3, 2);
-  const rt::Tensor<opmath_t> mu(call, 3, 2);
-  const rt::Tensor<opmath_t> rstd(call, 4, 2);
-  const rt::Tensor<opmath_t> grad_weight(call, 9, 1);
-  const rt::Tensor<opmath_t> grad_bias(call, 10, 1);
+  const rt::Tensor<opmath_t> mu(call, 2, 2);
+  const rt::Tensor<opmath_t> rstd(call, 3, 2);
+  const rt::Tensor<opmath_t> grad_weight(call, 4, 1);
+  const rt::Tensor<opmath_t> grad_bias(call, 5, 1);
   rt::Loops<6> outer;
   outer.step(0, grad_output.stride(1));
   outer.step(1, input.stride(1));
@@ -539,9 +383,7 @@ int backward_0_grad_bias(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const opmath_t grad_output_value = grad_output_at[i];
-          grad_weight_value_fold.add(lane, grad_output_value * (input_at[i] - rt::pick(host, mu, run.of(2, i), 3, 1,
-                                     rt::floordiv(outer.index(row, 0, 0), S), G)) * rt::pick(host, rstd, run.of(3, i),
-                                     4, 1, rt::floordiv(outer.index(row, 0, 0), S), G));
+          grad_weight_value_fold.add(lane, grad_output_value * (input_at[i] - rt::pick(host, mu, run.of(2, i), 2, 1, rt::floordiv(outer.index(row, 0, 0), S), G)) * rt::pick(host, rstd, run.of(3, i), 3, 1, rt::floordiv(outer.index(row, 0, 0), S), G));
           grad_bias_value_fold.add(lane, grad_output_value);
         });
         grad_weight_value_fold.ran(run.size);
@@ -560,9 +402,9 @@ int backward_0_grad_bias(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_2_grad_rstd(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t N = call.dims[0];
-    const int64_t G = call.dims[2];
-    const rt::Tensor<opmath_t> grad_rstd(call, 4, 2);
+    const int64_t N = call.ints[0];
+    const int64_t G = call.ints[1];
+    const rt::Tensor<opmath_t> grad_rstd(call, 0, 2);
     rt::Loops<1> outer;
     outer.dim(N, {grad_rstd.stride(0)});
     outer.dim(G, {grad_rstd.stride(1)});
@@ -573,14 +415,14 @@ int backward_2_grad_rstd(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t S = call.dims[3];
-  const int64_t G = call.dims[2];
-  const int64_t N = call.dims[0];
-  const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> input(call, 1, 3, 2);
-  const rt::Tensor<opmath_t> mu(call, 2, 2);
-  const rt::Tensor<opmath_t> grad_rstd(call, 4, 2);
+  const int64_t S = call.ints[3];
+  const int64_t G = call.ints[1];
+  const int64_t N = call.ints[0];
+  const int64_t C = call.ints[2];
+  const rt::Tensor<opmath_t> grad_output(call, 1, 3, 2);
+  const rt::Tensor<opmath_t> input(call, 2, 3, 2);
+  const rt::Tensor<opmath_t> mu(call, 3, 2);
+  const rt::Tensor<opmath_t> grad_rstd(call, 0, 2);
   rt::Loops<4> outer;
   outer.dim(N, {grad_output.stride(0), input.stride(0), mu.stride(0), grad_rstd.stride(0)});
   rt::Loops<4> over_c_batch;
@@ -592,37 +434,9 @@ int backward_2_grad_rstd(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         const rt::Source<opmath_t> input_at(input, point.at[1], columns.step[1], columns.size);
         rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, rt::floordiv(over_c_batch.index(point, 0, 0), S), G, 4, 1)) return;
-          rt::accumulate<rt::Sum>(grad_rstd, point.at[3] + i * columns.step[3] + rt::floordiv(over_c_batch.index(point,
-                                  0, 0), S) * grad_rstd.stride(1), grad_output_at[i] * (input_at[i] - rt::pick(host, mu,
-                                  point.at[2] + i * columns.step[2], 2, 1, rt::floordiv(over_c_batch.index(point, 0, 0),
-                                  S), G)));
+          if (!rt::inside(host, rt::floordiv(over_c_batch.index(point, 0, 0), S), G, 0, 1)) return;
+          rt::accumulate<rt::Sum>(grad_rstd, point.at[3] + i * columns.step[3] + rt::floordiv(over_c_batch.index(point, 0, 0), S) * grad_rstd.stride(1), grad_output_at[i] * (input_at[i] - rt::pick(host, mu, point.at[2] + i * columns.step[2], 3, 1, rt::floordiv(over_c_batch.index(point, 0, 0), S), G)));
         });
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_2_grad_variance_(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const int64_t G = call.dims[2];
-  const rt::Tensor<opmath_t> grad_rstd(call, 4, 2);
-  const rt::Tensor<opmath_t> rstd(call, 3, 2);
-  const rt::Tensor<opmath_t> grad_variance_(call, 5, 2);
-  rt::Loops<3> outer;
-  outer.dim(N, {grad_rstd.stride(0), rstd.stride(0), grad_variance_.stride(0)});
-  outer.dim(G, {grad_rstd.stride(1), rstd.stride(1), grad_variance_.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_rstd_at(grad_rstd, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> rstd_at(rstd, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_variance__out(grad_variance_, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const auto value = opmath_t(-0.5) * grad_rstd_at[i] * rt::powi<3>(rstd_at[i]);
-        grad_variance__out.set(i, value);
       });
     });
   });
@@ -633,9 +447,9 @@ int backward_2_grad_variance_(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_2_grad_mu(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t N = call.dims[0];
-    const int64_t G = call.dims[2];
-    const rt::Tensor<opmath_t> grad_mu(call, 6, 2);
+    const int64_t N = call.ints[0];
+    const int64_t G = call.ints[1];
+    const rt::Tensor<opmath_t> grad_mu(call, 0, 2);
     rt::Loops<1> outer;
     outer.dim(N, {grad_mu.stride(0)});
     outer.dim(G, {grad_mu.stride(1)});
@@ -646,13 +460,13 @@ int backward_2_grad_mu(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t S = call.dims[3];
-  const int64_t G = call.dims[2];
-  const int64_t N = call.dims[0];
-  const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> rstd(call, 3, 2);
-  const rt::Tensor<opmath_t> grad_mu(call, 6, 2);
+  const int64_t S = call.ints[3];
+  const int64_t G = call.ints[1];
+  const int64_t N = call.ints[0];
+  const int64_t C = call.ints[2];
+  const rt::Tensor<opmath_t> grad_output(call, 1, 3, 2);
+  const rt::Tensor<opmath_t> rstd(call, 2, 2);
+  const rt::Tensor<opmath_t> grad_mu(call, 0, 2);
   rt::Loops<3> outer;
   outer.dim(N, {grad_output.stride(0), rstd.stride(0), grad_mu.stride(0)});
   rt::Loops<3> over_c_batch;
@@ -663,11 +477,8 @@ int backward_2_grad_mu(const OpgenCall& call, OpgenHost& host) {
       over_c_batch.runs<1>(0, over_c_batch.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, rt::floordiv(over_c_batch.index(point, 0, 0), S), G, 6, 1)) return;
-          rt::accumulate<rt::Sum>(grad_mu, point.at[2] + i * columns.step[2] + rt::floordiv(over_c_batch.index(point, 0,
-                                  0), S) * grad_mu.stride(1), -(grad_output_at[i] * rt::pick(host, rstd,
-                                  point.at[1] + i * columns.step[1], 3, 1, rt::floordiv(over_c_batch.index(point, 0, 0),
-                                  S), G)));
+          if (!rt::inside(host, rt::floordiv(over_c_batch.index(point, 0, 0), S), G, 0, 1)) return;
+          rt::accumulate<rt::Sum>(grad_mu, point.at[2] + i * columns.step[2] + rt::floordiv(over_c_batch.index(point, 0, 0), S) * grad_mu.stride(1), -(grad_output_at[i] * rt::pick(host, rstd, point.at[1] + i * columns.step[1], 2, 1, rt::floordiv(over_c_batch.index(point, 0, 0), S), G)));
         });
       });
     });
@@ -678,18 +489,18 @@ int backward_2_grad_mu(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[3];
-  const int64_t G = call.dims[2];
+  const int64_t S = call.ints[2];
+  const int64_t G = call.ints[3];
   const int64_t elements = rt::batch_count(call);
-  const int64_t C = call.dims[1];
-  const int64_t N = call.dims[0];
+  const int64_t C = call.ints[1];
+  const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> rstd(call, 3, 2);
-  const rt::Tensor<opmath_t> grad_variance_(call, 5, 2);
-  const rt::Tensor<opmath_t> input(call, 1, 3, 2);
-  const rt::Tensor<opmath_t> mu(call, 2, 2);
-  const rt::Tensor<opmath_t> grad_mu(call, 6, 2);
-  const rt::Tensor<opmath_t> grad_input(call, 7, 3, 2);
+  const rt::Tensor<opmath_t> rstd(call, 1, 2);
+  const rt::Tensor<opmath_t> grad_variance_(call, 2, 2);
+  const rt::Tensor<opmath_t> input(call, 3, 3, 2);
+  const rt::Tensor<opmath_t> mu(call, 4, 2);
+  const rt::Tensor<opmath_t> grad_mu(call, 5, 2);
+  const rt::Tensor<opmath_t> grad_input(call, 6, 3, 2);
   rt::Loops<7> outer;
   outer.step(0, grad_output.stride(0));
   outer.step(1, rstd.stride(0));
@@ -712,21 +523,18 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_3 = grad_output_at[i];
         opmath_t part_4;
         if (t) {
-          const opmath_t part_5 = rt::pick(host, mu, run.of(4, i), 2, 1, rt::floordiv(outer.index(run, 0, i), S), G);
-          part_4 = 2 * rt::load(grad_variance_, run.of(2, i) + rt::floordiv(outer.index(run, 0, i), S) * grad_variance_.stride(1)) * (
-              rt::pick(host, input, run.of(3, i), 1, 1, rt::floordiv(outer.index(run, 0, i),
-              S) * S + rt::mod(outer.index(run, 0, i), S), C) - part_5) / t_2;
+          const opmath_t part_5 = rt::pick(host, mu, run.of(4, i), 4, 1, rt::floordiv(outer.index(run, 0, i), S), G);
+          part_4 = 2 * rt::load(grad_variance_, run.of(2, i) + rt::floordiv(outer.index(run, 0, i), S) * grad_variance_.stride(1)) * (rt::pick(host, input, run.of(3, i), 3, 1, rt::floordiv(outer.index(run, 0, i), S) * S + rt::mod(outer.index(run, 0, i), S), C) - part_5) / t_2;
         } else {
           part_4 = 0;
         }
         opmath_t part_6;
         if (t) {
-          part_6 = rt::pick(host, grad_mu, run.of(5, i), 6, 1, rt::floordiv(outer.index(run, 0, i), S), G) / t_2;
+          part_6 = rt::pick(host, grad_mu, run.of(5, i), 5, 1, rt::floordiv(outer.index(run, 0, i), S), G) / t_2;
         } else {
           part_6 = 0;
         }
-        grad_input_out.set(i, part_3 * rt::pick(host, rstd, run.of(1, i), 3, 1, rt::floordiv(outer.index(run, 0, i), S),
-                           G) + part_4 + part_6);
+        grad_input_out.set(i, part_3 * rt::pick(host, rstd, run.of(1, i), 1, 1, rt::floordiv(outer.index(run, 0, i), S), G) + part_4 + part_6);
       });
     });
   });
@@ -736,10 +544,10 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_2_grad_bias(const OpgenCall& call, OpgenHost& host) {
-  const int64_t C = call.dims[1];
-  const int64_t N = call.dims[0];
+  const int64_t C = call.ints[0];
+  const int64_t N = call.ints[1];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> grad_bias(call, 8, 1);
+  const rt::Tensor<opmath_t> grad_bias(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(C, {grad_output.stride(1), grad_bias.stride(0)});
   rt::Loops<2> over_n_batch;
@@ -768,20 +576,16 @@ int backward_2_grad_bias(const OpgenCall& call, OpgenHost& host) {
 OPGEN_STEPS(group_norm) = {
     OPGEN_STEP(forward_0_rstd),             // 0
     OPGEN_STEP(forward_0_output),           // 1
-    OPGEN_STEP(forward_1_rstd),             // 2
-    OPGEN_STEP(forward_1_output),           // 3
-    OPGEN_STEP(forward_2_rstd),             // 4
-    OPGEN_STEP(forward_2_output),           // 5
-    OPGEN_STEP(forward_3_rstd),             // 6
-    OPGEN_STEP(forward_3_output),           // 7
-    OPGEN_STEP(backward_0_grad_rstd),       // 8
-    OPGEN_STEP(backward_0_grad_variance_),  // 9
-    OPGEN_STEP(backward_0_grad_mu),         // 10
-    OPGEN_STEP(backward_0_grad_input),      // 11
-    OPGEN_STEP(backward_0_grad_bias),       // 12
-    OPGEN_STEP(backward_2_grad_rstd),       // 13
-    OPGEN_STEP(backward_2_grad_variance_),  // 14
-    OPGEN_STEP(backward_2_grad_mu),         // 15
-    OPGEN_STEP(backward_2_grad_input),      // 16
-    OPGEN_STEP(backward_2_grad_bias),       // 17
+    OPGEN_STEP(forward_1_output),           // 2
+    OPGEN_STEP(forward_2_output),           // 3
+    OPGEN_STEP(forward_3_output),           // 4
+    OPGEN_STEP(backward_0_grad_rstd),       // 5
+    OPGEN_STEP(backward_0_grad_variance_),  // 6
+    OPGEN_STEP(backward_0_grad_mu),         // 7
+    OPGEN_STEP(backward_0_grad_input),      // 8
+    OPGEN_STEP(backward_0_grad_bias),       // 9
+    OPGEN_STEP(backward_2_grad_rstd),       // 10
+    OPGEN_STEP(backward_2_grad_mu),         // 11
+    OPGEN_STEP(backward_2_grad_input),      // 12
+    OPGEN_STEP(backward_2_grad_bias),       // 13
 };

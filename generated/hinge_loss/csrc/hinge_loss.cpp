@@ -24,9 +24,8 @@ std::tuple<Tensor, Tensor> hinge_loss_forward_0(const Tensor& input, const Tenso
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(margin);
   call.allocate("output", Element::scalar, {});
-  call.run(0);
+  call.run(0, {1, 0, 2}, {}, {margin});
   return {call.result("output", Element::scalar), Tensor()};
 }
 
@@ -38,9 +37,8 @@ std::tuple<Tensor, Tensor> hinge_loss_forward_1(const Tensor& input, const Tenso
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(margin);
   call.allocate("output", Element::scalar, {});
-  call.run(1);
+  call.run(1, {1, 0, 2}, {}, {margin});
   return {call.result("output", Element::scalar), Tensor()};
 }
 
@@ -52,9 +50,8 @@ std::tuple<Tensor, Tensor> hinge_loss_forward_2(const Tensor& input, const Tenso
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(margin);
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(2);
+  call.run(2, {1, 0, 2}, {}, {margin});
   return {call.result("output", Element::scalar), Tensor()};
 }
 
@@ -66,10 +63,9 @@ std::tuple<Tensor, Tensor> hinge_loss_forward_3(const Tensor& input, const Tenso
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(margin);
   call.allocate("slope", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {});
-  call.run(3);
+  call.run(3, {1, 0, 2, 3}, {}, {margin});
   return {call.result("output", Element::scalar), call.result("slope", Element::compute)};
 }
 
@@ -81,10 +77,9 @@ std::tuple<Tensor, Tensor> hinge_loss_forward_4(const Tensor& input, const Tenso
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(margin);
   call.allocate("slope", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {});
-  call.run(4);
+  call.run(4, {1, 0, 2, 3}, {}, {margin});
   return {call.result("output", Element::scalar), call.result("slope", Element::compute)};
 }
 
@@ -96,10 +91,9 @@ std::tuple<Tensor, Tensor> hinge_loss_forward_5(const Tensor& input, const Tenso
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(margin);
   call.allocate("output", Element::scalar, {opgen::batch});
   call.allocate("slope", Element::compute, {opgen::batch});
-  call.run(5);
+  call.run(5, {1, 0, 2, 3}, {}, {margin});
   return {call.result("output", Element::scalar), call.result("slope", Element::compute)};
 }
 
@@ -123,9 +117,8 @@ Tensor hinge_loss_backward_0(const Tensor& grad_output, const Tensor& input, con
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(margin);
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(6);
+  if (mask[0]) call.run(6, {2, 1, 0, 3}, {}, {margin});
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 
@@ -139,9 +132,8 @@ Tensor hinge_loss_backward_1(const Tensor& grad_output, const Tensor& input, con
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(margin);
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(7);
+  if (mask[0]) call.run(7, {2, 1, 0, 3}, {}, {margin});
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 
@@ -155,9 +147,8 @@ Tensor hinge_loss_backward_2(const Tensor& grad_output, const Tensor& input, con
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(margin);
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(8);
+  if (mask[0]) call.run(8, {2, 1, 0, 3}, {}, {margin});
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 
@@ -173,7 +164,7 @@ Tensor hinge_loss_backward_3(const Tensor& grad_output, const Tensor& input, con
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(9);
+  if (mask[0]) call.run(9, {3, 0, 4});
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 
@@ -189,7 +180,7 @@ Tensor hinge_loss_backward_4(const Tensor& grad_output, const Tensor& input, con
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(10);
+  if (mask[0]) call.run(10, {3, 0, 4});
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 
@@ -204,7 +195,7 @@ Tensor hinge_loss_backward_5(const Tensor& grad_output, const Tensor& input, con
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(11);
+  if (mask[0]) call.run(11, {2, 0, 3});
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 

@@ -10,8 +10,8 @@ template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 0);
   rt::Loops<3> outer;
   rt::Loops<3> over_batch;
@@ -42,8 +42,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 0);
   rt::Loops<3> outer;
   rt::Loops<3> over_batch;
@@ -74,8 +74,8 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &target, &input, &output);
@@ -98,8 +98,8 @@ template <typename opmath_t>
 int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> slope(call, 2, 1, 0);
   const rt::Tensor<opmath_t> output(call, 3, 0);
   rt::Loops<4> outer;
@@ -134,8 +134,8 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_4_output(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> slope(call, 2, 1, 0);
   const rt::Tensor<opmath_t> output(call, 3, 0);
   rt::Loops<4> outer;
@@ -170,8 +170,8 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_5_slope(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> target(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 1, 0);
   const rt::Tensor<opmath_t> slope(call, 3, 1, 0);
   rt::Loops<4> outer;
@@ -198,9 +198,9 @@ template <typename opmath_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
   const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 2, 0);
   const rt::Tensor<opmath_t> grad_input(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &target, &input, nullptr, &grad_input);
@@ -226,9 +226,9 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
   const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 2, 0);
   const rt::Tensor<opmath_t> grad_input(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &target, &input, nullptr, &grad_input);
@@ -254,9 +254,9 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> target(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> target(call, 0, 1, 0);
   const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 2, 1, 0);
   const rt::Tensor<opmath_t> grad_input(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &target, &input, &grad_output, &grad_input);
@@ -282,9 +282,9 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> slope(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
+  const rt::Tensor<opmath_t> slope(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
+  const rt::Tensor<opmath_t> grad_input(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &slope, nullptr, &grad_input);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -304,9 +304,9 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> slope(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
+  const rt::Tensor<opmath_t> slope(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
+  const rt::Tensor<opmath_t> grad_input(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &slope, nullptr, &grad_input);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -326,9 +326,9 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> slope(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> slope(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> grad_input(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &slope, &grad_output, &grad_input);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {

@@ -21,11 +21,8 @@ Tensor histogram_forward_0(const Tensor& input, const Optional& weight, int64_t 
   call.begin();
   call.set_size(1, bins);
   call.hold();
-  call.number(bins);
-  call.number(low);
-  call.number(high);
   call.allocate("output", Element::compute, {opgen::dim(1, "B")});
-  call.run(0);
+  call.run(0, {2, 0, 1}, {call.size(1), call.size(0)}, {low, high});
   return call.result("output", Element::scalar);
 }
 
@@ -36,11 +33,8 @@ Tensor histogram_forward_1(const Tensor& input, const Optional& weight, int64_t 
   call.begin();
   call.set_size(1, bins);
   call.hold();
-  call.number(bins);
-  call.number(low);
-  call.number(high);
   call.allocate("output", Element::compute, {opgen::dim(1, "B")});
-  call.run(1);
+  call.run(1, {1, 0}, {call.size(1), call.size(0)}, {low, high});
   return call.result("output", Element::scalar);
 }
 
@@ -57,11 +51,8 @@ Tensor histogram_backward(const Tensor& grad_output, const Tensor& input, int64_
   call.begin();
   call.set_size(1, bins);
   call.hold();
-  call.number(bins);
-  call.number(low);
-  call.number(high);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(0, "N")}, mask[1]);
-  if (mask[1]) call.run(2);
+  if (mask[1]) call.run(2, {0, 1, 2}, {call.size(0), call.size(1)}, {low, high});
   return call.result("grad_weight", Element::scalar);
 }
 

@@ -9,8 +9,8 @@ namespace {
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t B = call.dims[1];
-    const rt::Tensor<opmath_t> output(call, 2, 1);
+    const int64_t B = call.ints[0];
+    const rt::Tensor<opmath_t> output(call, 0, 1);
     rt::Loops<1> outer;
     outer.dim(B, {output.stride(0)});
     rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -22,11 +22,11 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   }
   const auto low = static_cast<opmath_t>(call.reals[0]);
   const auto high = static_cast<opmath_t>(call.reals[1]);
-  const int64_t B = call.dims[1];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> weight(call, 1, 1);
-  const rt::Tensor<opmath_t> input(call, 0, 1);
-  const rt::Tensor<opmath_t> output(call, 2, 1);
+  const int64_t B = call.ints[0];
+  const int64_t N = call.ints[1];
+  const rt::Tensor<opmath_t> weight(call, 2, 1);
+  const rt::Tensor<opmath_t> input(call, 1, 1);
+  const rt::Tensor<opmath_t> output(call, 0, 1);
   rt::Loops<3> outer;
   rt::Loops<3> over_n;
   over_n.dim(N, {weight.stride(0), input.stride(0), 0});
@@ -35,9 +35,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         rt::each_in_order(columns.size, [&](int64_t) {
           if (rt::within(static_cast<int64_t>(rt::floor((rt::load(input, point.at[1]) - low) / (high - low) * B)), B)) {
-            rt::accumulate<rt::Sum>(output, point.at[2] + static_cast<int64_t>(rt::floor((rt::load(input,
-                                    point.at[1]) - low) / (high - low) * B)) * output.stride(0), rt::load(weight,
-                                    point.at[0]));
+            rt::accumulate<rt::Sum>(output, point.at[2] + static_cast<int64_t>(rt::floor((rt::load(input, point.at[1]) - low) / (high - low) * B)) * output.stride(0), rt::load(weight, point.at[0]));
           }
         });
       });
@@ -50,8 +48,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t B = call.dims[1];
-    const rt::Tensor<opmath_t> output(call, 1, 1);
+    const int64_t B = call.ints[0];
+    const rt::Tensor<opmath_t> output(call, 0, 1);
     rt::Loops<1> outer;
     outer.dim(B, {output.stride(0)});
     rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -63,10 +61,10 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   }
   const auto low = static_cast<opmath_t>(call.reals[0]);
   const auto high = static_cast<opmath_t>(call.reals[1]);
-  const int64_t B = call.dims[1];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> input(call, 0, 1);
-  const rt::Tensor<opmath_t> output(call, 1, 1);
+  const int64_t B = call.ints[0];
+  const int64_t N = call.ints[1];
+  const rt::Tensor<opmath_t> input(call, 1, 1);
+  const rt::Tensor<opmath_t> output(call, 0, 1);
   rt::Loops<2> outer;
   rt::Loops<2> over_n;
   over_n.dim(N, {input.stride(0), 0});
@@ -75,8 +73,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         rt::each_in_order(columns.size, [&](int64_t) {
           if (rt::within(static_cast<int64_t>(rt::floor((rt::load(input, point.at[0]) - low) / (high - low) * B)), B)) {
-            rt::accumulate<rt::Sum>(output, point.at[1] + static_cast<int64_t>(rt::floor((rt::load(input,
-                                    point.at[0]) - low) / (high - low) * B)) * output.stride(0), 1);
+            rt::accumulate<rt::Sum>(output, point.at[1] + static_cast<int64_t>(rt::floor((rt::load(input, point.at[0]) - low) / (high - low) * B)) * output.stride(0), 1);
           }
         });
       });
@@ -90,8 +87,8 @@ template <typename opmath_t>
 int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
   const auto low = static_cast<opmath_t>(call.reals[0]);
   const auto high = static_cast<opmath_t>(call.reals[1]);
-  const int64_t B = call.dims[1];
-  const int64_t N = call.dims[0];
+  const int64_t B = call.ints[1];
+  const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 1);
   const rt::Tensor<opmath_t> input(call, 1, 1);
   const rt::Tensor<opmath_t> grad_weight(call, 2, 1);

@@ -23,10 +23,9 @@ std::tuple<Tensor, Tensor> huber_loss_forward_0(const Tensor& input, const Tenso
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(delta);
   call.allocate("error", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {});
-  call.run(0);
+  call.run(0, {0, 1, 2, 3}, {}, {delta});
   return {call.result("output", Element::scalar), call.result("error", Element::compute)};
 }
 
@@ -38,10 +37,9 @@ std::tuple<Tensor, Tensor> huber_loss_forward_1(const Tensor& input, const Tenso
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(delta);
   call.allocate("error", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {});
-  call.run(1);
+  call.run(1, {0, 1, 2, 3}, {}, {delta});
   return {call.result("output", Element::scalar), call.result("error", Element::compute)};
 }
 
@@ -53,10 +51,9 @@ std::tuple<Tensor, Tensor> huber_loss_forward_2(const Tensor& input, const Tenso
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(delta);
   call.allocate("error", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(2);
+  call.run(2, {0, 1, 2, 3}, {}, {delta});
   return {call.result("output", Element::scalar), call.result("error", Element::compute)};
 }
 
@@ -78,10 +75,9 @@ std::tuple<Tensor, Tensor> huber_loss_backward_0(const Tensor& grad_output, cons
   call.input("error", error, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(delta);
   call.allocate("grad_error", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(3);
+  if (mask[0] || mask[1]) call.run(3, {3, 0, 4, 5}, {}, {delta});
   const Tensor grad_input = mask[0] ? call.result("grad_error", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};
@@ -98,10 +94,9 @@ std::tuple<Tensor, Tensor> huber_loss_backward_1(const Tensor& grad_output, cons
   call.input("error", error, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(delta);
   call.allocate("grad_error", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(4);
+  if (mask[0] || mask[1]) call.run(4, {3, 0, 4, 5}, {}, {delta});
   const Tensor grad_input = mask[0] ? call.result("grad_error", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};
@@ -118,10 +113,9 @@ std::tuple<Tensor, Tensor> huber_loss_backward_2(const Tensor& grad_output, cons
   call.input("error", error, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(delta);
   call.allocate("grad_error", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(5);
+  if (mask[0] || mask[1]) call.run(5, {3, 0, 4, 5}, {}, {delta});
   const Tensor grad_input = mask[0] ? call.result("grad_error", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};

@@ -112,10 +112,10 @@ template <typename opmath_t>
 int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
   const auto delta = static_cast<opmath_t>(call.reals[0]);
   const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> error(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> grad_error(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
+  const rt::Tensor<opmath_t> error(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
+  const rt::Tensor<opmath_t> grad_error(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> grad_target(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &error, nullptr, &grad_error, &grad_target);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -141,10 +141,10 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
   const auto delta = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> error(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> grad_error(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
+  const rt::Tensor<opmath_t> error(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
+  const rt::Tensor<opmath_t> grad_error(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> grad_target(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &error, nullptr, &grad_error, &grad_target);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -170,10 +170,10 @@ int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
   const auto delta = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> error(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_error(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
+  const rt::Tensor<opmath_t> error(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> grad_error(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> grad_target(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &error, &grad_output, &grad_error, &grad_target);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {

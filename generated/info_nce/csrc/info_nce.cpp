@@ -23,13 +23,12 @@ std::tuple<Tensor, Tensor> info_nce_forward_0(const Tensor& query, const Tensor&
   call.input("key", key, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
   call.begin();
   call.hold();
-  call.number(temperature);
   call.reserve("sum_d");
   call.allocate("logsumexp_j", Element::compute, {opgen::dim(0, "N")});
   call.allocate("output", Element::scalar, {});
   call.set("sum_d", call.rows_by_rows("query", "key", nullptr, Element::scalar));
-  call.run(0);
-  call.run(1);
+  call.run(0, {2, 3}, {call.size(0)}, {temperature});
+  call.run(1, {3, 2, 4}, {call.size(0)}, {temperature});
   return {call.result("output", Element::scalar), call.result("logsumexp_j", Element::compute)};
 }
 
@@ -41,13 +40,12 @@ std::tuple<Tensor, Tensor> info_nce_forward_1(const Tensor& query, const Tensor&
   call.input("key", key, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
   call.begin();
   call.hold();
-  call.number(temperature);
   call.reserve("sum_d");
   call.allocate("logsumexp_j", Element::compute, {opgen::dim(0, "N")});
   call.allocate("output", Element::scalar, {});
   call.set("sum_d", call.rows_by_rows("query", "key", nullptr, Element::scalar));
-  call.run(2);
-  call.run(3);
+  call.run(0, {2, 3}, {call.size(0)}, {temperature});
+  call.run(2, {3, 2, 4}, {call.size(0)}, {temperature});
   return {call.result("output", Element::scalar), call.result("logsumexp_j", Element::compute)};
 }
 
@@ -59,12 +57,11 @@ std::tuple<Tensor, Tensor> info_nce_forward_2(const Tensor& query, const Tensor&
   call.input("key", key, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
   call.begin();
   call.hold();
-  call.number(temperature);
   call.reserve("sum_d");
   call.allocate("logsumexp_j", Element::compute, {opgen::dim(0, "N")});
   call.allocate("output", Element::scalar, {opgen::dim(0, "N")});
   call.set("sum_d", call.rows_by_rows("query", "key", nullptr, Element::scalar));
-  call.run(4);
+  call.run(3, {2, 3, 4}, {call.size(0)}, {temperature});
   return {call.result("output", Element::scalar), call.result("logsumexp_j", Element::compute)};
 }
 
@@ -86,12 +83,11 @@ std::tuple<Tensor, Tensor> info_nce_backward_0(const Tensor& grad_output, const 
   call.input("logsumexp_j", logsumexp_j, Element::compute, {opgen::dim(0, "N")});
   call.begin();
   call.hold();
-  call.number(temperature);
   call.allocate("grad_each", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("grad_query", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
   call.allocate("grad_key", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(5);
-  if (mask[0] || mask[1]) call.run(6);
+  if (mask[0] || mask[1]) call.run(4, {0, 4}, {call.size(0)});
+  if (mask[0] || mask[1]) call.run(5, {4, 3, 1, 2, 5, 6}, {call.size(0), call.size(1)}, {temperature});
   const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar) : Tensor();
   const Tensor grad_key = mask[1] ? call.result("grad_key", Element::scalar) : Tensor();
   return {grad_query, grad_key};
@@ -108,10 +104,9 @@ std::tuple<Tensor, Tensor> info_nce_backward_1(const Tensor& grad_output, const 
   call.input("logsumexp_j", logsumexp_j, Element::compute, {opgen::dim(0, "N")});
   call.begin();
   call.hold();
-  call.number(temperature);
   call.allocate("grad_query", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
   call.allocate("grad_key", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(7);
+  if (mask[0] || mask[1]) call.run(6, {0, 3, 1, 2, 4, 5}, {call.size(0), call.size(1)}, {temperature});
   const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar) : Tensor();
   const Tensor grad_key = mask[1] ? call.result("grad_key", Element::scalar) : Tensor();
   return {grad_query, grad_key};
@@ -128,10 +123,9 @@ std::tuple<Tensor, Tensor> info_nce_backward_2(const Tensor& grad_output, const 
   call.input("logsumexp_j", logsumexp_j, Element::compute, {opgen::dim(0, "N")});
   call.begin();
   call.hold();
-  call.number(temperature);
   call.allocate("grad_query", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
   call.allocate("grad_key", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(8);
+  if (mask[0] || mask[1]) call.run(7, {0, 3, 1, 2, 4, 5}, {call.size(0), call.size(1)}, {temperature});
   const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar) : Tensor();
   const Tensor grad_key = mask[1] ? call.result("grad_key", Element::scalar) : Tensor();
   return {grad_query, grad_key};

@@ -9,9 +9,9 @@ namespace {
 template <typename opmath_t>
 int forward_0_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> sum_d(call, 2, 2);
-  const rt::Tensor<opmath_t> logsumexp_j(call, 3, 1);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> sum_d(call, 0, 2);
+  const rt::Tensor<opmath_t> logsumexp_j(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(N, {sum_d.stride(0), logsumexp_j.stride(0)});
   rt::Loops<2> over_j;
@@ -48,10 +48,10 @@ int forward_0_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> logsumexp_j(call, 3, 1);
-  const rt::Tensor<opmath_t> sum_d(call, 2, 2);
-  const rt::Tensor<opmath_t> output(call, 4, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> logsumexp_j(call, 0, 1);
+  const rt::Tensor<opmath_t> sum_d(call, 1, 2);
+  const rt::Tensor<opmath_t> output(call, 2, 0);
   rt::Loops<3> outer;
   rt::Loops<3> over_i;
   over_i.dim(N, {logsumexp_j.stride(0), sum_d.stride(0) + sum_d.stride(1), 0});
@@ -77,53 +77,14 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
-int forward_1_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
-  const auto temperature = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> sum_d(call, 2, 2);
-  const rt::Tensor<opmath_t> logsumexp_j(call, 3, 1);
-  rt::Loops<2> outer;
-  outer.dim(N, {sum_d.stride(0), logsumexp_j.stride(0)});
-  rt::Loops<2> over_j;
-  over_j.dim(N, {sum_d.stride(1), 0});
-  rt::parallel(host, outer.count, 2 * over_j.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Max, opmath_t> logsumexp_j_max_fold;
-      over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> sum_d_at(sum_d, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = sum_d_at[i] / temperature;
-          logsumexp_j_max_fold.add(lane, value);
-        });
-      });
-      const opmath_t logsumexp_j_max = logsumexp_j_max_fold.value();
-      const opmath_t logsumexp_j_shift = rt::isfinite(logsumexp_j_max) ? logsumexp_j_max : opmath_t(0);
-      rt::Fold<rt::Sum, opmath_t> logsumexp_j_sum_fold;
-      over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> sum_d_at(sum_d, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = rt::exp(sum_d_at[i] / temperature - logsumexp_j_shift);
-          logsumexp_j_sum_fold.add(lane, value);
-        });
-        logsumexp_j_sum_fold.ran(run.size);
-      });
-      const opmath_t logsumexp_j_sum = logsumexp_j_sum_fold.value();
-      rt::store(logsumexp_j, row.at[1], logsumexp_j_shift + rt::log(logsumexp_j_sum));
-    });
-  });
-  return rt::status(host);
-}
-
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> logsumexp_j(call, 3, 1);
-  const rt::Tensor<opmath_t> sum_d(call, 2, 2);
-  const rt::Tensor<opmath_t> output(call, 4, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> logsumexp_j(call, 0, 1);
+  const rt::Tensor<opmath_t> sum_d(call, 1, 2);
+  const rt::Tensor<opmath_t> output(call, 2, 0);
   rt::Loops<3> outer;
   rt::Loops<3> over_i;
   over_i.dim(N, {logsumexp_j.stride(0), sum_d.stride(0) + sum_d.stride(1), 0});
@@ -153,10 +114,10 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> sum_d(call, 2, 2);
-  const rt::Tensor<opmath_t> logsumexp_j(call, 3, 1);
-  const rt::Tensor<opmath_t> output(call, 4, 1);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> sum_d(call, 0, 2);
+  const rt::Tensor<opmath_t> logsumexp_j(call, 1, 1);
+  const rt::Tensor<opmath_t> output(call, 2, 1);
   rt::Loops<4> outer;
   outer.step(0, sum_d.stride(0));
   outer.step(1, sum_d.stride(0) + sum_d.stride(1));
@@ -198,9 +159,9 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_0_grad_each(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
+  const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> grad_each(call, 4, 1);
+  const rt::Tensor<opmath_t> grad_each(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(N, {0, grad_each.stride(0)});
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -216,15 +177,15 @@ int backward_0_grad_each(const OpgenCall& call, OpgenHost& host) {
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int backward_0_grad_key(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const int64_t D = call.dims[1];
+  const int64_t N = call.ints[0];
+  const int64_t D = call.ints[1];
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> query(call, 1, 2);
-  const rt::Tensor<opmath_t> key(call, 2, 2);
-  const rt::Tensor<opmath_t> grad_each(call, 4, 1);
-  const rt::Tensor<opmath_t> logsumexp_j(call, 3, 1);
-  const rt::Tensor<opmath_t> grad_query(call, 5, 2);
-  const rt::Tensor<opmath_t> grad_key(call, 6, 2);
+  const rt::Tensor<opmath_t> query(call, 2, 2);
+  const rt::Tensor<opmath_t> key(call, 3, 2);
+  const rt::Tensor<opmath_t> grad_each(call, 0, 1);
+  const rt::Tensor<opmath_t> logsumexp_j(call, 1, 1);
+  const rt::Tensor<opmath_t> grad_query(call, 4, 2);
+  const rt::Tensor<opmath_t> grad_key(call, 5, 2);
   rt::Loops<12> outer;
   outer.step(0, query.stride(0));
   outer.step(3, key.stride(0));
@@ -333,12 +294,12 @@ int backward_0_grad_key(const OpgenCall& call, OpgenHost& host) {
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int backward_1_grad_key(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const int64_t D = call.dims[1];
+  const int64_t N = call.ints[0];
+  const int64_t D = call.ints[1];
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> query(call, 1, 2);
-  const rt::Tensor<opmath_t> key(call, 2, 2);
-  const rt::Tensor<opmath_t> logsumexp_j(call, 3, 1);
+  const rt::Tensor<opmath_t> query(call, 2, 2);
+  const rt::Tensor<opmath_t> key(call, 3, 2);
+  const rt::Tensor<opmath_t> logsumexp_j(call, 1, 1);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
   const rt::Tensor<opmath_t> grad_query(call, 4, 2);
   const rt::Tensor<opmath_t> grad_key(call, 5, 2);
@@ -446,13 +407,13 @@ int backward_1_grad_key(const OpgenCall& call, OpgenHost& host) {
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int backward_2_grad_key(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const int64_t D = call.dims[1];
+  const int64_t N = call.ints[0];
+  const int64_t D = call.ints[1];
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> query(call, 1, 2);
-  const rt::Tensor<opmath_t> key(call, 2, 2);
+  const rt::Tensor<opmath_t> query(call, 2, 2);
+  const rt::Tensor<opmath_t> key(call, 3, 2);
   const rt::Tensor<opmath_t> grad_output(call, 0, 1);
-  const rt::Tensor<opmath_t> logsumexp_j(call, 3, 1);
+  const rt::Tensor<opmath_t> logsumexp_j(call, 1, 1);
   const rt::Tensor<opmath_t> grad_query(call, 4, 2);
   const rt::Tensor<opmath_t> grad_key(call, 5, 2);
   rt::Loops<12> outer;
@@ -566,11 +527,10 @@ int backward_2_grad_key(const OpgenCall& call, OpgenHost& host) {
 OPGEN_STEPS(info_nce) = {
     OPGEN_STEP(forward_0_logsumexp_j),  // 0
     OPGEN_STEP(forward_0_output),       // 1
-    OPGEN_STEP(forward_1_logsumexp_j),  // 2
-    OPGEN_STEP(forward_1_output),       // 3
-    OPGEN_STEP(forward_2_output),       // 4
-    OPGEN_STEP(backward_0_grad_each),   // 5
-    OPGEN_STEP(backward_0_grad_key),    // 6
-    OPGEN_STEP(backward_1_grad_key),    // 7
-    OPGEN_STEP(backward_2_grad_key),    // 8
+    OPGEN_STEP(forward_1_output),       // 2
+    OPGEN_STEP(forward_2_output),       // 3
+    OPGEN_STEP(backward_0_grad_each),   // 4
+    OPGEN_STEP(backward_0_grad_key),    // 5
+    OPGEN_STEP(backward_1_grad_key),    // 6
+    OPGEN_STEP(backward_2_grad_key),    // 7
 };

@@ -8,7 +8,7 @@ namespace {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_0_sum_k(const OpgenCall& call, OpgenHost& host) {
-  const int64_t K = call.dims[0];
+  const int64_t K = call.ints[0];
   const rt::Tensor<opmath_t> log_p(call, 0, 2, 0);
   const rt::Tensor<opmath_t> log_q(call, 1, 2, 0);
   const rt::Tensor<opmath_t> sum_k(call, 2, 1, 0);
@@ -45,8 +45,8 @@ int forward_0_sum_k(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> sum_k(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 0);
+  const rt::Tensor<opmath_t> sum_k(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> output(call, 1, 0);
   rt::Loops<2> outer;
   rt::Loops<2> over_batch;
   over_batch.batch(call, &sum_k, nullptr);
@@ -68,47 +68,11 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
-int forward_1_sum_k(const OpgenCall& call, OpgenHost& host) {
-  const int64_t K = call.dims[0];
-  const rt::Tensor<opmath_t> log_p(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> log_q(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> sum_k(call, 2, 1, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, &log_p, &log_q, &sum_k);
-  rt::Loops<3> over_k;
-  over_k.dim(K, {log_p.stride(1), log_q.stride(1), 0});
-  rt::parallel(host, outer.count, over_k.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const opmath_t t = rt::log(opmath_t(2));
-      rt::Fold<rt::Sum, opmath_t> sum_k_value_fold;
-      over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> log_p_at(log_p, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> log_q_at(log_q, run.at[1], run.step[1], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t log_p_value = log_p_at[i];
-          const opmath_t t_2 = rt::exp(log_p_value);
-          const opmath_t log_q_value = log_q_at[i];
-          const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - t;
-          const opmath_t t_3 = rt::exp(log_q_value);
-          const opmath_t part_2 = t_2 == 0 ? opmath_t(0) : t_2 * (log_p_value - m);
-          sum_k_value_fold.add(lane, part_2 + (t_3 == 0 ? opmath_t(0) : t_3 * (log_q_value - m)));
-        });
-        sum_k_value_fold.ran(run.size);
-      });
-      const opmath_t sum_k_value = sum_k_value_fold.value();
-      rt::store(sum_k, row.at[2], sum_k_value);
-    });
-  });
-  return rt::status(host);
-}
-
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> sum_k(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 0);
+  const rt::Tensor<opmath_t> sum_k(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> output(call, 1, 0);
   rt::Loops<2> outer;
   rt::Loops<2> over_batch;
   over_batch.batch(call, &sum_k, nullptr);
@@ -133,7 +97,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t K = call.dims[0];
+  const int64_t K = call.ints[0];
   const rt::Tensor<opmath_t> log_p(call, 0, 2, 0);
   const rt::Tensor<opmath_t> log_q(call, 1, 2, 0);
   const rt::Tensor<opmath_t> output(call, 2, 1, 0);
@@ -170,9 +134,9 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_0_grad_log_q(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
-  const int64_t K = call.dims[0];
-  const rt::Tensor<opmath_t> log_p(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
+  const int64_t K = call.ints[0];
+  const rt::Tensor<opmath_t> log_p(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
   const rt::Tensor<opmath_t> log_q(call, 2, 2, 0);
   const rt::Tensor<opmath_t> grad_log_p(call, 3, 2, 0);
   const rt::Tensor<opmath_t> grad_log_q(call, 4, 2, 0);
@@ -212,9 +176,9 @@ int backward_0_grad_log_q(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_1_grad_log_q(const OpgenCall& call, OpgenHost& host) {
-  const int64_t K = call.dims[0];
-  const rt::Tensor<opmath_t> log_p(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
+  const int64_t K = call.ints[0];
+  const rt::Tensor<opmath_t> log_p(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
   const rt::Tensor<opmath_t> log_q(call, 2, 2, 0);
   const rt::Tensor<opmath_t> grad_log_p(call, 3, 2, 0);
   const rt::Tensor<opmath_t> grad_log_q(call, 4, 2, 0);
@@ -254,9 +218,9 @@ int backward_1_grad_log_q(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_2_grad_log_q(const OpgenCall& call, OpgenHost& host) {
-  const int64_t K = call.dims[0];
-  const rt::Tensor<opmath_t> log_p(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
+  const int64_t K = call.ints[0];
+  const rt::Tensor<opmath_t> log_p(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 1, 0);
   const rt::Tensor<opmath_t> log_q(call, 2, 2, 0);
   const rt::Tensor<opmath_t> grad_log_p(call, 3, 2, 0);
   const rt::Tensor<opmath_t> grad_log_q(call, 4, 2, 0);
@@ -298,10 +262,9 @@ int backward_2_grad_log_q(const OpgenCall& call, OpgenHost& host) {
 OPGEN_STEPS(js_divergence) = {
     OPGEN_STEP(forward_0_sum_k),        // 0
     OPGEN_STEP(forward_0_output),       // 1
-    OPGEN_STEP(forward_1_sum_k),        // 2
-    OPGEN_STEP(forward_1_output),       // 3
-    OPGEN_STEP(forward_2_output),       // 4
-    OPGEN_STEP(backward_0_grad_log_q),  // 5
-    OPGEN_STEP(backward_1_grad_log_q),  // 6
-    OPGEN_STEP(backward_2_grad_log_q),  // 7
+    OPGEN_STEP(forward_1_output),       // 2
+    OPGEN_STEP(forward_2_output),       // 3
+    OPGEN_STEP(backward_0_grad_log_q),  // 4
+    OPGEN_STEP(backward_1_grad_log_q),  // 5
+    OPGEN_STEP(backward_2_grad_log_q),  // 6
 };

@@ -8,10 +8,10 @@ namespace {
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
+  const int64_t N = call.ints[0];
   const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
   const rt::Tensor<opmath_t> output(call, 2, 0);
   rt::Loops<3> outer;
   rt::Loops<3> over_n_batch;
@@ -43,10 +43,10 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
+  const int64_t N = call.ints[0];
   const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
   const rt::Tensor<opmath_t> output(call, 2, 0);
   rt::Loops<3> outer;
   rt::Loops<3> over_n_batch;
@@ -77,9 +77,9 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 0, 2, 1);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
   const rt::Tensor<opmath_t> output(call, 2, 0);
   rt::Loops<3> outer;
   rt::Loops<3> over_n_batch;
@@ -111,9 +111,9 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_3_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 0, 2, 1);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
   const rt::Tensor<opmath_t> output(call, 2, 0);
   rt::Loops<3> outer;
   rt::Loops<3> over_n_batch;
@@ -144,9 +144,9 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_4_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 0, 2, 1);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
   const rt::Tensor<opmath_t> output(call, 2, 0);
   rt::Loops<3> outer;
   rt::Loops<3> over_n_batch;
@@ -178,9 +178,9 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_5_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 0, 2, 1);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
   const rt::Tensor<opmath_t> output(call, 2, 0);
   rt::Loops<3> outer;
   rt::Loops<3> over_n_batch;
@@ -211,9 +211,9 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_6_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 0, 2, 1);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
   const rt::Tensor<opmath_t> output(call, 2, 2, 1);
   rt::Loops<3> outer;
   outer.dim(N, {target.stride(0), input.stride(0), output.stride(0)});
@@ -236,9 +236,9 @@ int forward_6_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_7_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 0, 2, 1);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
   const rt::Tensor<opmath_t> output(call, 2, 2, 1);
   rt::Loops<3> outer;
   outer.dim(N, {target.stride(0), input.stride(0), output.stride(0)});
@@ -260,12 +260,12 @@ int forward_7_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
+  const int64_t N = call.ints[0];
   const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> target(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 1);
   const rt::Tensor<opmath_t> grad_target(call, 4, 2, 1);
   rt::Loops<5> outer;
   outer.dim(N, {target.stride(0), 0, input.stride(0), grad_input.stride(0), grad_target.stride(0)});
@@ -295,12 +295,12 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
+  const int64_t N = call.ints[0];
   const int64_t elements = rt::batch_count(call);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> target(call, 1, 2, 1);
+  const rt::Tensor<opmath_t> input(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 1);
   const rt::Tensor<opmath_t> grad_target(call, 4, 2, 1);
   rt::Loops<5> outer;
   outer.dim(N, {0, target.stride(0), input.stride(0), grad_input.stride(0), grad_target.stride(0)});
@@ -327,11 +327,11 @@ int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> target(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 2, 1);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 1);
   const rt::Tensor<opmath_t> grad_target(call, 4, 2, 1);
   rt::Loops<5> outer;
   outer.dim(N, {target.stride(0), 0, input.stride(0), grad_input.stride(0), grad_target.stride(0)});
@@ -361,11 +361,11 @@ int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_3_grad_target(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
+  const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> target(call, 1, 2, 1);
+  const rt::Tensor<opmath_t> input(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 1);
   const rt::Tensor<opmath_t> grad_target(call, 4, 2, 1);
   rt::Loops<5> outer;
   outer.dim(N, {0, target.stride(0), input.stride(0), grad_input.stride(0), grad_target.stride(0)});
@@ -392,11 +392,11 @@ int backward_3_grad_target(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_4_grad_target(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> target(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 2, 1);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 1);
   const rt::Tensor<opmath_t> grad_target(call, 4, 2, 1);
   rt::Loops<5> outer;
   outer.dim(N, {target.stride(0), 0, input.stride(0), grad_input.stride(0), grad_target.stride(0)});
@@ -426,11 +426,11 @@ int backward_4_grad_target(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_5_grad_target(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
+  const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> target(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> target(call, 1, 2, 1);
+  const rt::Tensor<opmath_t> input(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 1);
   const rt::Tensor<opmath_t> grad_target(call, 4, 2, 1);
   rt::Loops<5> outer;
   outer.dim(N, {0, target.stride(0), input.stride(0), grad_input.stride(0), grad_target.stride(0)});
@@ -457,11 +457,11 @@ int backward_5_grad_target(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_6_grad_target(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> target(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 2, 1);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 1);
+  const rt::Tensor<opmath_t> input(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 1);
   const rt::Tensor<opmath_t> grad_target(call, 4, 2, 1);
   rt::Loops<5> outer;
   outer.step(0, target.stride(0));
@@ -496,11 +496,11 @@ int backward_6_grad_target(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_7_grad_target(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
+  const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> target(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> target(call, 1, 2, 1);
+  const rt::Tensor<opmath_t> input(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 1);
   const rt::Tensor<opmath_t> grad_target(call, 4, 2, 1);
   rt::Loops<5> outer;
   outer.step(0, grad_output.stride(0));

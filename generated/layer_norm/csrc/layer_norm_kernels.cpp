@@ -8,13 +8,13 @@ namespace {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.dims[0];
+  const int64_t D = call.ints[0];
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> weight(call, 1, 1);
-  const rt::Tensor<opmath_t> bias(call, 2, 1);
-  const rt::Tensor<opmath_t> mu(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> rstd(call, 4, 1, 0);
+  const rt::Tensor<opmath_t> weight(call, 3, 1);
+  const rt::Tensor<opmath_t> bias(call, 4, 1);
+  const rt::Tensor<opmath_t> mu(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> rstd(call, 2, 1, 0);
   const rt::Tensor<opmath_t> output(call, 5, 2, 0);
   rt::Loops<6> outer;
   outer.batch(call, &input, nullptr, nullptr, &mu, &rstd, &output);
@@ -61,12 +61,12 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.dims[0];
+  const int64_t D = call.ints[0];
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> weight(call, 1, 1);
-  const rt::Tensor<opmath_t> mu(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> rstd(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> weight(call, 3, 1);
+  const rt::Tensor<opmath_t> mu(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> rstd(call, 2, 1, 0);
   const rt::Tensor<opmath_t> output(call, 4, 2, 0);
   rt::Loops<5> outer;
   outer.batch(call, &input, nullptr, &mu, &rstd, &output);
@@ -109,12 +109,12 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.dims[0];
+  const int64_t D = call.ints[0];
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> bias(call, 1, 1);
-  const rt::Tensor<opmath_t> mu(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> rstd(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> bias(call, 3, 1);
+  const rt::Tensor<opmath_t> mu(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> rstd(call, 2, 1, 0);
   const rt::Tensor<opmath_t> output(call, 4, 2, 0);
   rt::Loops<5> outer;
   outer.batch(call, &input, nullptr, &mu, &rstd, &output);
@@ -157,7 +157,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_3_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.dims[0];
+  const int64_t D = call.ints[0];
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
   const rt::Tensor<opmath_t> mu(call, 1, 1, 0);
@@ -203,11 +203,11 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.dims[0];
-  const rt::Tensor<opmath_t> mu(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
+  const int64_t D = call.ints[0];
+  const rt::Tensor<opmath_t> mu(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 0);
   const rt::Tensor<opmath_t> weight(call, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> input(call, 3, 2, 0);
   const rt::Tensor<opmath_t> rstd(call, 4, 1, 0);
   const rt::Tensor<opmath_t> grad_input(call, 5, 2, 0);
   rt::Loops<6> outer;
@@ -259,13 +259,13 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_0_grad_bias(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.dims[0];
+  const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
   const rt::Tensor<opmath_t> input(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> mu(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> rstd(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_weight(call, 6, 1);
-  const rt::Tensor<opmath_t> grad_bias(call, 7, 1);
+  const rt::Tensor<opmath_t> mu(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> rstd(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> grad_weight(call, 4, 1);
+  const rt::Tensor<opmath_t> grad_bias(call, 5, 1);
   rt::Loops<6> outer;
   outer.step(0, grad_output.stride(1));
   outer.step(1, input.stride(1));
@@ -307,10 +307,10 @@ int backward_0_grad_bias(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.dims[0];
-  const rt::Tensor<opmath_t> mu(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> input(call, 1, 2, 0);
+  const int64_t D = call.ints[0];
+  const rt::Tensor<opmath_t> mu(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> input(call, 2, 2, 0);
   const rt::Tensor<opmath_t> rstd(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_input(call, 4, 2, 0);
   rt::Loops<5> outer;
@@ -355,9 +355,9 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_2_grad_bias(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.dims[0];
+  const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_bias(call, 5, 1);
+  const rt::Tensor<opmath_t> grad_bias(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(D, {grad_output.stride(1), grad_bias.stride(0)});
   rt::Loops<2> over_batch;

@@ -29,8 +29,8 @@ Tensor lennard_jones_forward_0(const Tensor& position, const Tensor& sigma, cons
   call.hold();
   call.allocate("sum_i_j_rows", Element::compute, {opgen::batch, opgen::dim(0, "N")});
   call.allocate("energy", Element::scalar, {opgen::batch});
-  call.run(0);
-  call.run(1);
+  call.run(0, {2, 1, 0, 3, 4}, {call.size(0)});
+  call.run(1, {4, 5}, {call.size(0)});
   return call.result("energy", Element::scalar);
 }
 
@@ -45,8 +45,8 @@ Tensor lennard_jones_forward_1(const Tensor& position, const Tensor& sigma, cons
   call.hold();
   call.allocate("sum_i_j_rows", Element::compute, {opgen::batch, opgen::dim(0, "N")});
   call.allocate("energy", Element::scalar, {opgen::batch});
-  call.run(2);
-  call.run(3);
+  call.run(2, {2, 1, 0, 3}, {call.size(0)});
+  call.run(1, {3, 4}, {call.size(0)});
   return call.result("energy", Element::scalar);
 }
 
@@ -83,12 +83,12 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lennard_jones_backward_0(const Tensor
   call.allocate("grad_sigma", Element::scalar, {}, mask[1]);
   call.allocate("grad_epsilon", Element::scalar, {}, mask[2]);
   call.allocate("grad_box", Element::scalar, {opgen::fixed(3)}, mask[3]);
-  if (mask[0] || mask[1] || mask[2] || mask[3]) call.run(4);
-  if (mask[0] || mask[1] || mask[2] || mask[3]) call.run(5);
-  if (mask[0]) call.run(6);
-  if (mask[1]) call.run(7);
-  if (mask[2]) call.run(8);
-  if (mask[3]) call.run(9);
+  if (mask[0] || mask[1] || mask[2] || mask[3]) call.run(3, {0, 5});
+  if (mask[0] || mask[1] || mask[2] || mask[3]) call.run(4, {5, 3, 2, 1, 4, 8, 9, 6, 7, 10}, {call.size(0)});
+  if (mask[0]) call.run(5, {6, 7, 11}, {call.size(0)});
+  if (mask[1]) call.run(6, {8, 12}, {call.size(0)});
+  if (mask[2]) call.run(6, {9, 13}, {call.size(0)});
+  if (mask[3]) call.run(7, {10, 14}, {call.size(0)});
   const Tensor grad_position = call.result("grad_position", Element::scalar, 0, "position");
   const Tensor grad_sigma = call.result("grad_sigma", Element::scalar);
   const Tensor grad_epsilon = call.result("grad_epsilon", Element::scalar);
@@ -119,11 +119,11 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lennard_jones_backward_1(const Tensor
   call.allocate("grad_position", Element::scalar, {opgen::batch, opgen::dim(0, "N"), opgen::fixed(3)}, mask[0]);
   call.allocate("grad_sigma", Element::scalar, {}, mask[1]);
   call.allocate("grad_epsilon", Element::scalar, {}, mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(10);
-  if (mask[0] || mask[1] || mask[2]) call.run(11);
-  if (mask[0]) call.run(12);
-  if (mask[1]) call.run(13);
-  if (mask[2]) call.run(14);
+  if (mask[0] || mask[1] || mask[2]) call.run(3, {0, 4});
+  if (mask[0] || mask[1] || mask[2]) call.run(8, {4, 3, 2, 1, 7, 8, 5, 6}, {call.size(0)});
+  if (mask[0]) call.run(5, {5, 6, 9}, {call.size(0)});
+  if (mask[1]) call.run(6, {7, 10}, {call.size(0)});
+  if (mask[2]) call.run(6, {8, 11}, {call.size(0)});
   const Tensor grad_position = call.result("grad_position", Element::scalar, 0, "position");
   const Tensor grad_sigma = call.result("grad_sigma", Element::scalar);
   const Tensor grad_epsilon = call.result("grad_epsilon", Element::scalar);

@@ -8,10 +8,10 @@ namespace {
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int forward_0_sum_i_j_rows(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> position(call, 0, 3, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> position(call, 2, 3, 0);
   const rt::Tensor<opmath_t> box(call, 3, 1);
-  const rt::Tensor<opmath_t> epsilon(call, 2, 0);
+  const rt::Tensor<opmath_t> epsilon(call, 0, 0);
   const rt::Tensor<opmath_t> sigma(call, 1, 0);
   const rt::Tensor<opmath_t> sum_i_j_rows(call, 4, 2, 0);
   rt::Loops<6> outer;
@@ -71,9 +71,9 @@ int forward_0_sum_i_j_rows(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_0_energy(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> sum_i_j_rows(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> energy(call, 5, 1, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> sum_i_j_rows(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> energy(call, 1, 1, 0);
   rt::Loops<2> outer;
   outer.batch(call, &sum_i_j_rows, &energy);
   rt::Loops<2> over_i;
@@ -96,9 +96,9 @@ int forward_0_energy(const OpgenCall& call, OpgenHost& host) {
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int forward_1_sum_i_j_rows(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> position(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> epsilon(call, 2, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> position(call, 2, 3, 0);
+  const rt::Tensor<opmath_t> epsilon(call, 0, 0);
   const rt::Tensor<opmath_t> sigma(call, 1, 0);
   const rt::Tensor<opmath_t> sum_i_j_rows(call, 3, 2, 0);
   rt::Loops<5> outer;
@@ -150,36 +150,11 @@ int forward_1_sum_i_j_rows(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
-int forward_1_energy(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> sum_i_j_rows(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> energy(call, 4, 1, 0);
-  rt::Loops<2> outer;
-  outer.batch(call, &sum_i_j_rows, &energy);
-  rt::Loops<2> over_i;
-  over_i.dim(N, {sum_i_j_rows.stride(1), 0});
-  rt::parallel(host, outer.count, over_i.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> sum_i_j_fold;
-      over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> sum_i_j_rows_at(sum_i_j_rows, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { sum_i_j_fold.add(lane, sum_i_j_rows_at[i]); });
-        sum_i_j_fold.ran(run.size);
-      });
-      const opmath_t sum_i_j = sum_i_j_fold.value();
-      rt::store(energy, row.at[1], sum_i_j / 2);
-    });
-  });
-  return rt::status(host);
-}
-
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_0_grad_sum_i_j(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_energy(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_sum_i_j(call, 5, 1, 0);
+  const rt::Tensor<opmath_t> grad_sum_i_j(call, 1, 1, 0);
   rt::Loops<2> outer;
   outer.batch(call, &grad_energy, &grad_sum_i_j);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -195,17 +170,17 @@ int backward_0_grad_sum_i_j(const OpgenCall& call, OpgenHost& host) {
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int backward_0_grad_box_rows(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> position(call, 1, 3, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> position(call, 3, 3, 0);
   const rt::Tensor<opmath_t> box(call, 4, 1);
-  const rt::Tensor<opmath_t> grad_sum_i_j(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> epsilon(call, 3, 0);
+  const rt::Tensor<opmath_t> grad_sum_i_j(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> epsilon(call, 1, 0);
   const rt::Tensor<opmath_t> sigma(call, 2, 0);
-  const rt::Tensor<opmath_t> grad_sigma_rows(call, 8, 2, 0);
-  const rt::Tensor<opmath_t> grad_epsilon_rows(call, 9, 2, 0);
-  const rt::Tensor<opmath_t> grad_position_difference(call, 6, 3, 0);
-  const rt::Tensor<opmath_t> grad_position_difference_1_sum(call, 7, 3, 0);
-  const rt::Tensor<opmath_t> grad_box_rows(call, 10, 3, 1);
+  const rt::Tensor<opmath_t> grad_sigma_rows(call, 5, 2, 0);
+  const rt::Tensor<opmath_t> grad_epsilon_rows(call, 6, 2, 0);
+  const rt::Tensor<opmath_t> grad_position_difference(call, 7, 3, 0);
+  const rt::Tensor<opmath_t> grad_position_difference_1_sum(call, 8, 3, 0);
+  const rt::Tensor<opmath_t> grad_box_rows(call, 9, 3, 1);
   rt::Loops<17> outer;
   outer.batch(call, &position, &position, nullptr, &position, &position, nullptr, &position, &position, nullptr,
               &grad_sum_i_j, nullptr, nullptr, &grad_sigma_rows, &grad_epsilon_rows, &grad_position_difference,
@@ -385,10 +360,10 @@ int backward_0_grad_box_rows(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_0_grad_position(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> grad_position_difference(call, 6, 3, 0);
-  const rt::Tensor<opmath_t> grad_position_difference_1_sum(call, 7, 3, 0);
-  const rt::Tensor<opmath_t> grad_position(call, 11, 3, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> grad_position_difference(call, 0, 3, 0);
+  const rt::Tensor<opmath_t> grad_position_difference_1_sum(call, 1, 3, 0);
+  const rt::Tensor<opmath_t> grad_position(call, 2, 3, 0);
   rt::Loops<3> outer;
   outer.batch(call, &grad_position_difference, &grad_position_difference_1_sum, &grad_position);
   outer.step(0, grad_position_difference.stride(1));
@@ -418,9 +393,9 @@ int backward_0_grad_position(const OpgenCall& call, OpgenHost& host) {
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int backward_0_grad_sigma(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> grad_sigma_rows(call, 8, 2, 0);
-  const rt::Tensor<opmath_t> grad_sigma(call, 12, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> grad_sigma_rows(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> grad_sigma(call, 1, 0);
   rt::Loops<2> outer;
   rt::Loops<2> over_batch_i;
   over_batch_i.batch(call, &grad_sigma_rows, nullptr);
@@ -446,43 +421,12 @@ int backward_0_grad_sigma(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
-int backward_0_grad_epsilon(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> grad_epsilon_rows(call, 9, 2, 0);
-  const rt::Tensor<opmath_t> grad_epsilon(call, 13, 0);
-  rt::Loops<2> outer;
-  rt::Loops<2> over_batch_i;
-  over_batch_i.batch(call, &grad_epsilon_rows, nullptr);
-  over_batch_i.dim(N, {grad_epsilon_rows.stride(1), 0});
-  struct Part {
-    rt::Fold<rt::Sum, opmath_t> grad_epsilon_value_fold;
-    void merge(const Part& other) { grad_epsilon_value_fold.merge(other.grad_epsilon_value_fold); }
-  };
-  Part total;
-  rt::chunked(host, over_batch_i.count, total, [&](int64_t begin, int64_t end, Part& part) {
-    auto& grad_epsilon_value_fold = part.grad_epsilon_value_fold;
-    over_batch_i.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_epsilon_rows_at(grad_epsilon_rows, run.at[0], run.step[0], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-        const auto value = grad_epsilon_rows_at[i];
-        grad_epsilon_value_fold.add(lane, value);
-      });
-      grad_epsilon_value_fold.ran(run.size);
-    });
-  });
-  const opmath_t grad_epsilon_value = total.grad_epsilon_value_fold.value();
-  rt::store(grad_epsilon, rt::origin.at[1], grad_epsilon_value);
-  return rt::status(host);
-}
-
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_0_grad_box(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> grad_box_rows(call, 10, 3, 1);
-  const rt::Tensor<opmath_t> grad_box(call, 14, 1);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> grad_box_rows(call, 0, 3, 1);
+  const rt::Tensor<opmath_t> grad_box(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(3, {grad_box_rows.stride(0), grad_box.stride(0)});
   rt::Loops<2> over_batch_i;
@@ -506,35 +450,18 @@ int backward_0_grad_box(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_1_grad_sum_i_j(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> grad_energy(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_sum_i_j(call, 4, 1, 0);
-  rt::Loops<2> outer;
-  outer.batch(call, &grad_energy, &grad_sum_i_j);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_energy_at(grad_energy, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> grad_sum_i_j_out(grad_sum_i_j, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) { grad_sum_i_j_out.set(i, opmath_t(0.5) * grad_energy_at[i]); });
-    });
-  });
-  return rt::status(host);
-}
-
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int backward_1_grad_epsilon_rows(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> position(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> grad_sum_i_j(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> epsilon(call, 3, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> position(call, 3, 3, 0);
+  const rt::Tensor<opmath_t> grad_sum_i_j(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> epsilon(call, 1, 0);
   const rt::Tensor<opmath_t> sigma(call, 2, 0);
-  const rt::Tensor<opmath_t> grad_sigma_rows(call, 7, 2, 0);
-  const rt::Tensor<opmath_t> grad_epsilon_rows(call, 8, 2, 0);
-  const rt::Tensor<opmath_t> grad_position_difference(call, 5, 3, 0);
-  const rt::Tensor<opmath_t> grad_position_difference_1_sum(call, 6, 3, 0);
+  const rt::Tensor<opmath_t> grad_sigma_rows(call, 4, 2, 0);
+  const rt::Tensor<opmath_t> grad_epsilon_rows(call, 5, 2, 0);
+  const rt::Tensor<opmath_t> grad_position_difference(call, 6, 3, 0);
+  const rt::Tensor<opmath_t> grad_position_difference_1_sum(call, 7, 3, 0);
   rt::Loops<13> outer;
   outer.batch(call, &position, &position, &position, &position, &position, &position, &grad_sum_i_j, nullptr, nullptr,
               &grad_sigma_rows, &grad_epsilon_rows, &grad_position_difference, &grad_position_difference_1_sum);
@@ -678,117 +605,16 @@ int backward_1_grad_epsilon_rows(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_1_grad_position(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> grad_position_difference(call, 5, 3, 0);
-  const rt::Tensor<opmath_t> grad_position_difference_1_sum(call, 6, 3, 0);
-  const rt::Tensor<opmath_t> grad_position(call, 9, 3, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, &grad_position_difference, &grad_position_difference_1_sum, &grad_position);
-  outer.step(0, grad_position_difference.stride(1));
-  outer.step(1, grad_position_difference_1_sum.stride(1));
-  outer.step(2, grad_position.stride(1));
-  outer.dim_of_steps(N);
-  outer.step(0, grad_position_difference.stride(2));
-  outer.step(1, grad_position_difference_1_sum.stride(2));
-  outer.step(2, grad_position.stride(2));
-  outer.dim_of_steps(3);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_position_difference_at(grad_position_difference, run.at[0], run.step[0],
-                                                             run.size);
-      const rt::Source<opmath_t> grad_position_difference_1_sum_at(grad_position_difference_1_sum, run.at[1],
-                                                                   run.step[1], run.size);
-      rt::Sink<opmath_t> grad_position_out(grad_position, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const auto value = grad_position_difference_at[i] - grad_position_difference_1_sum_at[i];
-        grad_position_out.set(i, value);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
-int backward_1_grad_sigma(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> grad_sigma_rows(call, 7, 2, 0);
-  const rt::Tensor<opmath_t> grad_sigma(call, 10, 0);
-  rt::Loops<2> outer;
-  rt::Loops<2> over_batch_i;
-  over_batch_i.batch(call, &grad_sigma_rows, nullptr);
-  over_batch_i.dim(N, {grad_sigma_rows.stride(1), 0});
-  struct Part {
-    rt::Fold<rt::Sum, opmath_t> grad_sigma_value_fold;
-    void merge(const Part& other) { grad_sigma_value_fold.merge(other.grad_sigma_value_fold); }
-  };
-  Part total;
-  rt::chunked(host, over_batch_i.count, total, [&](int64_t begin, int64_t end, Part& part) {
-    auto& grad_sigma_value_fold = part.grad_sigma_value_fold;
-    over_batch_i.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_sigma_rows_at(grad_sigma_rows, run.at[0], run.step[0], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-        const auto value = grad_sigma_rows_at[i];
-        grad_sigma_value_fold.add(lane, value);
-      });
-      grad_sigma_value_fold.ran(run.size);
-    });
-  });
-  const opmath_t grad_sigma_value = total.grad_sigma_value_fold.value();
-  rt::store(grad_sigma, rt::origin.at[1], grad_sigma_value);
-  return rt::status(host);
-}
-
-// Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
-int backward_1_grad_epsilon(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> grad_epsilon_rows(call, 8, 2, 0);
-  const rt::Tensor<opmath_t> grad_epsilon(call, 11, 0);
-  rt::Loops<2> outer;
-  rt::Loops<2> over_batch_i;
-  over_batch_i.batch(call, &grad_epsilon_rows, nullptr);
-  over_batch_i.dim(N, {grad_epsilon_rows.stride(1), 0});
-  struct Part {
-    rt::Fold<rt::Sum, opmath_t> grad_epsilon_value_fold;
-    void merge(const Part& other) { grad_epsilon_value_fold.merge(other.grad_epsilon_value_fold); }
-  };
-  Part total;
-  rt::chunked(host, over_batch_i.count, total, [&](int64_t begin, int64_t end, Part& part) {
-    auto& grad_epsilon_value_fold = part.grad_epsilon_value_fold;
-    over_batch_i.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_epsilon_rows_at(grad_epsilon_rows, run.at[0], run.step[0], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-        const auto value = grad_epsilon_rows_at[i];
-        grad_epsilon_value_fold.add(lane, value);
-      });
-      grad_epsilon_value_fold.ran(run.size);
-    });
-  });
-  const opmath_t grad_epsilon_value = total.grad_epsilon_value_fold.value();
-  rt::store(grad_epsilon, rt::origin.at[1], grad_epsilon_value);
-  return rt::status(host);
-}
-
 }  // namespace
 
 OPGEN_STEPS(lennard_jones) = {
     OPGEN_STEP(forward_0_sum_i_j_rows),        // 0
     OPGEN_STEP(forward_0_energy),              // 1
     OPGEN_STEP(forward_1_sum_i_j_rows),        // 2
-    OPGEN_STEP(forward_1_energy),              // 3
-    OPGEN_STEP(backward_0_grad_sum_i_j),       // 4
-    OPGEN_STEP(backward_0_grad_box_rows),      // 5
-    OPGEN_STEP(backward_0_grad_position),      // 6
-    OPGEN_STEP(backward_0_grad_sigma),         // 7
-    OPGEN_STEP(backward_0_grad_epsilon),       // 8
-    OPGEN_STEP(backward_0_grad_box),           // 9
-    OPGEN_STEP(backward_1_grad_sum_i_j),       // 10
-    OPGEN_STEP(backward_1_grad_epsilon_rows),  // 11
-    OPGEN_STEP(backward_1_grad_position),      // 12
-    OPGEN_STEP(backward_1_grad_sigma),         // 13
-    OPGEN_STEP(backward_1_grad_epsilon),       // 14
+    OPGEN_STEP(backward_0_grad_sum_i_j),       // 3
+    OPGEN_STEP(backward_0_grad_box_rows),      // 4
+    OPGEN_STEP(backward_0_grad_position),      // 5
+    OPGEN_STEP(backward_0_grad_sigma),         // 6
+    OPGEN_STEP(backward_0_grad_box),           // 7
+    OPGEN_STEP(backward_1_grad_epsilon_rows),  // 8
 };

@@ -56,7 +56,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_backward(const Tensor& grad_output, co
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "N")}, mask[2]);
   if (mask[0]) call.set("grad_input", call.contract("...a,ab->...b", "grad_output", "weight", Element::scalar));
   if (mask[1]) call.set("grad_weight", call.contract("...a,...b->ab", "grad_output", "input", Element::scalar));
-  if (mask[2]) call.run(0);
+  if (mask[2]) call.run(0, {0, 5}, {call.size(1)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);

@@ -8,9 +8,9 @@ namespace {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
+  const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_bias(call, 5, 1);
+  const rt::Tensor<opmath_t> grad_bias(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(N, {grad_output.stride(1), grad_bias.stride(0)});
   rt::Loops<2> over_batch;

@@ -31,7 +31,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_0(const Tensor& inp
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.allocate("condition", Element::boolean, {opgen::batch, opgen::dim(1, "N")});
   call.set("z", call.rows_by_rows("input", "weight", "bias", Element::scalar));
-  call.run(0);
+  call.run(0, {3, 4, 5}, {call.size(1)});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor condition = call.result("condition", Element::boolean);
   return {output, condition, Tensor()};
@@ -49,7 +49,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_1(const Tensor& inp
   call.reserve("z");
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.set("z", call.rows_by_rows("input", "weight", "bias", Element::scalar));
-  call.run(1);
+  call.run(1, {3, 4}, {call.size(1)});
   return {call.result("output", Element::scalar), Tensor(), call.result("z", Element::compute)};
 }
 
@@ -65,7 +65,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_2(const Tensor& inp
   call.reserve("z");
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.set("z", call.rows_by_rows("input", "weight", "bias", Element::scalar));
-  call.run(2);
+  call.run(2, {3, 4}, {call.size(1)});
   return {call.result("output", Element::scalar), Tensor(), call.result("z", Element::compute)};
 }
 
@@ -81,7 +81,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_3(const Tensor& inp
   call.reserve("z");
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.set("z", call.rows_by_rows("input", "weight", "bias", Element::scalar));
-  call.run(3);
+  call.run(3, {3, 4}, {call.size(1)});
   return {call.result("output", Element::scalar), Tensor(), Tensor()};
 }
 
@@ -97,7 +97,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_4(const Tensor& inp
   call.reserve("z");
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.set("z", call.rows_by_rows("input", "weight", "bias", Element::scalar));
-  call.run(4);
+  call.run(4, {3, 4}, {call.size(1)});
   return {call.result("output", Element::scalar), Tensor(), Tensor()};
 }
 
@@ -113,7 +113,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_5(const Tensor& inp
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.allocate("condition", Element::boolean, {opgen::batch, opgen::dim(1, "N")});
   call.set("z", call.rows_by_rows("input", "weight", nullptr, Element::scalar));
-  call.run(5);
+  call.run(0, {2, 3, 4}, {call.size(1)});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor condition = call.result("condition", Element::boolean);
   return {output, condition, Tensor()};
@@ -130,7 +130,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_6(const Tensor& inp
   call.reserve("z");
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.set("z", call.rows_by_rows("input", "weight", nullptr, Element::scalar));
-  call.run(6);
+  call.run(1, {2, 3}, {call.size(1)});
   return {call.result("output", Element::scalar), Tensor(), call.result("z", Element::compute)};
 }
 
@@ -145,7 +145,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_7(const Tensor& inp
   call.reserve("z");
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.set("z", call.rows_by_rows("input", "weight", nullptr, Element::scalar));
-  call.run(7);
+  call.run(2, {2, 3}, {call.size(1)});
   return {call.result("output", Element::scalar), Tensor(), call.result("z", Element::compute)};
 }
 
@@ -160,7 +160,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_8(const Tensor& inp
   call.reserve("z");
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.set("z", call.rows_by_rows("input", "weight", nullptr, Element::scalar));
-  call.run(8);
+  call.run(3, {2, 3}, {call.size(1)});
   return {call.result("output", Element::scalar), Tensor(), Tensor()};
 }
 
@@ -175,7 +175,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_9(const Tensor& inp
   call.reserve("z");
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.set("z", call.rows_by_rows("input", "weight", nullptr, Element::scalar));
-  call.run(9);
+  call.run(4, {2, 3}, {call.size(1)});
   return {call.result("output", Element::scalar), Tensor(), Tensor()};
 }
 
@@ -210,10 +210,10 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_0(const Tensor& gr
   call.reserve("grad_input");
   call.reserve("grad_weight");
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "N")}, mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(10);
+  if (mask[0] || mask[1] || mask[2]) call.run(5, {3, 0, 4}, {call.size(1)});
   if (mask[0]) call.set("grad_input", call.contract("...a,ab->...b", "grad_z", "weight", Element::compute));
   if (mask[1]) call.set("grad_weight", call.contract("...a,...b->ab", "grad_z", "input", Element::compute));
-  if (mask[2]) call.run(11);
+  if (mask[2]) call.run(6, {4, 7}, {call.size(1)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);
@@ -237,10 +237,10 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_1(const Tensor& gr
   call.reserve("grad_input");
   call.reserve("grad_weight");
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "N")}, mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(12);
+  if (mask[0] || mask[1] || mask[2]) call.run(7, {3, 0, 4}, {call.size(1)});
   if (mask[0]) call.set("grad_input", call.contract("...a,ab->...b", "grad_z", "weight", Element::compute));
   if (mask[1]) call.set("grad_weight", call.contract("...a,...b->ab", "grad_z", "input", Element::compute));
-  if (mask[2]) call.run(13);
+  if (mask[2]) call.run(6, {4, 7}, {call.size(1)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);
@@ -264,10 +264,10 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_2(const Tensor& gr
   call.reserve("grad_input");
   call.reserve("grad_weight");
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "N")}, mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(14);
+  if (mask[0] || mask[1] || mask[2]) call.run(8, {3, 0, 4}, {call.size(1)});
   if (mask[0]) call.set("grad_input", call.contract("...a,ab->...b", "grad_z", "weight", Element::compute));
   if (mask[1]) call.set("grad_weight", call.contract("...a,...b->ab", "grad_z", "input", Element::compute));
-  if (mask[2]) call.run(15);
+  if (mask[2]) call.run(6, {4, 7}, {call.size(1)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);
@@ -291,10 +291,10 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_3(const Tensor& gr
   call.reserve("grad_input");
   call.reserve("grad_weight");
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "N")}, mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(16);
+  if (mask[0] || mask[1] || mask[2]) call.run(9, {0, 3, 4}, {call.size(1)});
   if (mask[0]) call.set("grad_input", call.contract("...a,ab->...b", "grad_z", "weight", Element::compute));
   if (mask[1]) call.set("grad_weight", call.contract("...a,...b->ab", "grad_z", "input", Element::compute));
-  if (mask[2]) call.run(17);
+  if (mask[2]) call.run(6, {4, 7}, {call.size(1)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);
@@ -318,7 +318,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_4(const Tensor& gr
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "N")}, mask[2]);
   if (mask[0]) call.set("grad_input", call.contract("...a,ab->...b", "grad_output", "weight", Element::scalar));
   if (mask[1]) call.set("grad_weight", call.contract("...a,...b->ab", "grad_output", "input", Element::scalar));
-  if (mask[2]) call.run(18);
+  if (mask[2]) call.run(10, {0, 5}, {call.size(1)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);
@@ -341,7 +341,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_5(const Tensor& gr
   call.allocate("grad_z", Element::compute, {opgen::batch, opgen::dim(1, "N")}, mask[0] || mask[1]);
   call.reserve("grad_input");
   call.reserve("grad_weight");
-  if (mask[0] || mask[1]) call.run(19);
+  if (mask[0] || mask[1]) call.run(5, {3, 0, 4}, {call.size(1)});
   if (mask[0]) call.set("grad_input", call.contract("...a,ab->...b", "grad_z", "weight", Element::compute));
   if (mask[1]) call.set("grad_weight", call.contract("...a,...b->ab", "grad_z", "input", Element::compute));
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
@@ -365,7 +365,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_6(const Tensor& gr
   call.allocate("grad_z", Element::compute, {opgen::batch, opgen::dim(1, "N")}, mask[0] || mask[1]);
   call.reserve("grad_input");
   call.reserve("grad_weight");
-  if (mask[0] || mask[1]) call.run(20);
+  if (mask[0] || mask[1]) call.run(7, {3, 0, 4}, {call.size(1)});
   if (mask[0]) call.set("grad_input", call.contract("...a,ab->...b", "grad_z", "weight", Element::compute));
   if (mask[1]) call.set("grad_weight", call.contract("...a,...b->ab", "grad_z", "input", Element::compute));
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
@@ -389,7 +389,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_7(const Tensor& gr
   call.allocate("grad_z", Element::compute, {opgen::batch, opgen::dim(1, "N")}, mask[0] || mask[1]);
   call.reserve("grad_input");
   call.reserve("grad_weight");
-  if (mask[0] || mask[1]) call.run(21);
+  if (mask[0] || mask[1]) call.run(8, {3, 0, 4}, {call.size(1)});
   if (mask[0]) call.set("grad_input", call.contract("...a,ab->...b", "grad_z", "weight", Element::compute));
   if (mask[1]) call.set("grad_weight", call.contract("...a,...b->ab", "grad_z", "input", Element::compute));
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
@@ -413,7 +413,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_backward_8(const Tensor& gr
   call.allocate("grad_z", Element::compute, {opgen::batch, opgen::dim(1, "N")}, mask[0] || mask[1]);
   call.reserve("grad_input");
   call.reserve("grad_weight");
-  if (mask[0] || mask[1]) call.run(22);
+  if (mask[0] || mask[1]) call.run(9, {0, 3, 4}, {call.size(1)});
   if (mask[0]) call.set("grad_input", call.contract("...a,ab->...b", "grad_z", "weight", Element::compute));
   if (mask[1]) call.set("grad_weight", call.contract("...a,...b->ab", "grad_z", "input", Element::compute));
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");

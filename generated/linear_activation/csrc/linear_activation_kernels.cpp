@@ -8,10 +8,10 @@ namespace {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_0_condition(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> z(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 4, 2, 0);
-  const rt::Tensor<bool> condition(call, 5, 2, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> z(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> output(call, 1, 2, 0);
+  const rt::Tensor<bool> condition(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &z, &output, &condition);
   outer.dim(N, {z.stride(1), output.stride(1), condition.stride(1)});
@@ -33,9 +33,9 @@ int forward_0_condition(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> z(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 4, 2, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> z(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> output(call, 1, 2, 0);
   rt::Loops<2> outer;
   outer.batch(call, &z, &output);
   outer.dim(N, {z.stride(1), output.stride(1)});
@@ -56,9 +56,9 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> z(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 4, 2, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> z(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> output(call, 1, 2, 0);
   rt::Loops<2> outer;
   outer.batch(call, &z, &output);
   outer.dim(N, {z.stride(1), output.stride(1)});
@@ -75,9 +75,9 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_3_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> z(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 4, 2, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> z(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> output(call, 1, 2, 0);
   rt::Loops<2> outer;
   outer.batch(call, &z, &output);
   outer.dim(N, {z.stride(1), output.stride(1)});
@@ -94,114 +94,9 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_4_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> z(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 4, 2, 0);
-  rt::Loops<2> outer;
-  outer.batch(call, &z, &output);
-  outer.dim(N, {z.stride(1), output.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> z_at(z, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) { output_out.set(i, z_at[i]); });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_5_condition(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> z(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 2, 0);
-  const rt::Tensor<bool> condition(call, 4, 2, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, &z, &output, &condition);
-  outer.dim(N, {z.stride(1), output.stride(1), condition.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> z_at(z, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
-      rt::Sink<bool> condition_out(condition, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t z_value = z_at[i];
-        output_out.set(i, rt::relu(z_value));
-        condition_out.set(i, z_value > 0);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_6_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> z(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 2, 0);
-  rt::Loops<2> outer;
-  outer.batch(call, &z, &output);
-  outer.dim(N, {z.stride(1), output.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> z_at(z, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t z_value = z_at[i];
-        const opmath_t t = rt::erfc(-(z_value / rt::sqrt(opmath_t(2))));
-        output_out.set(i, (t == 0 ? opmath_t(0) : t * z_value) / 2);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_7_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> z(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 2, 0);
-  rt::Loops<2> outer;
-  outer.batch(call, &z, &output);
-  outer.dim(N, {z.stride(1), output.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> z_at(z, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) { output_out.set(i, rt::silu(z_at[i])); });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_8_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> z(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 2, 0);
-  rt::Loops<2> outer;
-  outer.batch(call, &z, &output);
-  outer.dim(N, {z.stride(1), output.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> z_at(z, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) { output_out.set(i, rt::tanh(z_at[i])); });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_9_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> z(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 2, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> z(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> output(call, 1, 2, 0);
   rt::Loops<2> outer;
   outer.batch(call, &z, &output);
   outer.dim(N, {z.stride(1), output.stride(1)});
@@ -218,10 +113,10 @@ int forward_9_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_0_grad_z(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const rt::Tensor<bool> condition(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_z(call, 4, 2, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<bool> condition(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> grad_z(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &condition, &grad_output, &grad_z);
   outer.dim(N, {condition.stride(1), grad_output.stride(1), grad_z.stride(1)});
@@ -239,9 +134,9 @@ int backward_0_grad_z(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_0_grad_bias(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> grad_z(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> grad_bias(call, 7, 1);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> grad_z(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> grad_bias(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(N, {grad_z.stride(1), grad_bias.stride(0)});
   rt::Loops<2> over_batch;
@@ -265,10 +160,10 @@ int backward_0_grad_bias(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_1_grad_z(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> z(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_z(call, 4, 2, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> z(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> grad_z(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &z, &grad_output, &grad_z);
   outer.dim(N, {z.stride(1), grad_output.stride(1), grad_z.stride(1)});
@@ -292,39 +187,13 @@ int backward_1_grad_z(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
-int backward_1_grad_bias(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> grad_z(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> grad_bias(call, 7, 1);
-  rt::Loops<2> outer;
-  outer.dim(N, {grad_z.stride(1), grad_bias.stride(0)});
-  rt::Loops<2> over_batch;
-  over_batch.batch(call, &grad_z, nullptr);
-  rt::parallel(host, outer.count, over_batch.count, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold;
-      over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_z_at(grad_z, point.at[0], columns.step[0], columns.size);
-        rt::each(columns.size, [&](int64_t i) { grad_bias_value_fold.add(i, grad_z_at[i]); });
-        grad_bias_value_fold.ran(columns.size);
-      });
-      grad_bias_value_fold.finish();
-      rt::Sink<opmath_t> grad_bias_out(grad_bias, columns.at[1], columns.step[1], columns.size);
-      rt::each(columns.size, [&](int64_t i) { grad_bias_out.set(i, grad_bias_value_fold[i]); });
-    });
-  });
-  return rt::status(host);
-}
-
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_2_grad_z(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> z(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_z(call, 4, 2, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> z(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> grad_z(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &z, &grad_output, &grad_z);
   outer.dim(N, {z.stride(1), grad_output.stride(1), grad_z.stride(1)});
@@ -344,39 +213,13 @@ int backward_2_grad_z(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
-int backward_2_grad_bias(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> grad_z(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> grad_bias(call, 7, 1);
-  rt::Loops<2> outer;
-  outer.dim(N, {grad_z.stride(1), grad_bias.stride(0)});
-  rt::Loops<2> over_batch;
-  over_batch.batch(call, &grad_z, nullptr);
-  rt::parallel(host, outer.count, over_batch.count, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold;
-      over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_z_at(grad_z, point.at[0], columns.step[0], columns.size);
-        rt::each(columns.size, [&](int64_t i) { grad_bias_value_fold.add(i, grad_z_at[i]); });
-        grad_bias_value_fold.ran(columns.size);
-      });
-      grad_bias_value_fold.finish();
-      rt::Sink<opmath_t> grad_bias_out(grad_bias, columns.at[1], columns.step[1], columns.size);
-      rt::each(columns.size, [&](int64_t i) { grad_bias_out.set(i, grad_bias_value_fold[i]); });
-    });
-  });
-  return rt::status(host);
-}
-
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_3_grad_z(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
+  const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> grad_z(call, 4, 2, 0);
+  const rt::Tensor<opmath_t> output(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> grad_z(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &grad_output, &output, &grad_z);
   outer.dim(N, {grad_output.stride(1), output.stride(1), grad_z.stride(1)});
@@ -393,36 +236,10 @@ int backward_3_grad_z(const OpgenCall& call, OpgenHost& host) {
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
-int backward_3_grad_bias(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> grad_z(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> grad_bias(call, 7, 1);
-  rt::Loops<2> outer;
-  outer.dim(N, {grad_z.stride(1), grad_bias.stride(0)});
-  rt::Loops<2> over_batch;
-  over_batch.batch(call, &grad_z, nullptr);
-  rt::parallel(host, outer.count, over_batch.count, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold;
-      over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_z_at(grad_z, point.at[0], columns.step[0], columns.size);
-        rt::each(columns.size, [&](int64_t i) { grad_bias_value_fold.add(i, grad_z_at[i]); });
-        grad_bias_value_fold.ran(columns.size);
-      });
-      grad_bias_value_fold.finish();
-      rt::Sink<opmath_t> grad_bias_out(grad_bias, columns.at[1], columns.step[1], columns.size);
-      rt::each(columns.size, [&](int64_t i) { grad_bias_out.set(i, grad_bias_value_fold[i]); });
-    });
-  });
-  return rt::status(host);
-}
-
-// Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
 int backward_4_grad_bias(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
+  const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_bias(call, 5, 1);
+  const rt::Tensor<opmath_t> grad_bias(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(N, {grad_output.stride(1), grad_bias.stride(0)});
   rt::Loops<2> over_batch;
@@ -443,104 +260,6 @@ int backward_4_grad_bias(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_5_grad_z(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const rt::Tensor<bool> condition(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_z(call, 4, 2, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, &condition, &grad_output, &grad_z);
-  outer.dim(N, {condition.stride(1), grad_output.stride(1), grad_z.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_z_out(grad_z, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) { grad_z_out.set(i, condition_at[i] ? grad_output_at[i] : opmath_t(0)); });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_6_grad_z(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> z(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_z(call, 4, 2, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, &z, &grad_output, &grad_z);
-  outer.dim(N, {z.stride(1), grad_output.stride(1), grad_z.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> z_at(z, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_z_out(grad_z, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t z_value = z_at[i];
-        const opmath_t t = rt::sqrt(opmath_t(2));
-        const opmath_t t_2 = z_value / t;
-        const opmath_t t_3 = rt::exp(-rt::square(t_2));
-        const opmath_t part_2 = rt::sqrt(opmath_t(3.14159265358979323846)) * t;
-        const opmath_t part_4 = (t_3 == 0 ? opmath_t(0) : t_3 * z_value) / part_2;
-        const opmath_t part_3 = part_4 + opmath_t(0.5) * rt::erfc(-t_2);
-        grad_z_out.set(i, grad_output_at[i] * part_3);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_7_grad_z(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> z(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_z(call, 4, 2, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, &z, &grad_output, &grad_z);
-  outer.dim(N, {z.stride(1), grad_output.stride(1), grad_z.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> z_at(z, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_z_out(grad_z, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t z_value = z_at[i];
-        const opmath_t t = rt::sigmoid(z_value);
-        const opmath_t t_2 = t * (1 - rt::silu(-z_value));
-        grad_z_out.set(i, (rt::isnan(t_2) && t == 0 ? opmath_t(0) : t_2) * grad_output_at[i]);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_8_grad_z(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> grad_z(call, 4, 2, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, &grad_output, &output, &grad_z);
-  outer.dim(N, {grad_output.stride(1), output.stride(1), grad_z.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> output_at(output, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_z_out(grad_z, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) { grad_z_out.set(i, grad_output_at[i] * (1 - rt::square(output_at[i]))); });
-    });
-  });
-  return rt::status(host);
-}
-
 }  // namespace
 
 OPGEN_STEPS(linear_activation) = {
@@ -549,22 +268,10 @@ OPGEN_STEPS(linear_activation) = {
     OPGEN_STEP(forward_2_output),      // 2
     OPGEN_STEP(forward_3_output),      // 3
     OPGEN_STEP(forward_4_output),      // 4
-    OPGEN_STEP(forward_5_condition),   // 5
-    OPGEN_STEP(forward_6_output),      // 6
-    OPGEN_STEP(forward_7_output),      // 7
-    OPGEN_STEP(forward_8_output),      // 8
-    OPGEN_STEP(forward_9_output),      // 9
-    OPGEN_STEP(backward_0_grad_z),     // 10
-    OPGEN_STEP(backward_0_grad_bias),  // 11
-    OPGEN_STEP(backward_1_grad_z),     // 12
-    OPGEN_STEP(backward_1_grad_bias),  // 13
-    OPGEN_STEP(backward_2_grad_z),     // 14
-    OPGEN_STEP(backward_2_grad_bias),  // 15
-    OPGEN_STEP(backward_3_grad_z),     // 16
-    OPGEN_STEP(backward_3_grad_bias),  // 17
-    OPGEN_STEP(backward_4_grad_bias),  // 18
-    OPGEN_STEP(backward_5_grad_z),     // 19
-    OPGEN_STEP(backward_6_grad_z),     // 20
-    OPGEN_STEP(backward_7_grad_z),     // 21
-    OPGEN_STEP(backward_8_grad_z),     // 22
+    OPGEN_STEP(backward_0_grad_z),     // 5
+    OPGEN_STEP(backward_0_grad_bias),  // 6
+    OPGEN_STEP(backward_1_grad_z),     // 7
+    OPGEN_STEP(backward_2_grad_z),     // 8
+    OPGEN_STEP(backward_3_grad_z),     // 9
+    OPGEN_STEP(backward_4_grad_bias),  // 10
 };

@@ -25,7 +25,6 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> linear_attention_forward(cons
   call.input("value", value, Element::scalar, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")});
   call.begin();
   call.hold();
-  call.number(eps);
   call.allocate("q", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")});
   call.allocate("k", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(1, "E")});
   call.reserve("numerator_part");
@@ -33,12 +32,12 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> linear_attention_forward(cons
   call.allocate("denominator_part", Element::compute, {opgen::batch, opgen::dim(1, "E")});
   call.allocate("denominator", Element::compute, {opgen::batch, opgen::dim(0, "L")});
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "L"), opgen::dim(3, "V")});
-  call.run(0);
-  call.run(1);
+  call.run(0, {0, 3}, {call.size(0), call.size(1)});
+  call.run(0, {1, 4}, {call.size(2), call.size(1)});
   call.set("numerator_part", call.contract("...ab,...ac->...cb", "k", "value", Element::compute));
   call.set("numerator", call.contract("...ab,...cb->...ac", "q", "numerator_part", Element::compute));
-  call.run(2);
-  call.run(3);
+  call.run(1, {4, 7}, {call.size(1), call.size(2)});
+  call.run(2, {3, 7, 8, 6, 9}, {call.size(0), call.size(1), call.size(3)}, {eps});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor numerator_part = call.kept("numerator_part", Element::compute, 0, {"key", "value"});
   const Tensor numerator = call.result("numerator", Element::compute);
@@ -57,14 +56,13 @@ std::tuple<Tensor, Tensor, Tensor> linear_attention_backward(const Tensor& grad_
   call.input("query", query, Element::scalar, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")});
   call.input("key", key, Element::scalar, {opgen::batch, opgen::dim(2, "S"), opgen::dim(1, "E")});
   call.input("value", value, Element::scalar, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")});
-  call.input("numerator_part", numerator_part, Element::compute, {opgen::batch, opgen::dim(3, "V"), opgen::dim(1,
-             "E")});
+  call.input("numerator_part", numerator_part, Element::compute,
+             {opgen::batch, opgen::dim(3, "V"), opgen::dim(1, "E")});
   call.input("numerator", numerator, Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(3, "V")});
   call.input("denominator_part", denominator_part, Element::compute, {opgen::batch, opgen::dim(1, "E")});
   call.input("denominator", denominator, Element::compute, {opgen::batch, opgen::dim(0, "L")});
   call.begin();
   call.hold();
-  call.number(eps);
   call.allocate("q", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")}, mask[1] || mask[2]);
   call.allocate("k", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(1, "E")}, mask[2]);
   call.allocate("grad_denominator", Element::compute, {opgen::batch, opgen::dim(0, "L")}, mask[0] || mask[1]);
@@ -77,24 +75,24 @@ std::tuple<Tensor, Tensor, Tensor> linear_attention_backward(const Tensor& grad_
   call.allocate("grad_query", Element::scalar, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")}, mask[0]);
   call.allocate("grad_key", Element::scalar, {opgen::batch, opgen::dim(2, "S"), opgen::dim(1, "E")}, mask[1]);
   call.reserve("grad_value");
-  if (mask[1] || mask[2]) call.run(4);
-  if (mask[2]) call.run(5);
-  if (mask[0] || mask[1]) call.run(6);
-  if (mask[1]) call.run(7);
-  if (mask[0] || mask[1] || mask[2]) call.run(8);
+  if (mask[1] || mask[2]) call.run(0, {1, 8}, {call.size(0), call.size(1)});
+  if (mask[2]) call.run(0, {2, 9}, {call.size(2), call.size(1)});
+  if (mask[0] || mask[1]) call.run(3, {0, 5, 7, 10}, {call.size(0), call.size(3)}, {eps});
+  if (mask[1]) call.run(4, {10, 8, 11}, {call.size(1), call.size(0)});
+  if (mask[0] || mask[1] || mask[2]) call.run(5, {0, 7, 12}, {call.size(0), call.size(3)}, {eps});
   if (mask[1] || mask[2]) {
     call.set("grad_numerator_part", call.contract("...ab,...ac->...bc", "grad_numerator", "q", Element::compute));
   }
   if (mask[1]) {
-    call.set("grad_k_numerator_part", call.contract("...ab,...ca->...cb", "grad_numerator_part", "value",
-             Element::compute));
+    call.set("grad_k_numerator_part",
+             call.contract("...ab,...ca->...cb", "grad_numerator_part", "value", Element::compute));
   }
   if (mask[0]) {
-    call.set("grad_q_numerator", call.contract("...ab,...bc->...ac", "grad_numerator", "numerator_part",
-             Element::compute));
+    call.set("grad_q_numerator",
+             call.contract("...ab,...bc->...ac", "grad_numerator", "numerator_part", Element::compute));
   }
-  if (mask[0]) call.run(9);
-  if (mask[1]) call.run(10);
+  if (mask[0]) call.run(6, {1, 10, 6, 15, 16}, {call.size(0), call.size(1)});
+  if (mask[1]) call.run(7, {2, 11, 14, 17}, {call.size(2), call.size(1)});
   if (mask[2]) {
     call.set("grad_value", call.contract("...ab,...cb->...ca", "grad_numerator_part", "k", Element::compute));
   }

@@ -8,10 +8,10 @@ namespace {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_q(const OpgenCall& call, OpgenHost& host) {
-  const int64_t L = call.dims[0];
-  const int64_t E = call.dims[1];
+  const int64_t L = call.ints[0];
+  const int64_t E = call.ints[1];
   const rt::Tensor<opmath_t> query(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> q(call, 3, 3, 0);
+  const rt::Tensor<opmath_t> q(call, 1, 3, 0);
   rt::Loops<2> outer;
   outer.batch(call, &query, &q);
   outer.dim(L, {query.stride(1), q.stride(1)});
@@ -29,37 +29,13 @@ int forward_q(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_k(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[2];
-  const int64_t E = call.dims[1];
-  const rt::Tensor<opmath_t> key(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> k(call, 4, 3, 0);
-  rt::Loops<2> outer;
-  outer.batch(call, &key, &k);
-  outer.dim(S, {key.stride(1), k.stride(1)});
-  outer.dim(E, {key.stride(2), k.stride(2)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> key_at(key, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> k_out(k, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t key_value = key_at[i];
-        k_out.set(i, key_value > 0 ? key_value + 1 : rt::exp(key_value));
-      });
-    });
-  });
-  return rt::status(host);
-}
-
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int forward_denominator_part(const OpgenCall& call, OpgenHost& host) {
-  const int64_t E = call.dims[1];
-  const int64_t S = call.dims[2];
-  const rt::Tensor<opmath_t> k(call, 4, 3, 0);
-  const rt::Tensor<opmath_t> denominator_part(call, 7, 2, 0);
+  const int64_t E = call.ints[0];
+  const int64_t S = call.ints[1];
+  const rt::Tensor<opmath_t> k(call, 0, 3, 0);
+  const rt::Tensor<opmath_t> denominator_part(call, 1, 2, 0);
   rt::Loops<2> outer;
   outer.batch(call, &k, &denominator_part);
   outer.dim(E, {k.stride(2), denominator_part.stride(1)});
@@ -85,14 +61,14 @@ int forward_denominator_part(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   const auto eps = static_cast<opmath_t>(call.reals[0]);
-  const int64_t L = call.dims[0];
-  const int64_t E = call.dims[1];
-  const int64_t V_2 = call.dims[3];
-  const rt::Tensor<opmath_t> q(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> denominator_part(call, 7, 2, 0);
-  const rt::Tensor<opmath_t> numerator(call, 6, 3, 0);
-  const rt::Tensor<opmath_t> denominator(call, 8, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 9, 3, 0);
+  const int64_t L = call.ints[0];
+  const int64_t E = call.ints[1];
+  const int64_t V_2 = call.ints[2];
+  const rt::Tensor<opmath_t> q(call, 0, 3, 0);
+  const rt::Tensor<opmath_t> denominator_part(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> numerator(call, 3, 3, 0);
+  const rt::Tensor<opmath_t> denominator(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> output(call, 4, 3, 0);
   rt::Loops<5> outer;
   outer.batch(call, &q, &denominator_part, &numerator, &denominator, &output);
   outer.dim(L, {q.stride(1), 0, numerator.stride(1), denominator.stride(1), output.stride(1)});
@@ -125,64 +101,16 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_q(const OpgenCall& call, OpgenHost& host) {
-  const int64_t L = call.dims[0];
-  const int64_t E = call.dims[1];
-  const rt::Tensor<opmath_t> query(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> q(call, 8, 3, 0);
-  rt::Loops<2> outer;
-  outer.batch(call, &query, &q);
-  outer.dim(L, {query.stride(1), q.stride(1)});
-  outer.dim(E, {query.stride(2), q.stride(2)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> query_at(query, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> q_out(q, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t query_value = query_at[i];
-        q_out.set(i, query_value > 0 ? query_value + 1 : rt::exp(query_value));
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_k(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[2];
-  const int64_t E = call.dims[1];
-  const rt::Tensor<opmath_t> key(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> k(call, 9, 3, 0);
-  rt::Loops<2> outer;
-  outer.batch(call, &key, &k);
-  outer.dim(S, {key.stride(1), k.stride(1)});
-  outer.dim(E, {key.stride(2), k.stride(2)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> key_at(key, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> k_out(k, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t key_value = key_at[i];
-        k_out.set(i, key_value > 0 ? key_value + 1 : rt::exp(key_value));
-      });
-    });
-  });
-  return rt::status(host);
-}
-
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_grad_denominator(const OpgenCall& call, OpgenHost& host) {
   const auto eps = static_cast<opmath_t>(call.reals[0]);
-  const int64_t L = call.dims[0];
-  const int64_t V_2 = call.dims[3];
+  const int64_t L = call.ints[0];
+  const int64_t V_2 = call.ints[1];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> numerator(call, 5, 3, 0);
-  const rt::Tensor<opmath_t> denominator(call, 7, 2, 0);
-  const rt::Tensor<opmath_t> grad_denominator(call, 10, 2, 0);
+  const rt::Tensor<opmath_t> numerator(call, 1, 3, 0);
+  const rt::Tensor<opmath_t> denominator(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> grad_denominator(call, 3, 2, 0);
   rt::Loops<4> outer;
   outer.batch(call, &grad_output, &numerator, &denominator, &grad_denominator);
   outer.step(0, grad_output.stride(1));
@@ -215,11 +143,11 @@ int backward_grad_denominator(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_grad_denominator_part(const OpgenCall& call, OpgenHost& host) {
-  const int64_t E = call.dims[1];
-  const int64_t L = call.dims[0];
-  const rt::Tensor<opmath_t> grad_denominator(call, 10, 2, 0);
-  const rt::Tensor<opmath_t> q(call, 8, 3, 0);
-  const rt::Tensor<opmath_t> grad_denominator_part(call, 11, 2, 0);
+  const int64_t E = call.ints[0];
+  const int64_t L = call.ints[1];
+  const rt::Tensor<opmath_t> grad_denominator(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> q(call, 1, 3, 0);
+  const rt::Tensor<opmath_t> grad_denominator_part(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &grad_denominator, &q, &grad_denominator_part);
   outer.dim(E, {0, q.stride(2), grad_denominator_part.stride(1)});
@@ -248,11 +176,11 @@ int backward_grad_denominator_part(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_numerator(const OpgenCall& call, OpgenHost& host) {
   const auto eps = static_cast<opmath_t>(call.reals[0]);
-  const int64_t L = call.dims[0];
-  const int64_t V_2 = call.dims[3];
+  const int64_t L = call.ints[0];
+  const int64_t V_2 = call.ints[1];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> denominator(call, 7, 2, 0);
-  const rt::Tensor<opmath_t> grad_numerator(call, 12, 3, 0);
+  const rt::Tensor<opmath_t> denominator(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> grad_numerator(call, 2, 3, 0);
   rt::Loops<3> outer;
   outer.batch(call, &grad_output, &denominator, &grad_numerator);
   outer.dim(L, {grad_output.stride(1), denominator.stride(1), grad_numerator.stride(1)});
@@ -271,13 +199,13 @@ int backward_grad_numerator(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_query(const OpgenCall& call, OpgenHost& host) {
-  const int64_t L = call.dims[0];
-  const int64_t E = call.dims[1];
-  const rt::Tensor<opmath_t> query(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> grad_denominator(call, 10, 2, 0);
-  const rt::Tensor<opmath_t> denominator_part(call, 6, 2, 0);
-  const rt::Tensor<opmath_t> grad_q_numerator(call, 15, 3, 0);
-  const rt::Tensor<opmath_t> grad_query(call, 16, 3, 0);
+  const int64_t L = call.ints[0];
+  const int64_t E = call.ints[1];
+  const rt::Tensor<opmath_t> query(call, 0, 3, 0);
+  const rt::Tensor<opmath_t> grad_denominator(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> denominator_part(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> grad_q_numerator(call, 3, 3, 0);
+  const rt::Tensor<opmath_t> grad_query(call, 4, 3, 0);
   rt::Loops<5> outer;
   outer.batch(call, &query, &grad_denominator, &denominator_part, &grad_q_numerator, &grad_query);
   outer.step(0, query.stride(1));
@@ -310,12 +238,12 @@ int backward_grad_query(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_key(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[2];
-  const int64_t E = call.dims[1];
-  const rt::Tensor<opmath_t> key(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> grad_denominator_part(call, 11, 2, 0);
-  const rt::Tensor<opmath_t> grad_k_numerator_part(call, 14, 3, 0);
-  const rt::Tensor<opmath_t> grad_key(call, 17, 3, 0);
+  const int64_t S = call.ints[0];
+  const int64_t E = call.ints[1];
+  const rt::Tensor<opmath_t> key(call, 0, 3, 0);
+  const rt::Tensor<opmath_t> grad_denominator_part(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> grad_k_numerator_part(call, 2, 3, 0);
+  const rt::Tensor<opmath_t> grad_key(call, 3, 3, 0);
   rt::Loops<4> outer;
   outer.batch(call, &key, &grad_denominator_part, &grad_k_numerator_part, &grad_key);
   outer.dim(S, {key.stride(1), 0, grad_k_numerator_part.stride(1), grad_key.stride(1)});
@@ -344,14 +272,11 @@ int backward_grad_key(const OpgenCall& call, OpgenHost& host) {
 
 OPGEN_STEPS(linear_attention) = {
     OPGEN_STEP(forward_q),                       // 0
-    OPGEN_STEP(forward_k),                       // 1
-    OPGEN_STEP(forward_denominator_part),        // 2
-    OPGEN_STEP(forward_output),                  // 3
-    OPGEN_STEP(backward_q),                      // 4
-    OPGEN_STEP(backward_k),                      // 5
-    OPGEN_STEP(backward_grad_denominator),       // 6
-    OPGEN_STEP(backward_grad_denominator_part),  // 7
-    OPGEN_STEP(backward_grad_numerator),         // 8
-    OPGEN_STEP(backward_grad_query),             // 9
-    OPGEN_STEP(backward_grad_key),               // 10
+    OPGEN_STEP(forward_denominator_part),        // 1
+    OPGEN_STEP(forward_output),                  // 2
+    OPGEN_STEP(backward_grad_denominator),       // 3
+    OPGEN_STEP(backward_grad_denominator_part),  // 4
+    OPGEN_STEP(backward_grad_numerator),         // 5
+    OPGEN_STEP(backward_grad_query),             // 6
+    OPGEN_STEP(backward_grad_key),               // 7
 };

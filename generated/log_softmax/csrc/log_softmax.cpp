@@ -19,7 +19,7 @@ Tensor log_softmax_forward(const Tensor& input) {
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "N")});
-  call.run(0);
+  call.run(0, {0, 1}, {call.size(0)});
   return call.result("output", Element::scalar);
 }
 
@@ -32,7 +32,7 @@ Tensor log_softmax_backward(const Tensor& grad_output, const Tensor& input, cons
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "N")}, mask[0]);
-  if (mask[0]) call.run(1);
+  if (mask[0]) call.run(1, {0, 2, 3}, {call.size(0)});
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 

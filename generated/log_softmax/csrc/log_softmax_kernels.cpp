@@ -8,7 +8,7 @@ namespace {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
+  const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
   const rt::Tensor<opmath_t> output(call, 1, 2, 0);
   rt::Loops<2> outer;
@@ -47,10 +47,10 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
+  const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 2, 0);
+  const rt::Tensor<opmath_t> output(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &grad_output, &output, &grad_input);
   rt::Loops<3> over_n;

@@ -9,11 +9,11 @@ namespace {
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const auto scale = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> sum_k(call, 7, 2, 0);
-  const rt::Tensor<opmath_t> adaptation(call, 6, 2, 0);
-  const rt::Tensor<opmath_t> bias(call, 4, 1);
-  const rt::Tensor<opmath_t> output(call, 8, 2, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> sum_k(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> adaptation(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> bias(call, 2, 1);
+  const rt::Tensor<opmath_t> output(call, 3, 2, 0);
   rt::Loops<4> outer;
   outer.batch(call, &sum_k, &adaptation, nullptr, &output);
   outer.dim(N, {sum_k.stride(1), adaptation.stride(1), bias.stride(0), output.stride(1)});
@@ -33,10 +33,10 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const auto scale = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> sum_k(call, 6, 2, 0);
-  const rt::Tensor<opmath_t> adaptation(call, 5, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 7, 2, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> sum_k(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> adaptation(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> output(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &sum_k, &adaptation, &output);
   outer.dim(N, {sum_k.stride(1), adaptation.stride(1), output.stride(1)});
@@ -55,9 +55,9 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_adaptation(const OpgenCall& call, OpgenHost& host) {
   const auto scale = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[1];
+  const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_adaptation(call, 6, 2, 0);
+  const rt::Tensor<opmath_t> grad_adaptation(call, 1, 2, 0);
   rt::Loops<2> outer;
   outer.batch(call, &grad_output, &grad_adaptation);
   outer.dim(N, {grad_output.stride(1), grad_adaptation.stride(1)});
@@ -74,10 +74,10 @@ int backward_grad_adaptation(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t K = call.dims[0];
-  const rt::Tensor<opmath_t> grad_input_sum_k(call, 8, 2, 0);
-  const rt::Tensor<opmath_t> grad_input_adaptation_part(call, 9, 2, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 10, 2, 0);
+  const int64_t K = call.ints[0];
+  const rt::Tensor<opmath_t> grad_input_sum_k(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> grad_input_adaptation_part(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &grad_input_sum_k, &grad_input_adaptation_part, &grad_input);
   outer.step(0, grad_input_sum_k.stride(1));
@@ -102,9 +102,9 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
+  const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_bias(call, 14, 1);
+  const rt::Tensor<opmath_t> grad_bias(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(N, {grad_output.stride(1), grad_bias.stride(0)});
   rt::Loops<2> over_batch;

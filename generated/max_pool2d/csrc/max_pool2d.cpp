@@ -20,16 +20,15 @@ std::tuple<Tensor, Tensor> max_pool2d_forward_0(const Tensor& input, int64_t ker
   opgen::Call call("max_pool2d", OPGEN_CHOOSE_STEPS(max_pool2d), 4);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")});
   call.begin();
-  call.set_size(2, rt::floordiv(call.size(0) + 2 * padding - kernel_size, stride.value_or(0)) + 1);
-  call.set_size(3, rt::floordiv(call.size(1) + 2 * padding - kernel_size, stride.value_or(0)) + 1);
+  call.set_size(2, rt::floordiv(call.size(0) + 2 * padding - kernel_size, stride.value_or(int64_t{})) + 1);
+  call.set_size(3, rt::floordiv(call.size(1) + 2 * padding - kernel_size, stride.value_or(int64_t{})) + 1);
   call.hold();
-  call.number(kernel_size);
-  call.number(stride.value_or(int64_t{}));
-  call.number(padding);
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
-  call.allocate("hit_output", Element::boolean, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q"),
-                opgen::fixed(kernel_size), opgen::fixed(kernel_size)});
-  call.run(0);
+  call.allocate(
+      "hit_output", Element::boolean,
+      {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q"), opgen::fixed(kernel_size), opgen::fixed(kernel_size)});
+  call.run(0, {0, 1, 2},
+           {call.size(2), call.size(3), kernel_size, stride.value_or(int64_t{}), padding, call.size(0), call.size(1)});
   return {call.result("output", Element::scalar), call.result("hit_output", Element::boolean)};
 }
 
@@ -42,12 +41,11 @@ std::tuple<Tensor, Tensor> max_pool2d_forward_1(const Tensor& input, int64_t ker
   call.set_size(2, rt::floordiv(call.size(0) + 2 * padding - kernel_size, kernel_size) + 1);
   call.set_size(3, rt::floordiv(call.size(1) + 2 * padding - kernel_size, kernel_size) + 1);
   call.hold();
-  call.number(kernel_size);
-  call.number(padding);
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
-  call.allocate("hit_output", Element::boolean, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q"),
-                opgen::fixed(kernel_size), opgen::fixed(kernel_size)});
-  call.run(1);
+  call.allocate(
+      "hit_output", Element::boolean,
+      {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q"), opgen::fixed(kernel_size), opgen::fixed(kernel_size)});
+  call.run(1, {0, 1, 2}, {call.size(2), call.size(3), kernel_size, padding, call.size(0), call.size(1)});
   return {call.result("output", Element::scalar), call.result("hit_output", Element::boolean)};
 }
 
@@ -64,21 +62,22 @@ Tensor max_pool2d_backward_0(const Tensor& grad_output, const Tensor& input, con
   opgen::Call call("max_pool2d", OPGEN_CHOOSE_STEPS(max_pool2d), 4);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")});
-  call.input("hit_output", hit_output, Element::boolean, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q"),
-             opgen::computed, opgen::computed});
+  call.input("hit_output", hit_output, Element::boolean,
+             {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q"), opgen::computed, opgen::computed});
   call.begin();
-  call.set_size(2, rt::floordiv(call.size(0) + 2 * padding - kernel_size, stride.value_or(0)) + 1);
-  call.set_size(3, rt::floordiv(call.size(1) + 2 * padding - kernel_size, stride.value_or(0)) + 1);
+  call.set_size(2, rt::floordiv(call.size(0) + 2 * padding - kernel_size, stride.value_or(int64_t{})) + 1);
+  call.set_size(3, rt::floordiv(call.size(1) + 2 * padding - kernel_size, stride.value_or(int64_t{})) + 1);
   call.expect(2, 3, kernel_size);
   call.expect(2, 4, kernel_size);
   call.hold();
-  call.number(kernel_size);
-  call.number(stride.value_or(int64_t{}));
-  call.number(padding);
   call.allocate("ties_output", Element::int64, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")}, mask[0]);
-  if (mask[0]) call.run(2);
-  if (mask[0]) call.run(3);
+  if (mask[0]) call.run(2, {2, 3}, {call.size(2), call.size(3), kernel_size});
+  if (mask[0]) {
+    call.run(
+        3, {2, 0, 3, 4},
+        {call.size(0), call.size(1), padding, kernel_size, stride.value_or(int64_t{}), call.size(3), call.size(2)});
+  }
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 
@@ -89,20 +88,20 @@ Tensor max_pool2d_backward_1(const Tensor& grad_output, const Tensor& input, con
   opgen::Call call("max_pool2d", OPGEN_CHOOSE_STEPS(max_pool2d), 4);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")});
-  call.input("hit_output", hit_output, Element::boolean, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q"),
-             opgen::computed, opgen::computed});
+  call.input("hit_output", hit_output, Element::boolean,
+             {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q"), opgen::computed, opgen::computed});
   call.begin();
   call.set_size(2, rt::floordiv(call.size(0) + 2 * padding - kernel_size, kernel_size) + 1);
   call.set_size(3, rt::floordiv(call.size(1) + 2 * padding - kernel_size, kernel_size) + 1);
   call.expect(2, 3, kernel_size);
   call.expect(2, 4, kernel_size);
   call.hold();
-  call.number(kernel_size);
-  call.number(padding);
   call.allocate("ties_output", Element::int64, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")}, mask[0]);
-  if (mask[0]) call.run(4);
-  if (mask[0]) call.run(5);
+  if (mask[0]) call.run(2, {2, 3}, {call.size(2), call.size(3), kernel_size});
+  if (mask[0]) {
+    call.run(4, {2, 0, 3, 4}, {call.size(0), call.size(1), padding, kernel_size, call.size(3), call.size(2)});
+  }
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 

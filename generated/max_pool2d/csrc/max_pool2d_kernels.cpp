@@ -8,13 +8,13 @@ namespace {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_0_hit_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t stride = call.ints[1];
-  const int64_t padding = call.ints[2];
-  const int64_t H = call.dims[0];
-  const int64_t W = call.dims[1];
-  const int64_t P = call.dims[2];
-  const int64_t Q = call.dims[3];
-  const int64_t kernel_size = call.ints[0];
+  const int64_t stride = call.ints[3];
+  const int64_t padding = call.ints[4];
+  const int64_t H = call.ints[5];
+  const int64_t W = call.ints[6];
+  const int64_t P = call.ints[0];
+  const int64_t Q = call.ints[1];
+  const int64_t kernel_size = call.ints[2];
   const rt::Tensor<opmath_t> input(call, 0, 3, 0);
   const rt::Tensor<opmath_t> output(call, 1, 3, 0);
   const rt::Tensor<bool> hit_output(call, 2, 5, 0);
@@ -31,10 +31,7 @@ int forward_0_hit_output(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Max, opmath_t> output_value_fold;
       over_r_s.runs<rt::block>(0, over_r_s.count, row.at, [&](const auto& run) {
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = rt::within(outer.index(row, 0, 0) * stride + over_r_s.index(run, 0, i) - padding, H) && rt::within(outer.index(row, 1, 0) * stride + over_r_s.index(run, 1, i) - padding, W) ? rt::load(
-              input, run.at[0] + (outer.index(row, 0, 0) * stride + over_r_s.index(run, 0,
-              i) - padding) * input.stride(1) + (outer.index(row, 1, 0) * stride + over_r_s.index(run, 1,
-              i) - padding) * input.stride(2)) : t;
+          const auto value = rt::within(outer.index(row, 0, 0) * stride + over_r_s.index(run, 0, i) - padding, H) && rt::within(outer.index(row, 1, 0) * stride + over_r_s.index(run, 1, i) - padding, W) ? rt::load(input, run.at[0] + (outer.index(row, 0, 0) * stride + over_r_s.index(run, 0, i) - padding) * input.stride(1) + (outer.index(row, 1, 0) * stride + over_r_s.index(run, 1, i) - padding) * input.stride(2)) : t;
           output_value_fold.add(lane, value);
         });
       });
@@ -43,11 +40,7 @@ int forward_0_hit_output(const OpgenCall& call, OpgenHost& host) {
       over_r_s.runs<rt::block>(0, over_r_s.count, row.at, [&](const auto& run) {
         rt::Sink<bool> hit_output_out(hit_output, run.at[2], run.step[2], run.size);
         rt::each(run.size, [&](int64_t i) {
-          const auto value = (rt::within(outer.index(row, 0, 0) * stride + over_r_s.index(run, 0, i) - padding,
-                              H) && rt::within(outer.index(row, 1, 0) * stride + over_r_s.index(run, 1, i) - padding,
-                              W) ? rt::load(input, run.at[0] + (outer.index(row, 0, 0) * stride + over_r_s.index(run, 0,
-                              i) - padding) * input.stride(1) + (outer.index(row, 1, 0) * stride + over_r_s.index(run,
-                              1, i) - padding) * input.stride(2)) : t) == output_value;
+          const auto value = (rt::within(outer.index(row, 0, 0) * stride + over_r_s.index(run, 0, i) - padding, H) && rt::within(outer.index(row, 1, 0) * stride + over_r_s.index(run, 1, i) - padding, W) ? rt::load(input, run.at[0] + (outer.index(row, 0, 0) * stride + over_r_s.index(run, 0, i) - padding) * input.stride(1) + (outer.index(row, 1, 0) * stride + over_r_s.index(run, 1, i) - padding) * input.stride(2)) : t) == output_value;
           hit_output_out.set(i, value);
         });
       });
@@ -59,12 +52,12 @@ int forward_0_hit_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_1_hit_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t kernel_size = call.ints[0];
-  const int64_t padding = call.ints[1];
-  const int64_t H = call.dims[0];
-  const int64_t W = call.dims[1];
-  const int64_t P = call.dims[2];
-  const int64_t Q = call.dims[3];
+  const int64_t kernel_size = call.ints[2];
+  const int64_t padding = call.ints[3];
+  const int64_t H = call.ints[4];
+  const int64_t W = call.ints[5];
+  const int64_t P = call.ints[0];
+  const int64_t Q = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 0);
   const rt::Tensor<opmath_t> output(call, 1, 3, 0);
   const rt::Tensor<bool> hit_output(call, 2, 5, 0);
@@ -81,10 +74,7 @@ int forward_1_hit_output(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Max, opmath_t> output_value_fold;
       over_r_s.runs<rt::block>(0, over_r_s.count, row.at, [&](const auto& run) {
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = rt::within(outer.index(row, 0, 0) * kernel_size + over_r_s.index(run, 0, i) - padding, H) && rt::within(outer.index(row, 1, 0) * kernel_size + over_r_s.index(run, 1, i) - padding, W) ? rt::load(
-              input, run.at[0] + (outer.index(row, 0, 0) * kernel_size + over_r_s.index(run, 0,
-              i) - padding) * input.stride(1) + (outer.index(row, 1, 0) * kernel_size + over_r_s.index(run, 1,
-              i) - padding) * input.stride(2)) : t;
+          const auto value = rt::within(outer.index(row, 0, 0) * kernel_size + over_r_s.index(run, 0, i) - padding, H) && rt::within(outer.index(row, 1, 0) * kernel_size + over_r_s.index(run, 1, i) - padding, W) ? rt::load(input, run.at[0] + (outer.index(row, 0, 0) * kernel_size + over_r_s.index(run, 0, i) - padding) * input.stride(1) + (outer.index(row, 1, 0) * kernel_size + over_r_s.index(run, 1, i) - padding) * input.stride(2)) : t;
           output_value_fold.add(lane, value);
         });
       });
@@ -93,13 +83,7 @@ int forward_1_hit_output(const OpgenCall& call, OpgenHost& host) {
       over_r_s.runs<rt::block>(0, over_r_s.count, row.at, [&](const auto& run) {
         rt::Sink<bool> hit_output_out(hit_output, run.at[2], run.step[2], run.size);
         rt::each(run.size, [&](int64_t i) {
-          const auto value = (rt::within(outer.index(row, 0, 0) * kernel_size + over_r_s.index(run, 0, i) - padding,
-                              H) && rt::within(outer.index(row, 1, 0) * kernel_size + over_r_s.index(run, 1,
-                              i) - padding, W) ? rt::load(input, run.at[0] + (outer.index(row, 0,
-                              0) * kernel_size + over_r_s.index(run, 0,
-                              i) - padding) * input.stride(1) + (outer.index(row, 1,
-                              0) * kernel_size + over_r_s.index(run, 1,
-                              i) - padding) * input.stride(2)) : t) == output_value;
+          const auto value = (rt::within(outer.index(row, 0, 0) * kernel_size + over_r_s.index(run, 0, i) - padding, H) && rt::within(outer.index(row, 1, 0) * kernel_size + over_r_s.index(run, 1, i) - padding, W) ? rt::load(input, run.at[0] + (outer.index(row, 0, 0) * kernel_size + over_r_s.index(run, 0, i) - padding) * input.stride(1) + (outer.index(row, 1, 0) * kernel_size + over_r_s.index(run, 1, i) - padding) * input.stride(2)) : t) == output_value;
           hit_output_out.set(i, value);
         });
       });
@@ -111,11 +95,11 @@ int forward_1_hit_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_0_ties_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t P = call.dims[2];
-  const int64_t Q = call.dims[3];
-  const int64_t kernel_size = call.ints[0];
-  const rt::Tensor<bool> hit_output(call, 2, 5, 0);
-  const rt::Tensor<int64_t> ties_output(call, 3, 3, 0);
+  const int64_t P = call.ints[0];
+  const int64_t Q = call.ints[1];
+  const int64_t kernel_size = call.ints[2];
+  const rt::Tensor<bool> hit_output(call, 0, 5, 0);
+  const rt::Tensor<int64_t> ties_output(call, 1, 3, 0);
   rt::Loops<2> outer;
   outer.batch(call, &hit_output, &ties_output);
   outer.dim(P, {hit_output.stride(1), ties_output.stride(1)});
@@ -144,16 +128,16 @@ int backward_0_ties_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t padding = call.ints[2];
-  const int64_t stride = call.ints[1];
-  const int64_t Q = call.dims[3];
-  const int64_t P = call.dims[2];
-  const int64_t H = call.dims[0];
-  const int64_t W = call.dims[1];
-  const int64_t kernel_size = call.ints[0];
-  const rt::Tensor<bool> hit_output(call, 2, 5, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<int64_t> ties_output(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 4, 3, 0);
+  const int64_t stride = call.ints[4];
+  const int64_t Q = call.ints[5];
+  const int64_t P = call.ints[6];
+  const int64_t H = call.ints[0];
+  const int64_t W = call.ints[1];
+  const int64_t kernel_size = call.ints[3];
+  const rt::Tensor<bool> hit_output(call, 0, 5, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 3, 0);
+  const rt::Tensor<int64_t> ties_output(call, 2, 3, 0);
+  const rt::Tensor<opmath_t> grad_input(call, 3, 3, 0);
   rt::Loops<4> outer;
   outer.batch(call, &hit_output, &grad_output, &ties_output, &grad_input);
   outer.dim(H, {0, 0, 0, grad_input.stride(1)}, true);
@@ -177,16 +161,8 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
           opmath_t part_6;
           if (part_5) {
             opmath_t part_7;
-            if (rt::load(hit_output, run.of(0, i) + rt::floordiv(padding + outer.index(row, 0, 0) - over_r_s.index(run,
-                0, i), stride) * hit_output.stride(1) + rt::floordiv(padding + outer.index(row, 1,
-                0) - over_r_s.index(run, 1, i), stride) * hit_output.stride(2))) {
-              part_7 = rt::load(grad_output, run.at[1] + rt::floordiv(padding + outer.index(row, 0,
-                                0) - over_r_s.index(run, 0, i),
-                                stride) * grad_output.stride(1) + rt::floordiv(padding + outer.index(row, 1,
-                                0) - over_r_s.index(run, 1, i), stride) * grad_output.stride(2)) / rt::load(ties_output,
-                                run.at[2] + rt::floordiv(padding + outer.index(row, 0, 0) - over_r_s.index(run, 0, i),
-                                stride) * ties_output.stride(1) + rt::floordiv(padding + outer.index(row, 1,
-                                0) - over_r_s.index(run, 1, i), stride) * ties_output.stride(2));
+            if (rt::load(hit_output, run.of(0, i) + rt::floordiv(padding + outer.index(row, 0, 0) - over_r_s.index(run, 0, i), stride) * hit_output.stride(1) + rt::floordiv(padding + outer.index(row, 1, 0) - over_r_s.index(run, 1, i), stride) * hit_output.stride(2))) {
+              part_7 = rt::load(grad_output, run.at[1] + rt::floordiv(padding + outer.index(row, 0, 0) - over_r_s.index(run, 0, i), stride) * grad_output.stride(1) + rt::floordiv(padding + outer.index(row, 1, 0) - over_r_s.index(run, 1, i), stride) * grad_output.stride(2)) / rt::load(ties_output, run.at[2] + rt::floordiv(padding + outer.index(row, 0, 0) - over_r_s.index(run, 0, i), stride) * ties_output.stride(1) + rt::floordiv(padding + outer.index(row, 1, 0) - over_r_s.index(run, 1, i), stride) * ties_output.stride(2));
             } else {
               part_7 = 0;
             }
@@ -205,51 +181,19 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
-int backward_1_ties_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t P = call.dims[2];
-  const int64_t Q = call.dims[3];
-  const int64_t kernel_size = call.ints[0];
-  const rt::Tensor<bool> hit_output(call, 2, 5, 0);
-  const rt::Tensor<int64_t> ties_output(call, 3, 3, 0);
-  rt::Loops<2> outer;
-  outer.batch(call, &hit_output, &ties_output);
-  outer.dim(P, {hit_output.stride(1), ties_output.stride(1)});
-  outer.dim(Q, {hit_output.stride(2), ties_output.stride(2)});
-  rt::Loops<2> over_r_s;
-  over_r_s.dim(kernel_size, {hit_output.stride(3), 0});
-  over_r_s.dim(kernel_size, {hit_output.stride(4), 0});
-  rt::parallel(host, outer.count, over_r_s.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, int64_t> ties_output_value_fold;
-      over_r_s.runs<rt::block>(0, over_r_s.count, row.at, [&](const auto& run) {
-        const rt::Source<bool> hit_output_at(hit_output, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = hit_output_at[i] ? 1 : 0;
-          ties_output_value_fold.add(lane, value);
-        });
-      });
-      const int64_t ties_output_value = ties_output_value_fold.value();
-      rt::store(ties_output, row.at[1], ties_output_value);
-    });
-  });
-  return rt::status(host);
-}
-
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t padding = call.ints[1];
-  const int64_t kernel_size = call.ints[0];
-  const int64_t Q = call.dims[3];
-  const int64_t P = call.dims[2];
-  const int64_t H = call.dims[0];
-  const int64_t W = call.dims[1];
-  const rt::Tensor<bool> hit_output(call, 2, 5, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<int64_t> ties_output(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 4, 3, 0);
+  const int64_t padding = call.ints[2];
+  const int64_t kernel_size = call.ints[3];
+  const int64_t Q = call.ints[4];
+  const int64_t P = call.ints[5];
+  const int64_t H = call.ints[0];
+  const int64_t W = call.ints[1];
+  const rt::Tensor<bool> hit_output(call, 0, 5, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 3, 0);
+  const rt::Tensor<int64_t> ties_output(call, 2, 3, 0);
+  const rt::Tensor<opmath_t> grad_input(call, 3, 3, 0);
   rt::Loops<4> outer;
   outer.batch(call, &hit_output, &grad_output, &ties_output, &grad_input);
   outer.dim(H, {0, 0, 0, grad_input.stride(1)}, true);
@@ -265,19 +209,8 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         opmath_t part_4;
         if (part_3) {
           opmath_t part_5;
-          if (rt::inside(host, rt::mod(padding + outer.index(run, 0, i), kernel_size), kernel_size, 2,
-              3) && rt::inside(host, rt::mod(padding + outer.index(run, 1, i), kernel_size), kernel_size, 2,
-              4) ? rt::load(hit_output, run.of(0, i) + rt::floordiv(padding + outer.index(run, 0, i),
-              kernel_size) * hit_output.stride(1) + rt::floordiv(padding + outer.index(run, 1, i),
-              kernel_size) * hit_output.stride(2) + rt::mod(padding + outer.index(run, 0, i),
-              kernel_size) * hit_output.stride(3) + rt::mod(padding + outer.index(run, 1, i),
-              kernel_size) * hit_output.stride(4)) : 0) {
-            part_5 = rt::load(grad_output, run.of(1, i) + rt::floordiv(padding + outer.index(run, 0, i),
-                              kernel_size) * grad_output.stride(1) + rt::floordiv(padding + outer.index(run, 1, i),
-                              kernel_size) * grad_output.stride(2)) / rt::load(ties_output, run.of(2,
-                              i) + rt::floordiv(padding + outer.index(run, 0, i),
-                              kernel_size) * ties_output.stride(1) + rt::floordiv(padding + outer.index(run, 1, i),
-                              kernel_size) * ties_output.stride(2));
+          if (rt::inside(host, rt::mod(padding + outer.index(run, 0, i), kernel_size), kernel_size, 0, 3) && rt::inside(host, rt::mod(padding + outer.index(run, 1, i), kernel_size), kernel_size, 0, 4) ? rt::load(hit_output, run.of(0, i) + rt::floordiv(padding + outer.index(run, 0, i), kernel_size) * hit_output.stride(1) + rt::floordiv(padding + outer.index(run, 1, i), kernel_size) * hit_output.stride(2) + rt::mod(padding + outer.index(run, 0, i), kernel_size) * hit_output.stride(3) + rt::mod(padding + outer.index(run, 1, i), kernel_size) * hit_output.stride(4)) : 0) {
+            part_5 = rt::load(grad_output, run.of(1, i) + rt::floordiv(padding + outer.index(run, 0, i), kernel_size) * grad_output.stride(1) + rt::floordiv(padding + outer.index(run, 1, i), kernel_size) * grad_output.stride(2)) / rt::load(ties_output, run.of(2, i) + rt::floordiv(padding + outer.index(run, 0, i), kernel_size) * ties_output.stride(1) + rt::floordiv(padding + outer.index(run, 1, i), kernel_size) * ties_output.stride(2));
           } else {
             part_5 = 0;
           }
@@ -299,6 +232,5 @@ OPGEN_STEPS(max_pool2d) = {
     OPGEN_STEP(forward_1_hit_output),    // 1
     OPGEN_STEP(backward_0_ties_output),  // 2
     OPGEN_STEP(backward_0_grad_input),   // 3
-    OPGEN_STEP(backward_1_ties_output),  // 4
-    OPGEN_STEP(backward_1_grad_input),   // 5
+    OPGEN_STEP(backward_1_grad_input),   // 4
 };

@@ -23,7 +23,7 @@ std::tuple<Tensor, Tensor, Tensor> max_with_index_forward(const Tensor& input) {
   call.allocate("index", Element::int64, {opgen::batch});
   call.allocate("condition", Element::boolean, {opgen::batch, opgen::dim(0, "N")});
   call.some("argmax", "n", call.size(0));
-  call.run(0);
+  call.run(0, {0, 1, 2, 3}, {call.size(0)});
   const Tensor value = call.result("value", Element::scalar);
   const Tensor index = call.result("index", Element::int64);
   const Tensor condition = call.result("condition", Element::boolean);
@@ -39,7 +39,7 @@ Tensor max_with_index_backward(const Tensor& grad_value, const Tensor& input, co
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "N")}, mask[0]);
-  if (mask[0]) call.run(1);
+  if (mask[0]) call.run(1, {2, 0, 3}, {call.size(0)});
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 

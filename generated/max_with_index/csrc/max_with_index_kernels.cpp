@@ -8,7 +8,7 @@ namespace {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_condition(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
+  const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
   const rt::Tensor<opmath_t> value_2(call, 1, 1, 0);
   const rt::Tensor<int64_t> index_2(call, 2, 1, 0);
@@ -46,10 +46,10 @@ int forward_condition(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const rt::Tensor<bool> condition(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> grad_value(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 2, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<bool> condition(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> grad_value(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &condition, &grad_value, &grad_input);
   rt::Loops<3> over_n;

@@ -24,7 +24,7 @@ Tensor message_passing_forward_0(const Tensor& input, const Tensor& source, cons
   call.begin();
   call.hold();
   call.allocate("output", Element::compute, {opgen::dim(0, "V"), opgen::dim(1, "D")});
-  call.run(0);
+  call.run(0, {4, 3, 0, 1, 2}, {call.size(0), call.size(1), call.size(2)});
   return call.result("output", Element::scalar);
 }
 
@@ -38,7 +38,7 @@ Tensor message_passing_forward_1(const Tensor& input, const Tensor& source, cons
   call.begin();
   call.hold();
   call.allocate("output", Element::compute, {opgen::dim(0, "V"), opgen::dim(1, "D")});
-  call.run(1);
+  call.run(1, {3, 0, 1, 2}, {call.size(0), call.size(1), call.size(2)});
   return call.result("output", Element::scalar);
 }
 
@@ -62,8 +62,8 @@ std::tuple<Tensor, Tensor> message_passing_backward_0(const Tensor& grad_output,
   call.hold();
   call.allocate("grad_input", Element::compute, {opgen::dim(0, "V"), opgen::dim(1, "D")}, mask[0]);
   call.allocate("grad_edge_weight", Element::scalar, {opgen::dim(2, "E")}, mask[3]);
-  if (mask[0]) call.run(2);
-  if (mask[3]) call.run(3);
+  if (mask[0]) call.run(2, {5, 0, 3, 4, 2}, {call.size(0), call.size(1), call.size(2)});
+  if (mask[3]) call.run(3, {3, 2, 0, 1, 6}, {call.size(2), call.size(1), call.size(0)});
   const Tensor grad_input = call.result("grad_input", Element::scalar);
   const Tensor grad_edge_weight = call.result("grad_edge_weight", Element::scalar);
   return {grad_input, grad_edge_weight};
@@ -80,7 +80,7 @@ std::tuple<Tensor, Tensor> message_passing_backward_1(const Tensor& grad_output,
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::compute, {opgen::dim(0, "V"), opgen::dim(1, "D")}, mask[0]);
-  if (mask[0]) call.run(4);
+  if (mask[0]) call.run(4, {3, 0, 2, 1}, {call.size(0), call.size(1), call.size(2)});
   return {call.result("grad_input", Element::scalar), Tensor()};
 }
 

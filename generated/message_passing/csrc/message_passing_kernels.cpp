@@ -9,9 +9,9 @@ namespace {
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t V_2 = call.dims[0];
-    const int64_t D = call.dims[1];
-    const rt::Tensor<opmath_t> output(call, 4, 2);
+    const int64_t V_2 = call.ints[0];
+    const int64_t D = call.ints[1];
+    const rt::Tensor<opmath_t> output(call, 0, 2);
     rt::Loops<1> outer;
     outer.dim(V_2, {output.stride(0)});
     outer.dim(D, {output.stride(1)});
@@ -22,14 +22,14 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t V_2 = call.dims[0];
-  const int64_t D = call.dims[1];
-  const int64_t E = call.dims[2];
-  const rt::Tensor<opmath_t> edge_weight(call, 3, 1);
-  const rt::Tensor<opmath_t> input(call, 0, 2);
-  const rt::Tensor<int64_t> source(call, 1, 1);
-  const rt::Tensor<int64_t> target(call, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 4, 2);
+  const int64_t V_2 = call.ints[0];
+  const int64_t D = call.ints[1];
+  const int64_t E = call.ints[2];
+  const rt::Tensor<opmath_t> edge_weight(call, 1, 1);
+  const rt::Tensor<opmath_t> input(call, 2, 2);
+  const rt::Tensor<int64_t> source(call, 3, 1);
+  const rt::Tensor<int64_t> target(call, 4, 1);
+  const rt::Tensor<opmath_t> output(call, 0, 2);
   rt::Loops<5> outer;
   outer.dim(D, {0, input.stride(1), 0, 0, output.stride(1)});
   rt::Loops<5> over_e;
@@ -41,10 +41,10 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         const auto source_at = rt::load(source, point.at[2]);
         const auto target_at = rt::load(target, point.at[3]);
         rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, target_at, V_2, 4, 0)) return;
-          rt::accumulate<rt::Sum>(output, point.at[4] + i * columns.step[4] + target_at * output.stride(0),
-                                  edge_weight_at * rt::pick(host, input, point.at[1] + i * columns.step[1], 0, 0,
-                                  source_at, V_2));
+          if (!rt::inside(host, target_at, V_2, 0, 0)) return;
+          rt::accumulate<rt::Sum>(
+              output, point.at[4] + i * columns.step[4] + target_at * output.stride(0),
+              edge_weight_at * rt::pick(host, input, point.at[1] + i * columns.step[1], 2, 0, source_at, V_2));
         });
       });
     });
@@ -56,9 +56,9 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t V_2 = call.dims[0];
-    const int64_t D = call.dims[1];
-    const rt::Tensor<opmath_t> output(call, 3, 2);
+    const int64_t V_2 = call.ints[0];
+    const int64_t D = call.ints[1];
+    const rt::Tensor<opmath_t> output(call, 0, 2);
     rt::Loops<1> outer;
     outer.dim(V_2, {output.stride(0)});
     outer.dim(D, {output.stride(1)});
@@ -69,13 +69,13 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t V_2 = call.dims[0];
-  const int64_t D = call.dims[1];
-  const int64_t E = call.dims[2];
-  const rt::Tensor<opmath_t> input(call, 0, 2);
-  const rt::Tensor<int64_t> source(call, 1, 1);
-  const rt::Tensor<int64_t> target(call, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 3, 2);
+  const int64_t V_2 = call.ints[0];
+  const int64_t D = call.ints[1];
+  const int64_t E = call.ints[2];
+  const rt::Tensor<opmath_t> input(call, 1, 2);
+  const rt::Tensor<int64_t> source(call, 2, 1);
+  const rt::Tensor<int64_t> target(call, 3, 1);
+  const rt::Tensor<opmath_t> output(call, 0, 2);
   rt::Loops<4> outer;
   outer.dim(D, {input.stride(1), 0, 0, output.stride(1)});
   rt::Loops<4> over_e;
@@ -86,9 +86,9 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         const auto source_at = rt::load(source, point.at[1]);
         const auto target_at = rt::load(target, point.at[2]);
         rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, target_at, V_2, 3, 0)) return;
+          if (!rt::inside(host, target_at, V_2, 0, 0)) return;
           rt::accumulate<rt::Sum>(output, point.at[3] + i * columns.step[3] + target_at * output.stride(0),
-                                  rt::pick(host, input, point.at[0] + i * columns.step[0], 0, 0, source_at, V_2));
+                                  rt::pick(host, input, point.at[0] + i * columns.step[0], 1, 0, source_at, V_2));
         });
       });
     });
@@ -100,9 +100,9 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t V_2 = call.dims[0];
-    const int64_t D = call.dims[1];
-    const rt::Tensor<opmath_t> grad_input(call, 5, 2);
+    const int64_t V_2 = call.ints[0];
+    const int64_t D = call.ints[1];
+    const rt::Tensor<opmath_t> grad_input(call, 0, 2);
     rt::Loops<1> outer;
     outer.dim(V_2, {grad_input.stride(0)});
     outer.dim(D, {grad_input.stride(1)});
@@ -113,14 +113,14 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t V_2 = call.dims[0];
-  const int64_t D = call.dims[1];
-  const int64_t E = call.dims[2];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2);
-  const rt::Tensor<int64_t> target(call, 3, 1);
-  const rt::Tensor<opmath_t> edge_weight(call, 4, 1);
-  const rt::Tensor<int64_t> source(call, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 5, 2);
+  const int64_t V_2 = call.ints[0];
+  const int64_t D = call.ints[1];
+  const int64_t E = call.ints[2];
+  const rt::Tensor<opmath_t> grad_output(call, 1, 2);
+  const rt::Tensor<int64_t> target(call, 2, 1);
+  const rt::Tensor<opmath_t> edge_weight(call, 3, 1);
+  const rt::Tensor<int64_t> source(call, 4, 1);
+  const rt::Tensor<opmath_t> grad_input(call, 0, 2);
   rt::Loops<5> outer;
   outer.dim(D, {grad_output.stride(1), 0, 0, 0, grad_input.stride(1)});
   rt::Loops<5> over_e;
@@ -132,10 +132,10 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         const auto edge_weight_at = rt::load(edge_weight, point.at[2]);
         const auto source_at = rt::load(source, point.at[3]);
         rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, source_at, V_2, 5, 0)) return;
-          rt::accumulate<rt::Sum>(grad_input, point.at[4] + i * columns.step[4] + source_at * grad_input.stride(0),
-                                  rt::pick(host, grad_output, point.at[0] + i * columns.step[0], 0, 0, target_at,
-                                  V_2) * edge_weight_at);
+          if (!rt::inside(host, source_at, V_2, 0, 0)) return;
+          rt::accumulate<rt::Sum>(
+              grad_input, point.at[4] + i * columns.step[4] + source_at * grad_input.stride(0),
+              rt::pick(host, grad_output, point.at[0] + i * columns.step[0], 1, 0, target_at, V_2) * edge_weight_at);
         });
       });
     });
@@ -146,14 +146,14 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_0_grad_edge_weight(const OpgenCall& call, OpgenHost& host) {
-  const int64_t V_2 = call.dims[0];
-  const int64_t E = call.dims[2];
-  const int64_t D = call.dims[1];
-  const rt::Tensor<int64_t> target(call, 3, 1);
-  const rt::Tensor<int64_t> source(call, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2);
-  const rt::Tensor<opmath_t> input(call, 1, 2);
-  const rt::Tensor<opmath_t> grad_edge_weight(call, 6, 1);
+  const int64_t V_2 = call.ints[2];
+  const int64_t E = call.ints[0];
+  const int64_t D = call.ints[1];
+  const rt::Tensor<int64_t> target(call, 0, 1);
+  const rt::Tensor<int64_t> source(call, 1, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 2, 2);
+  const rt::Tensor<opmath_t> input(call, 3, 2);
+  const rt::Tensor<opmath_t> grad_edge_weight(call, 4, 1);
   rt::Loops<5> outer;
   outer.dim(E, {target.stride(0), source.stride(0), 0, 0, grad_edge_weight.stride(0)});
   rt::Loops<5> over_d;
@@ -165,8 +165,8 @@ int backward_0_grad_edge_weight(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> grad_edge_weight_value_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t part_2 = rt::pick(host, grad_output, run.of(2, i), 0, 0, target_value, V_2);
-          const opmath_t part_3 = rt::pick(host, input, run.of(3, i), 1, 0, source_value, V_2);
+          const opmath_t part_2 = rt::pick(host, grad_output, run.of(2, i), 2, 0, target_value, V_2);
+          const opmath_t part_3 = rt::pick(host, input, run.of(3, i), 3, 0, source_value, V_2);
           grad_edge_weight_value_fold.add(lane, part_2 * part_3);
         });
         grad_edge_weight_value_fold.ran(run.size);
@@ -182,9 +182,9 @@ int backward_0_grad_edge_weight(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t V_2 = call.dims[0];
-    const int64_t D = call.dims[1];
-    const rt::Tensor<opmath_t> grad_input(call, 3, 2);
+    const int64_t V_2 = call.ints[0];
+    const int64_t D = call.ints[1];
+    const rt::Tensor<opmath_t> grad_input(call, 0, 2);
     rt::Loops<1> outer;
     outer.dim(V_2, {grad_input.stride(0)});
     outer.dim(D, {grad_input.stride(1)});
@@ -195,13 +195,13 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t V_2 = call.dims[0];
-  const int64_t D = call.dims[1];
-  const int64_t E = call.dims[2];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2);
+  const int64_t V_2 = call.ints[0];
+  const int64_t D = call.ints[1];
+  const int64_t E = call.ints[2];
+  const rt::Tensor<opmath_t> grad_output(call, 1, 2);
   const rt::Tensor<int64_t> target(call, 2, 1);
-  const rt::Tensor<int64_t> source(call, 1, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 2);
+  const rt::Tensor<int64_t> source(call, 3, 1);
+  const rt::Tensor<opmath_t> grad_input(call, 0, 2);
   rt::Loops<4> outer;
   outer.dim(D, {grad_output.stride(1), 0, 0, grad_input.stride(1)});
   rt::Loops<4> over_e;
@@ -212,9 +212,9 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         const auto target_at = rt::load(target, point.at[1]);
         const auto source_at = rt::load(source, point.at[2]);
         rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, source_at, V_2, 3, 0)) return;
+          if (!rt::inside(host, source_at, V_2, 0, 0)) return;
           rt::accumulate<rt::Sum>(grad_input, point.at[3] + i * columns.step[3] + source_at * grad_input.stride(0),
-                                  rt::pick(host, grad_output, point.at[0] + i * columns.step[0], 0, 0, target_at, V_2));
+                                  rt::pick(host, grad_output, point.at[0] + i * columns.step[0], 1, 0, target_at, V_2));
         });
       });
     });

@@ -22,7 +22,7 @@ std::tuple<Tensor, Tensor> modrelu_forward(const Tensor& input_real, const Tenso
   call.hold();
   call.allocate("output_real", Element::scalar, {opgen::batch, opgen::dim(0, "C")});
   call.allocate("output_imag", Element::scalar, {opgen::batch, opgen::dim(0, "C")});
-  call.run(0);
+  call.run(0, {0, 1, 2, 3, 4}, {call.size(0)});
   return {call.result("output_real", Element::scalar), call.result("output_imag", Element::scalar)};
 }
 
@@ -38,12 +38,12 @@ std::tuple<Tensor, Tensor, Tensor> modrelu_backward(const Tensor& grad_output_re
   call.input("bias", bias, Element::scalar, {opgen::dim(0, "C")});
   call.begin();
   call.hold();
-  call.numbers(given_grads, 2);
+  call.items(given_grads, 2);
   call.allocate("grad_input_real", Element::scalar, {opgen::batch, opgen::dim(0, "C")}, mask[0] || mask[1]);
   call.allocate("grad_input_imag", Element::scalar, {opgen::batch, opgen::dim(0, "C")}, mask[0] || mask[1]);
   call.allocate("grad_bias", Element::scalar, {opgen::dim(0, "C")}, mask[2]);
-  if (mask[0] || mask[1]) call.run(1);
-  if (mask[2]) call.run(2);
+  if (mask[0] || mask[1]) call.run(1, {2, 3, 0, 4, 1, 5, 6}, {call.size(0), given_grads[1], given_grads[0]});
+  if (mask[2]) call.run(2, {4, 2, 3, 1, 0, 7}, {call.size(0), given_grads[1], given_grads[0]});
   const Tensor grad_input_real = mask[0] ? call.result("grad_input_real", Element::scalar, 0, "input_real") : Tensor();
   const Tensor grad_input_imag = mask[1] ? call.result("grad_input_imag", Element::scalar, 0, "input_imag") : Tensor();
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);

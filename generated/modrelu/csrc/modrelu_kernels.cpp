@@ -8,7 +8,7 @@ namespace {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_output_imag(const OpgenCall& call, OpgenHost& host) {
-  const int64_t C = call.dims[0];
+  const int64_t C = call.ints[0];
   const rt::Tensor<opmath_t> input_real(call, 0, 2, 0);
   const rt::Tensor<opmath_t> input_imag(call, 1, 2, 0);
   const rt::Tensor<opmath_t> bias(call, 2, 1);
@@ -51,13 +51,13 @@ int forward_output_imag(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_input_imag(const OpgenCall& call, OpgenHost& host) {
   const bool given_grads_1 = call.ints[1] != 0;
-  const bool given_grads_0 = call.ints[0] != 0;
-  const int64_t C = call.dims[0];
-  const rt::Tensor<opmath_t> input_real(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> input_imag(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> grad_output_real(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> bias(call, 4, 1);
-  const rt::Tensor<opmath_t> grad_output_imag(call, 1, 2, 0);
+  const bool given_grads_0 = call.ints[2] != 0;
+  const int64_t C = call.ints[0];
+  const rt::Tensor<opmath_t> input_real(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> input_imag(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> grad_output_real(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> bias(call, 3, 1);
+  const rt::Tensor<opmath_t> grad_output_imag(call, 4, 2, 0);
   const rt::Tensor<opmath_t> grad_input_real(call, 5, 2, 0);
   const rt::Tensor<opmath_t> grad_input_imag(call, 6, 2, 0);
   rt::Loops<7> outer;
@@ -126,14 +126,14 @@ int backward_grad_input_imag(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
   const bool given_grads_1 = call.ints[1] != 0;
-  const bool given_grads_0 = call.ints[0] != 0;
-  const int64_t C = call.dims[0];
-  const rt::Tensor<opmath_t> bias(call, 4, 1);
-  const rt::Tensor<opmath_t> input_real(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> input_imag(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> grad_output_imag(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_output_real(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_bias(call, 7, 1);
+  const bool given_grads_0 = call.ints[2] != 0;
+  const int64_t C = call.ints[0];
+  const rt::Tensor<opmath_t> bias(call, 0, 1);
+  const rt::Tensor<opmath_t> input_real(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> input_imag(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> grad_output_imag(call, 3, 2, 0);
+  const rt::Tensor<opmath_t> grad_output_real(call, 4, 2, 0);
+  const rt::Tensor<opmath_t> grad_bias(call, 5, 1);
   rt::Loops<6> outer;
   outer.step(0, bias.stride(0));
   outer.step(1, input_real.stride(1));

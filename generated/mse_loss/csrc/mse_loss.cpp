@@ -22,7 +22,7 @@ std::tuple<Tensor, Tensor> mse_loss_forward_0(const Tensor& input, const Tensor&
   call.hold();
   call.allocate("difference", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {});
-  call.run(0);
+  call.run(0, {0, 1, 2, 3});
   return {call.result("output", Element::scalar), call.result("difference", Element::compute)};
 }
 
@@ -35,7 +35,7 @@ std::tuple<Tensor, Tensor> mse_loss_forward_1(const Tensor& input, const Tensor&
   call.hold();
   call.allocate("difference", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {});
-  call.run(1);
+  call.run(1, {0, 1, 2, 3});
   return {call.result("output", Element::scalar), call.result("difference", Element::compute)};
 }
 
@@ -48,7 +48,7 @@ std::tuple<Tensor, Tensor> mse_loss_forward_2(const Tensor& input, const Tensor&
   call.hold();
   call.allocate("difference", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(2);
+  call.run(2, {0, 1, 2, 3});
   return {call.result("output", Element::scalar), call.result("difference", Element::compute)};
 }
 
@@ -71,7 +71,7 @@ std::tuple<Tensor, Tensor> mse_loss_backward_0(const Tensor& grad_output, const 
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(3);
+  if (mask[0] || mask[1]) call.run(3, {0, 3, 4, 5});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};
@@ -90,7 +90,7 @@ std::tuple<Tensor, Tensor> mse_loss_backward_1(const Tensor& grad_output, const 
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(4);
+  if (mask[0] || mask[1]) call.run(4, {0, 3, 4, 5});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};
@@ -109,7 +109,7 @@ std::tuple<Tensor, Tensor> mse_loss_backward_2(const Tensor& grad_output, const 
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(5);
+  if (mask[0] || mask[1]) call.run(5, {0, 3, 4, 5});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
   return {grad_input, grad_target};

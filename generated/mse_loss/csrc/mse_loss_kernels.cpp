@@ -104,9 +104,9 @@ template <typename opmath_t>
 int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> difference(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
+  const rt::Tensor<opmath_t> difference(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> grad_input(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> grad_target(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, nullptr, &difference, &grad_input, &grad_target);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -130,9 +130,9 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> difference(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
+  const rt::Tensor<opmath_t> difference(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> grad_input(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> grad_target(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, nullptr, &difference, &grad_input, &grad_target);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -156,9 +156,9 @@ int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> difference(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
+  const rt::Tensor<opmath_t> difference(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> grad_input(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> grad_target(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &grad_output, &difference, &grad_input, &grad_target);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {

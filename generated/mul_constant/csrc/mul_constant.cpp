@@ -18,9 +18,8 @@ Tensor mul_constant_forward(const Tensor& tensor, double constant) {
   call.input("tensor", tensor, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(constant);
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(0);
+  call.run(0, {0, 1}, {}, {constant});
   return call.result("output", Element::scalar);
 }
 
@@ -31,9 +30,8 @@ Tensor mul_constant_backward(const Tensor& grad_output, const Tensor& tensor, do
   call.input("tensor", tensor, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(constant);
   call.allocate("grad_tensor", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(1);
+  if (mask[0]) call.run(1, {0, 2}, {}, {constant});
   return call.result("grad_tensor", Element::scalar, 0, "tensor");
 }
 

@@ -28,7 +28,7 @@ template <typename opmath_t>
 int backward_grad_tensor(const OpgenCall& call, OpgenHost& host) {
   const auto constant = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_tensor(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> grad_tensor(call, 1, 1, 0);
   rt::Loops<2> outer;
   outer.batch(call, &grad_output, &grad_tensor);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {

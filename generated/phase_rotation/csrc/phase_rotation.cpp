@@ -19,13 +19,12 @@ std::tuple<Tensor, Tensor> phase_rotation_forward(const Tensor& input_real, cons
   call.input("input_imag", input_imag, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
   call.begin();
   call.hold();
-  call.number(base);
   call.allocate("output_part_real", Element::compute, {opgen::dim(0, "T"), opgen::dim(1, "D")});
   call.allocate("output_part_imag_2", Element::compute, {opgen::dim(0, "T"), opgen::dim(1, "D")});
   call.allocate("output_real", Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
   call.allocate("output_imag", Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
-  call.run(0);
-  call.run(1);
+  call.run(0, {2, 3}, {call.size(0), call.size(1)}, {base});
+  call.run(1, {0, 2, 1, 3, 4, 5}, {call.size(0), call.size(1)});
   return {call.result("output_real", Element::scalar), call.result("output_imag", Element::scalar)};
 }
 
@@ -33,23 +32,22 @@ std::tuple<Tensor, Tensor> phase_rotation_backward(const Tensor& grad_output_rea
                                                    const Tensor& input_real, const Tensor& input_imag, double base,
                                                    const std::vector<bool>& mask) {
   opgen::Call call("phase_rotation", OPGEN_CHOOSE_STEPS(phase_rotation), 2);
-  call.cotangent("grad_output_real", grad_output_real, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1,
-                 "D")});
-  call.cotangent("grad_output_imag", grad_output_imag, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1,
-                 "D")});
+  call.cotangent("grad_output_real", grad_output_real, Element::scalar,
+                 {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
+  call.cotangent("grad_output_imag", grad_output_imag, Element::scalar,
+                 {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
   call.input("input_real", input_real, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
   call.input("input_imag", input_imag, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
   call.begin();
   call.hold();
-  call.number(base);
   call.allocate("output_part_real", Element::compute, {opgen::dim(0, "T"), opgen::dim(1, "D")}, mask[0] || mask[1]);
   call.allocate("output_part_imag_2", Element::compute, {opgen::dim(0, "T"), opgen::dim(1, "D")}, mask[0] || mask[1]);
   call.allocate("grad_input_real", Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")},
                 mask[0] || mask[1]);
   call.allocate("grad_input_imag", Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")},
                 mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(2);
-  if (mask[0] || mask[1]) call.run(3);
+  if (mask[0] || mask[1]) call.run(0, {4, 5}, {call.size(0), call.size(1)}, {base});
+  if (mask[0] || mask[1]) call.run(2, {1, 5, 0, 4, 6, 7}, {call.size(0), call.size(1)});
   const Tensor grad_input_real = mask[0] ? call.result("grad_input_real", Element::scalar, 0, "input_real") : Tensor();
   const Tensor grad_input_imag = mask[1] ? call.result("grad_input_imag", Element::scalar, 0, "input_imag") : Tensor();
   return {grad_input_real, grad_input_imag};

@@ -9,10 +9,10 @@ namespace {
 template <typename opmath_t>
 int forward_output_part_imag_2(const OpgenCall& call, OpgenHost& host) {
   const auto base = static_cast<opmath_t>(call.reals[0]);
-  const int64_t D = call.dims[1];
-  const int64_t T = call.dims[0];
-  const rt::Tensor<opmath_t> output_part_real(call, 2, 2);
-  const rt::Tensor<opmath_t> output_part_imag_2(call, 3, 2);
+  const int64_t D = call.ints[1];
+  const int64_t T = call.ints[0];
+  const rt::Tensor<opmath_t> output_part_real(call, 0, 2);
+  const rt::Tensor<opmath_t> output_part_imag_2(call, 1, 2);
   rt::Loops<2> outer;
   outer.dim(T, {output_part_real.stride(0), output_part_imag_2.stride(0)}, true);
   outer.dim(D, {output_part_real.stride(1), output_part_imag_2.stride(1)}, true);
@@ -35,11 +35,11 @@ int forward_output_part_imag_2(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_output_imag(const OpgenCall& call, OpgenHost& host) {
-  const int64_t T = call.dims[0];
-  const int64_t D = call.dims[1];
+  const int64_t T = call.ints[0];
+  const int64_t D = call.ints[1];
   const rt::Tensor<opmath_t> input_real(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> output_part_real(call, 2, 2);
-  const rt::Tensor<opmath_t> input_imag(call, 1, 3, 0);
+  const rt::Tensor<opmath_t> output_part_real(call, 1, 2);
+  const rt::Tensor<opmath_t> input_imag(call, 2, 3, 0);
   const rt::Tensor<opmath_t> output_part_imag_2(call, 3, 2);
   const rt::Tensor<opmath_t> output_real(call, 4, 3, 0);
   const rt::Tensor<opmath_t> output_imag(call, 5, 3, 0);
@@ -84,42 +84,15 @@ int forward_output_imag(const OpgenCall& call, OpgenHost& host) {
 
 // One value per point, nothing shared between points.
 template <typename opmath_t>
-int backward_output_part_imag_2(const OpgenCall& call, OpgenHost& host) {
-  const auto base = static_cast<opmath_t>(call.reals[0]);
-  const int64_t D = call.dims[1];
-  const int64_t T = call.dims[0];
-  const rt::Tensor<opmath_t> output_part_real(call, 4, 2);
-  const rt::Tensor<opmath_t> output_part_imag_2(call, 5, 2);
-  rt::Loops<2> outer;
-  outer.dim(T, {output_part_real.stride(0), output_part_imag_2.stride(0)}, true);
-  outer.dim(D, {output_part_real.stride(1), output_part_imag_2.stride(1)}, true);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      rt::Sink<opmath_t> output_part_real_out(output_part_real, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> output_part_imag_2_out(output_part_imag_2, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const int64_t part_2 = -outer.index(run, 1, i);
-        const opmath_t part_3 = static_cast<opmath_t>(part_2) / static_cast<opmath_t>(D);
-        const opmath_t output_part_imag = outer.index(run, 0, i) * rt::pow(base, part_3);
-        output_part_real_out.set(i, rt::cos(output_part_imag));
-        output_part_imag_2_out.set(i, rt::sin(output_part_imag));
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
 int backward_grad_input_imag(const OpgenCall& call, OpgenHost& host) {
-  const int64_t T = call.dims[0];
-  const int64_t D = call.dims[1];
-  const rt::Tensor<opmath_t> grad_output_imag(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> output_part_imag_2(call, 5, 2);
-  const rt::Tensor<opmath_t> grad_output_real(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> output_part_real(call, 4, 2);
-  const rt::Tensor<opmath_t> grad_input_real(call, 6, 3, 0);
-  const rt::Tensor<opmath_t> grad_input_imag(call, 7, 3, 0);
+  const int64_t T = call.ints[0];
+  const int64_t D = call.ints[1];
+  const rt::Tensor<opmath_t> grad_output_imag(call, 0, 3, 0);
+  const rt::Tensor<opmath_t> output_part_imag_2(call, 1, 2);
+  const rt::Tensor<opmath_t> grad_output_real(call, 2, 3, 0);
+  const rt::Tensor<opmath_t> output_part_real(call, 3, 2);
+  const rt::Tensor<opmath_t> grad_input_real(call, 4, 3, 0);
+  const rt::Tensor<opmath_t> grad_input_imag(call, 5, 3, 0);
   rt::Loops<6> outer;
   outer.batch(call, &grad_output_imag, nullptr, &grad_output_real, nullptr, &grad_input_real, &grad_input_imag);
   outer.step(0, grad_output_imag.stride(1));
@@ -162,8 +135,7 @@ int backward_grad_input_imag(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(phase_rotation) = {
-    OPGEN_STEP(forward_output_part_imag_2),   // 0
-    OPGEN_STEP(forward_output_imag),          // 1
-    OPGEN_STEP(backward_output_part_imag_2),  // 2
-    OPGEN_STEP(backward_grad_input_imag),     // 3
+    OPGEN_STEP(forward_output_part_imag_2),  // 0
+    OPGEN_STEP(forward_output_imag),         // 1
+    OPGEN_STEP(backward_grad_input_imag),    // 2
 };

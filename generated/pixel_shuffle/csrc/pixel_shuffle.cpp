@@ -17,35 +17,37 @@ using opgen::Tensor;
 
 Tensor pixel_shuffle_forward(const Tensor& input, int64_t upscale_factor) {
   opgen::Call call("pixel_shuffle", OPGEN_CHOOSE_STEPS(pixel_shuffle), 6);
-  call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "C"), opgen::dim(1, "H"), opgen::dim(2,
-             "W")});
+  call.input("input", input, Element::scalar,
+             {opgen::batch, opgen::dim(0, "C"), opgen::dim(1, "H"), opgen::dim(2, "W")});
   call.begin();
   call.set_size(3, rt::floordiv(call.size(0), upscale_factor * upscale_factor));
   call.set_size(4, call.size(1) * upscale_factor);
   call.set_size(5, call.size(2) * upscale_factor);
   call.hold();
-  call.number(upscale_factor);
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(3, "O"), opgen::dim(4, "P"), opgen::dim(5, "Q")});
-  call.run(0);
+  call.run(0, {0, 1},
+           {call.size(3), call.size(4), call.size(5), upscale_factor, call.size(0), call.size(1), call.size(2)});
   return call.result("output", Element::scalar);
 }
 
 Tensor pixel_shuffle_backward(const Tensor& grad_output, const Tensor& input, int64_t upscale_factor,
                               const std::vector<bool>& mask) {
   opgen::Call call("pixel_shuffle", OPGEN_CHOOSE_STEPS(pixel_shuffle), 6);
-  call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(3, "O"), opgen::dim(4, "P"),
-                 opgen::dim(5, "Q")});
-  call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "C"), opgen::dim(1, "H"), opgen::dim(2,
-             "W")});
+  call.cotangent("grad_output", grad_output, Element::scalar,
+                 {opgen::batch, opgen::dim(3, "O"), opgen::dim(4, "P"), opgen::dim(5, "Q")});
+  call.input("input", input, Element::scalar,
+             {opgen::batch, opgen::dim(0, "C"), opgen::dim(1, "H"), opgen::dim(2, "W")});
   call.begin();
   call.set_size(3, rt::floordiv(call.size(0), upscale_factor * upscale_factor));
   call.set_size(4, call.size(1) * upscale_factor);
   call.set_size(5, call.size(2) * upscale_factor);
   call.hold();
-  call.number(upscale_factor);
-  call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "C"), opgen::dim(1, "H"), opgen::dim(2,
-                "W")}, mask[0]);
-  if (mask[0]) call.run(1);
+  call.allocate("grad_input", Element::scalar,
+                {opgen::batch, opgen::dim(0, "C"), opgen::dim(1, "H"), opgen::dim(2, "W")}, mask[0]);
+  if (mask[0]) {
+    call.run(1, {0, 2},
+             {call.size(0), call.size(1), call.size(2), upscale_factor, call.size(3), call.size(4), call.size(5)});
+  }
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 

@@ -8,13 +8,13 @@ namespace {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t upscale_factor = call.ints[0];
-  const int64_t C = call.dims[0];
-  const int64_t H = call.dims[1];
-  const int64_t W = call.dims[2];
-  const int64_t O = call.dims[3];
-  const int64_t P = call.dims[4];
-  const int64_t Q = call.dims[5];
+  const int64_t upscale_factor = call.ints[3];
+  const int64_t C = call.ints[4];
+  const int64_t H = call.ints[5];
+  const int64_t W = call.ints[6];
+  const int64_t O = call.ints[0];
+  const int64_t P = call.ints[1];
+  const int64_t Q = call.ints[2];
   const rt::Tensor<opmath_t> input(call, 0, 4, 0);
   const rt::Tensor<opmath_t> output(call, 1, 4, 0);
   rt::Loops<2> outer;
@@ -26,12 +26,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const auto value = rt::inside(host, (outer.index(run, 0, i) * upscale_factor + rt::mod(outer.index(run, 1, i), upscale_factor)) * upscale_factor + rt::mod(outer.index(run, 2, i), upscale_factor), C, 0, 1) && rt::inside(host, rt::floordiv(outer.index(run, 1, i), upscale_factor), H, 0, 2) && rt::inside(host, rt::floordiv(outer.index(run, 2, i), upscale_factor), W, 0, 3) ? rt::load(
-            input, run.of(0, i) + ((outer.index(run, 0, i) * upscale_factor + rt::mod(outer.index(run, 1, i),
-            upscale_factor)) * upscale_factor + rt::mod(outer.index(run, 2, i),
-            upscale_factor)) * input.stride(1) + rt::floordiv(outer.index(run, 1, i),
-            upscale_factor) * input.stride(2) + rt::floordiv(outer.index(run, 2, i),
-            upscale_factor) * input.stride(3)) : static_cast<opmath_t>(0);
+        const auto value = rt::inside(host, (outer.index(run, 0, i) * upscale_factor + rt::mod(outer.index(run, 1, i), upscale_factor)) * upscale_factor + rt::mod(outer.index(run, 2, i), upscale_factor), C, 0, 1) && rt::inside(host, rt::floordiv(outer.index(run, 1, i), upscale_factor), H, 0, 2) && rt::inside(host, rt::floordiv(outer.index(run, 2, i), upscale_factor), W, 0, 3) ? rt::load(input, run.of(0, i) + ((outer.index(run, 0, i) * upscale_factor + rt::mod(outer.index(run, 1, i), upscale_factor)) * upscale_factor + rt::mod(outer.index(run, 2, i), upscale_factor)) * input.stride(1) + rt::floordiv(outer.index(run, 1, i), upscale_factor) * input.stride(2) + rt::floordiv(outer.index(run, 2, i), upscale_factor) * input.stride(3)) : static_cast<opmath_t>(0);
         output_out.set(i, value);
       });
     });
@@ -42,15 +37,15 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t upscale_factor = call.ints[0];
-  const int64_t O = call.dims[3];
-  const int64_t P = call.dims[4];
-  const int64_t Q = call.dims[5];
-  const int64_t C = call.dims[0];
-  const int64_t H = call.dims[1];
-  const int64_t W = call.dims[2];
+  const int64_t upscale_factor = call.ints[3];
+  const int64_t O = call.ints[4];
+  const int64_t P = call.ints[5];
+  const int64_t Q = call.ints[6];
+  const int64_t C = call.ints[0];
+  const int64_t H = call.ints[1];
+  const int64_t W = call.ints[2];
   const rt::Tensor<opmath_t> grad_output(call, 0, 4, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 2, 4, 0);
+  const rt::Tensor<opmath_t> grad_input(call, 1, 4, 0);
   rt::Loops<2> outer;
   outer.batch(call, &grad_output, &grad_input);
   outer.dim(C, {0, grad_input.stride(1)}, true);
@@ -64,13 +59,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
         const int64_t part_2 = rt::floordiv(part_3, upscale_factor);
         opmath_t part_4;
         if (part_2 < O) {
-          part_4 = rt::inside(host, rt::floordiv(rt::floordiv(outer.index(run, 0, i), upscale_factor), upscale_factor), O, 0, 1) && rt::inside(host, outer.index(run, 1, i) * upscale_factor + rt::mod(rt::floordiv(outer.index(run, 0, i), upscale_factor), upscale_factor), P, 0, 2) && rt::inside(host, outer.index(run, 2, i) * upscale_factor + rt::mod(outer.index(run, 0, i), upscale_factor), Q, 0, 3) ? rt::load(
-              grad_output, run.of(0, i) + rt::floordiv(rt::floordiv(outer.index(run, 0, i), upscale_factor),
-              upscale_factor) * grad_output.stride(1) + (outer.index(run, 1,
-              i) * upscale_factor + rt::mod(rt::floordiv(outer.index(run, 0, i), upscale_factor),
-              upscale_factor)) * grad_output.stride(2) + (outer.index(run, 2,
-              i) * upscale_factor + rt::mod(outer.index(run, 0, i),
-              upscale_factor)) * grad_output.stride(3)) : static_cast<opmath_t>(0);
+          part_4 = rt::inside(host, rt::floordiv(rt::floordiv(outer.index(run, 0, i), upscale_factor), upscale_factor), O, 0, 1) && rt::inside(host, outer.index(run, 1, i) * upscale_factor + rt::mod(rt::floordiv(outer.index(run, 0, i), upscale_factor), upscale_factor), P, 0, 2) && rt::inside(host, outer.index(run, 2, i) * upscale_factor + rt::mod(outer.index(run, 0, i), upscale_factor), Q, 0, 3) ? rt::load(grad_output, run.of(0, i) + rt::floordiv(rt::floordiv(outer.index(run, 0, i), upscale_factor), upscale_factor) * grad_output.stride(1) + (outer.index(run, 1, i) * upscale_factor + rt::mod(rt::floordiv(outer.index(run, 0, i), upscale_factor), upscale_factor)) * grad_output.stride(2) + (outer.index(run, 2, i) * upscale_factor + rt::mod(outer.index(run, 0, i), upscale_factor)) * grad_output.stride(3)) : static_cast<opmath_t>(0);
         } else {
           part_4 = 0;
         }

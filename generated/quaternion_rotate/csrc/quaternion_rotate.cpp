@@ -28,7 +28,7 @@ Tensor quaternion_rotate_forward(const Tensor& quaternion, const Tensor& vector)
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch, opgen::fixed(3)});
-  call.run(0);
+  call.run(0, {1, 0, 2});
   return call.result("output", Element::scalar);
 }
 
@@ -43,9 +43,9 @@ std::tuple<Tensor, Tensor> quaternion_rotate_backward(const Tensor& grad_output,
   call.allocate("grad_cross", Element::compute, {opgen::batch, opgen::fixed(3)}, mask[0] || mask[1]);
   call.allocate("grad_quaternion", Element::scalar, {opgen::batch, opgen::fixed(4)}, mask[0]);
   call.allocate("grad_vector", Element::scalar, {opgen::batch, opgen::fixed(3)}, mask[1]);
-  if (mask[0] || mask[1]) call.run(1);
-  if (mask[0]) call.run(2);
-  if (mask[1]) call.run(3);
+  if (mask[0] || mask[1]) call.run(1, {0, 1, 3});
+  if (mask[0]) call.run(2, {0, 1, 2, 3, 4});
+  if (mask[1]) call.run(3, {0, 3, 1, 5});
   const Tensor grad_quaternion = call.result("grad_quaternion", Element::scalar, 0, "quaternion");
   const Tensor grad_vector = call.result("grad_vector", Element::scalar, 0, "vector");
   return {grad_quaternion, grad_vector};

@@ -8,8 +8,8 @@ namespace {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> vector(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> quaternion(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> vector(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> quaternion(call, 1, 2, 0);
   const rt::Tensor<opmath_t> output(call, 2, 2, 0);
   rt::Loops<8> outer;
   outer.batch(call, &vector, &quaternion, &quaternion, &vector, &quaternion, &vector, &quaternion, &output);
@@ -83,7 +83,7 @@ template <typename opmath_t>
 int backward_grad_cross(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
   const rt::Tensor<opmath_t> quaternion(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_cross(call, 3, 2, 0);
+  const rt::Tensor<opmath_t> grad_cross(call, 2, 2, 0);
   rt::Loops<8> outer;
   outer.batch(call, &grad_output, &quaternion, &quaternion, &quaternion, &grad_output, &quaternion, &grad_output,
               &grad_cross);
@@ -328,9 +328,9 @@ int backward_grad_quaternion(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_vector(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_cross(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> quaternion(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_vector(call, 5, 2, 0);
+  const rt::Tensor<opmath_t> grad_cross(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> quaternion(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> grad_vector(call, 3, 2, 0);
   rt::Loops<10> outer;
   outer.batch(call, &grad_output, &grad_output, &grad_output, &grad_cross, &quaternion, &quaternion, &grad_cross,
               &quaternion, &grad_cross, &grad_vector);

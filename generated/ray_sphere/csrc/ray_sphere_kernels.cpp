@@ -43,13 +43,13 @@ int forward_distance(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_grad_radius(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> origin(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> direction(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> radius(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_distance(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_radius(call, 6, 1, 0);
-  const rt::Tensor<opmath_t> grad_origin(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> grad_direction(call, 5, 2, 0);
+  const rt::Tensor<opmath_t> origin(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> direction(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> radius(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> grad_distance(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> grad_radius(call, 4, 1, 0);
+  const rt::Tensor<opmath_t> grad_origin(call, 5, 2, 0);
+  const rt::Tensor<opmath_t> grad_direction(call, 6, 2, 0);
   rt::Loops<7> outer;
   outer.batch(call, &origin, &direction, &radius, &grad_distance, &grad_radius, &grad_origin, &grad_direction);
   rt::Loops<7> over_i;

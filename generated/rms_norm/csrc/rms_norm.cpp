@@ -21,10 +21,9 @@ std::tuple<Tensor, Tensor> rms_norm_forward_0(const Tensor& input, const Optiona
   call.input("weight", weight, Element::scalar, {opgen::dim(0, "D")});
   call.begin();
   call.hold();
-  call.number(eps);
   call.allocate("rstd", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.run(0);
+  call.run(0, {0, 2, 1, 3}, {call.size(0)}, {eps});
   return {call.result("output", Element::scalar), call.result("rstd", Element::compute)};
 }
 
@@ -34,10 +33,9 @@ std::tuple<Tensor, Tensor> rms_norm_forward_1(const Tensor& input, const Optiona
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.begin();
   call.hold();
-  call.number(eps);
   call.allocate("rstd", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.run(1);
+  call.run(1, {0, 1, 2}, {call.size(0)}, {eps});
   return {call.result("output", Element::scalar), call.result("rstd", Element::compute)};
 }
 
@@ -58,8 +56,8 @@ std::tuple<Tensor, Tensor> rms_norm_backward_0(const Tensor& grad_output, const 
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(0, "D")}, mask[1]);
-  if (mask[0]) call.run(2);
-  if (mask[1]) call.run(3);
+  if (mask[0]) call.run(2, {0, 1, 2, 3, 4}, {call.size(0)});
+  if (mask[1]) call.run(3, {0, 1, 3, 5}, {call.size(0)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   return {grad_input, grad_weight};
@@ -75,7 +73,7 @@ std::tuple<Tensor, Tensor> rms_norm_backward_1(const Tensor& grad_output, const 
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0]);
-  if (mask[0]) call.run(4);
+  if (mask[0]) call.run(4, {0, 1, 2, 3}, {call.size(0)});
   return {call.result("grad_input", Element::scalar, 0, "input"), Tensor()};
 }
 

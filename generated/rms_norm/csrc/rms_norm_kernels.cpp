@@ -8,11 +8,11 @@ namespace {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.dims[0];
+  const int64_t D = call.ints[0];
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> weight(call, 1, 1);
-  const rt::Tensor<opmath_t> rstd(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> weight(call, 2, 1);
+  const rt::Tensor<opmath_t> rstd(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 3, 2, 0);
   rt::Loops<4> outer;
   outer.batch(call, &input, nullptr, &rstd, &output);
@@ -46,7 +46,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.dims[0];
+  const int64_t D = call.ints[0];
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
   const rt::Tensor<opmath_t> rstd(call, 1, 1, 0);
@@ -82,7 +82,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.dims[0];
+  const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
   const rt::Tensor<opmath_t> input(call, 1, 2, 0);
   const rt::Tensor<opmath_t> weight(call, 2, 1);
@@ -126,11 +126,11 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.dims[0];
+  const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
   const rt::Tensor<opmath_t> input(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> rstd(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_weight(call, 5, 1);
+  const rt::Tensor<opmath_t> rstd(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> grad_weight(call, 3, 1);
   rt::Loops<4> outer;
   outer.dim(D, {grad_output.stride(1), input.stride(1), 0, grad_weight.stride(0)});
   rt::Loops<4> over_batch;
@@ -159,7 +159,7 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.dims[0];
+  const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
   const rt::Tensor<opmath_t> input(call, 1, 2, 0);
   const rt::Tensor<opmath_t> rstd(call, 2, 1, 0);

@@ -8,10 +8,10 @@ namespace {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_0_hidden(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.dims[0];
+  const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
   const rt::Tensor<opmath_t> residual(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> hidden(call, 3, 2, 0);
+  const rt::Tensor<opmath_t> hidden(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &input, &residual, &hidden);
   outer.dim(D, {input.stride(1), residual.stride(1), hidden.stride(1)});
@@ -29,13 +29,13 @@ int forward_0_hidden(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.dims[0];
+  const int64_t D = call.ints[0];
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
   const rt::Tensor<opmath_t> residual(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> weight(call, 2, 1);
-  const rt::Tensor<opmath_t> rstd(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 5, 2, 0);
+  const rt::Tensor<opmath_t> weight(call, 3, 1);
+  const rt::Tensor<opmath_t> rstd(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> output(call, 4, 2, 0);
   rt::Loops<5> outer;
   outer.batch(call, &input, &residual, nullptr, &rstd, &output);
   rt::Loops<5> over_d;
@@ -70,36 +70,15 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_1_hidden(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.dims[0];
-  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> residual(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> hidden(call, 2, 2, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, &input, &residual, &hidden);
-  outer.dim(D, {input.stride(1), residual.stride(1), hidden.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> residual_at(residual, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> hidden_out(hidden, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) { hidden_out.set(i, input_at[i] + residual_at[i]); });
-    });
-  });
-  return rt::status(host);
-}
-
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.dims[0];
+  const int64_t D = call.ints[0];
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
   const rt::Tensor<opmath_t> residual(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> rstd(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 4, 2, 0);
+  const rt::Tensor<opmath_t> rstd(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> output(call, 3, 2, 0);
   rt::Loops<4> outer;
   outer.batch(call, &input, &residual, &rstd, &output);
   rt::Loops<4> over_d;
@@ -133,15 +112,15 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_0_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
-  const bool given_grads_0 = call.ints[0] != 0;
-  const int64_t D = call.dims[0];
+  const bool given_grads_0 = call.ints[1] != 0;
+  const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> hidden(call, 5, 2, 0);
-  const rt::Tensor<opmath_t> weight(call, 4, 1);
-  const rt::Tensor<opmath_t> rstd(call, 6, 1, 0);
-  const rt::Tensor<opmath_t> grad_hidden(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_hidden_1(call, 7, 2, 0);
-  const rt::Tensor<opmath_t> grad_hidden_1_copy(call, 8, 2, 0);
+  const rt::Tensor<opmath_t> hidden(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> weight(call, 2, 1);
+  const rt::Tensor<opmath_t> rstd(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> grad_hidden(call, 4, 2, 0);
+  const rt::Tensor<opmath_t> grad_hidden_1(call, 5, 2, 0);
+  const rt::Tensor<opmath_t> grad_hidden_1_copy(call, 6, 2, 0);
   rt::Loops<7> outer;
   outer.batch(call, &grad_output, &hidden, nullptr, &rstd, &grad_hidden, &grad_hidden_1, &grad_hidden_1_copy);
   rt::Loops<7> over_d;
@@ -192,12 +171,12 @@ int backward_0_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
-  const bool given_grads_0 = call.ints[0] != 0;
-  const int64_t D = call.dims[0];
-  const rt::Tensor<opmath_t> hidden(call, 5, 2, 0);
-  const rt::Tensor<opmath_t> rstd(call, 6, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_weight(call, 9, 1);
+  const bool given_grads_0 = call.ints[1] != 0;
+  const int64_t D = call.ints[0];
+  const rt::Tensor<opmath_t> hidden(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> rstd(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> grad_weight(call, 3, 1);
   rt::Loops<4> outer;
   outer.dim(D, {hidden.stride(1), 0, grad_output.stride(1), grad_weight.stride(0)});
   rt::Loops<4> over_batch;
@@ -226,14 +205,14 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_1_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
-  const bool given_grads_0 = call.ints[0] != 0;
-  const int64_t D = call.dims[0];
+  const bool given_grads_0 = call.ints[1] != 0;
+  const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> hidden(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> rstd(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> grad_hidden(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_hidden_1(call, 6, 2, 0);
-  const rt::Tensor<opmath_t> grad_hidden_1_copy(call, 7, 2, 0);
+  const rt::Tensor<opmath_t> hidden(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> rstd(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> grad_hidden(call, 3, 2, 0);
+  const rt::Tensor<opmath_t> grad_hidden_1(call, 4, 2, 0);
+  const rt::Tensor<opmath_t> grad_hidden_1_copy(call, 5, 2, 0);
   rt::Loops<6> outer;
   outer.batch(call, &grad_output, &hidden, &rstd, &grad_hidden, &grad_hidden_1, &grad_hidden_1_copy);
   rt::Loops<6> over_d;
@@ -282,9 +261,8 @@ int backward_1_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
 OPGEN_STEPS(rms_norm_residual) = {
     OPGEN_STEP(forward_0_hidden),               // 0
     OPGEN_STEP(forward_0_output),               // 1
-    OPGEN_STEP(forward_1_hidden),               // 2
-    OPGEN_STEP(forward_1_output),               // 3
-    OPGEN_STEP(backward_0_grad_hidden_1_copy),  // 4
-    OPGEN_STEP(backward_0_grad_weight),         // 5
-    OPGEN_STEP(backward_1_grad_hidden_1_copy),  // 6
+    OPGEN_STEP(forward_1_output),               // 2
+    OPGEN_STEP(backward_0_grad_hidden_1_copy),  // 3
+    OPGEN_STEP(backward_0_grad_weight),         // 4
+    OPGEN_STEP(backward_1_grad_hidden_1_copy),  // 5
 };

@@ -8,9 +8,10 @@ namespace {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t H = call.dims[2];
-  const int64_t D = call.dims[1];
-  const int64_t T = call.dims[0];
+  const int64_t H = call.ints[2];
+  const int64_t D = call.ints[3];
+  const int64_t T = call.ints[0];
+  const int64_t d_size = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 0);
   const rt::Tensor<opmath_t> cos(call, 1, 2);
   const rt::Tensor<opmath_t> sin(call, 2, 2);
@@ -30,7 +31,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   outer.step(1, cos.stride(1));
   outer.step(3, sin.stride(1));
   outer.step(7, output.stride(2));
-  outer.dim_of_steps(2 * H, true);
+  outer.dim_of_steps(d_size, true);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> output_out(output, run.at[7], run.step[7], run.size);
@@ -39,16 +40,12 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         opmath_t part_3;
         if (part_2) {
           const opmath_t part_4 = rt::pick(host, input, run.of(2, i), 0, 2, outer.index(run, 0, i) + H, D);
-          part_3 = (rt::inside(host, outer.index(run, 0, i), D, 0, 2) ? rt::load(input, run.of(0,
-                    i)) : static_cast<opmath_t>(0)) * (rt::inside(host, outer.index(run, 0, i), H, 1, 1) ? rt::load(cos,
-                    run.of(1, i)) : static_cast<opmath_t>(0)) - part_4 * (rt::inside(host, outer.index(run, 0, i), H, 2,
-                    1) ? rt::load(sin, run.of(3, i)) : static_cast<opmath_t>(0));
+          part_3 = (rt::inside(host, outer.index(run, 0, i), D, 0, 2) ? rt::load(input, run.of(0, i)) : static_cast<opmath_t>(0)) * (rt::inside(host, outer.index(run, 0, i), H, 1, 1) ? rt::load(cos, run.of(1, i)) : static_cast<opmath_t>(0)) - part_4 * (rt::inside(host, outer.index(run, 0, i), H, 2, 1) ? rt::load(sin, run.of(3, i)) : static_cast<opmath_t>(0));
         } else {
           const opmath_t part_5 = rt::load(cos, run.of(4, i) + (outer.index(run, 0, i) - H) * cos.stride(1));
           const opmath_t part_6 = rt::load(sin, run.of(6, i) + (outer.index(run, 0, i) - H) * sin.stride(1));
           const opmath_t part_7 = rt::pick(host, input, run.of(5, i), 0, 2, outer.index(run, 0, i) - H, D) * part_6;
-          part_3 = (rt::inside(host, outer.index(run, 0, i), D, 0, 2) ? rt::load(input, run.of(0,
-                    i)) : static_cast<opmath_t>(0)) * part_5 + part_7;
+          part_3 = (rt::inside(host, outer.index(run, 0, i), D, 0, 2) ? rt::load(input, run.of(0, i)) : static_cast<opmath_t>(0)) * part_5 + part_7;
         }
         output_out.set(i, part_3);
       });
@@ -60,13 +57,14 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t H = call.dims[2];
-  const int64_t T = call.dims[0];
-  const int64_t D = call.dims[1];
+  const int64_t H = call.ints[2];
+  const int64_t _size = call.ints[3];
+  const int64_t T = call.ints[0];
+  const int64_t D = call.ints[1];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> cos(call, 2, 2);
-  const rt::Tensor<opmath_t> sin(call, 3, 2);
-  const rt::Tensor<opmath_t> grad_input(call, 4, 3, 0);
+  const rt::Tensor<opmath_t> cos(call, 1, 2);
+  const rt::Tensor<opmath_t> sin(call, 2, 2);
+  const rt::Tensor<opmath_t> grad_input(call, 3, 3, 0);
   rt::Loops<8> outer;
   outer.batch(call, &grad_output, nullptr, nullptr, &grad_output, nullptr, &grad_output, nullptr, &grad_input);
   outer.step(0, grad_output.stride(1));
@@ -97,13 +95,12 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
           const bool part_6 = outer.index(run, 0, i) < H;
           opmath_t part_7;
           if (part_6) {
-            part_7 = rt::inside(host, outer.index(run, 0, i), H, 2, 1) ? rt::load(cos, run.of(1,
-                                i)) : static_cast<opmath_t>(0);
+            part_7 = rt::inside(host, outer.index(run, 0, i), H, 1, 1) ? rt::load(cos,
+                                run.of(1, i)) : static_cast<opmath_t>(0);
           } else {
             part_7 = rt::load(cos, run.of(2, i) + (outer.index(run, 0, i) - H) * cos.stride(1));
           }
-          part_5 = (rt::inside(host, outer.index(run, 0, i), 2 * H, 0, 2) ? rt::load(grad_output, run.of(0,
-                    i)) : static_cast<opmath_t>(0)) * part_7;
+          part_5 = (rt::inside(host, outer.index(run, 0, i), _size, 0, 2) ? rt::load(grad_output, run.of(0, i)) : static_cast<opmath_t>(0)) * part_7;
         } else {
           part_5 = 0;
         }
@@ -111,8 +108,8 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
         if (part_4) {
           opmath_t part_9;
           if (t_3 < H) {
-            const opmath_t part_10 = rt::load(grad_output, run.of(3, i) + (outer.index(run, 0,
-                                              i) - H) * grad_output.stride(2));
+            const opmath_t part_10 =
+                rt::load(grad_output, run.of(3, i) + (outer.index(run, 0, i) - H) * grad_output.stride(2));
             part_9 = -(part_10 * rt::load(sin, run.of(4, i) + (outer.index(run, 0, i) - H) * sin.stride(1)));
           } else {
             part_9 = 0;
@@ -123,10 +120,9 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
         }
         opmath_t part_11;
         if (part_2) {
-          const opmath_t part_12 = rt::load(grad_output, run.of(5, i) + (H + outer.index(run, 0,
-                                            i)) * grad_output.stride(2));
-          part_11 = part_12 * (rt::inside(host, outer.index(run, 0, i), H, 3, 1) ? rt::load(sin, run.of(6,
-                               i)) : static_cast<opmath_t>(0));
+          const opmath_t part_12 =
+              rt::load(grad_output, run.of(5, i) + (H + outer.index(run, 0, i)) * grad_output.stride(2));
+          part_11 = part_12 * (rt::inside(host, outer.index(run, 0, i), H, 2, 1) ? rt::load(sin, run.of(6, i)) : static_cast<opmath_t>(0));
         } else {
           part_11 = 0;
         }
@@ -140,13 +136,13 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_grad_sin(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.dims[1];
-  const int64_t H = call.dims[2];
-  const int64_t T = call.dims[0];
+  const int64_t D = call.ints[2];
+  const int64_t H = call.ints[1];
+  const int64_t T = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
   const rt::Tensor<opmath_t> input(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> grad_cos(call, 5, 2);
-  const rt::Tensor<opmath_t> grad_sin(call, 6, 2);
+  const rt::Tensor<opmath_t> grad_cos(call, 2, 2);
+  const rt::Tensor<opmath_t> grad_sin(call, 3, 2);
   rt::Loops<7> outer;
   outer.step(0, grad_output.stride(1));
   outer.step(1, input.stride(1));
@@ -175,14 +171,12 @@ int backward_grad_sin(const OpgenCall& call, OpgenHost& host) {
           const opmath_t grad_output_value = grad_output_at[i];
           const opmath_t input_value = rt::inside(host, outer.index(columns, 0, i), D, 1, 2) ? rt::load(input,
                                                   point.at[1] + i * columns.step[1]) : static_cast<opmath_t>(0);
-          const opmath_t grad_output_value_2 = rt::load(grad_output,
-                                                        point.at[2] + i * columns.step[2] + (H + outer.index(columns, 0,
-                                                        i)) * grad_output.stride(2));
+          const opmath_t grad_output_value_2 =
+              rt::load(grad_output,
+                       point.at[2] + i * columns.step[2] + (H + outer.index(columns, 0, i)) * grad_output.stride(2));
           grad_cos_output_fold.add(i, grad_output_value * input_value);
-          grad_cos_output_1_fold.add(i, grad_output_value_2 * rt::pick(host, input, point.at[3] + i * columns.step[3],
-                                     1, 2, H + outer.index(columns, 0, i), D));
-          grad_sin_output_sum_fold.add(i, grad_output_value * rt::pick(host, input, point.at[4] + i * columns.step[4],
-                                       1, 2, outer.index(columns, 0, i) + H, D));
+          grad_cos_output_1_fold.add(i, grad_output_value_2 * rt::pick(host, input, point.at[3] + i * columns.step[3], 1, 2, H + outer.index(columns, 0, i), D));
+          grad_sin_output_sum_fold.add(i, grad_output_value * rt::pick(host, input, point.at[4] + i * columns.step[4], 1, 2, outer.index(columns, 0, i) + H, D));
           grad_sin_output_1_fold.add(i, grad_output_value_2 * input_value);
         });
         grad_cos_output_fold.ran(columns.size);

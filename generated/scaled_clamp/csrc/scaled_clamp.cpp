@@ -18,12 +18,9 @@ std::tuple<Tensor, Tensor> scaled_clamp_forward(const Tensor& x, double scale, d
   call.input("x", x, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(scale);
-  call.number(low);
-  call.number(high);
   call.allocate("y", Element::scalar, {opgen::batch});
   call.allocate("condition", Element::boolean, {opgen::batch});
-  call.run(0);
+  call.run(0, {0, 1, 2}, {}, {scale, low, high});
   return {call.result("y", Element::scalar), call.result("condition", Element::boolean)};
 }
 
@@ -35,9 +32,8 @@ Tensor scaled_clamp_backward(const Tensor& grad_y, const Tensor& x, const Tensor
   call.input("condition", condition, Element::boolean, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(scale);
   call.allocate("grad_x", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(1);
+  if (mask[0]) call.run(1, {2, 0, 3}, {}, {scale});
   return call.result("grad_x", Element::scalar, 0, "x");
 }
 

@@ -35,9 +35,9 @@ int forward_condition(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
   const auto scale = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<bool> condition(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> grad_y(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_x(call, 3, 1, 0);
+  const rt::Tensor<bool> condition(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> grad_y(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> grad_x(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &condition, &grad_y, &grad_x);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {

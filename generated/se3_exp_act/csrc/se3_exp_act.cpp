@@ -30,7 +30,7 @@ Tensor se3_exp_act_forward(const Tensor& twist, const Tensor& point) {
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch, opgen::fixed(3)});
-  call.run(0);
+  call.run(0, {0, 1, 2});
   return call.result("output", Element::scalar);
 }
 
@@ -55,12 +55,12 @@ std::tuple<Tensor, Tensor> se3_exp_act_backward(const Tensor& grad_output, const
   call.allocate("grad_s", Element::compute, {opgen::batch}, mask[0]);
   call.allocate("grad_twist", Element::scalar, {opgen::batch, opgen::fixed(6)}, mask[0]);
   call.allocate("grad_point", Element::scalar, {opgen::batch, opgen::fixed(3)}, mask[1]);
-  if (mask[0] || mask[1]) call.run(1);
-  if (mask[0]) call.run(2);
-  if (mask[0] || mask[1]) call.run(3);
-  if (mask[0]) call.run(4);
-  if (mask[0]) call.run(5);
-  if (mask[1]) call.run(6);
+  if (mask[0] || mask[1]) call.run(1, {1, 3, 4, 5, 6, 7});
+  if (mask[0]) call.run(2, {1, 2, 8, 9});
+  if (mask[0] || mask[1]) call.run(3, {0, 1, 10, 11});
+  if (mask[0]) call.run(4, {10, 11, 9, 0, 8, 3, 4, 12, 13});
+  if (mask[0]) call.run(5, {6, 7, 5, 0, 10, 11, 8, 9, 1, 2, 3, 4, 12, 13, 14});
+  if (mask[1]) call.run(6, {5, 6, 0, 10, 11, 1, 15});
   const Tensor grad_twist = call.result("grad_twist", Element::scalar, 0, "twist");
   const Tensor grad_point = call.result("grad_point", Element::scalar, 0, "point");
   return {grad_twist, grad_point};

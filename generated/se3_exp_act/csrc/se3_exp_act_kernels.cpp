@@ -52,43 +52,21 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> twist_at_8(twist, run.at[8], run.step[8], run.size);
         rt::Sink<opmath_t> output_out(output, run.at[21], run.step[21], run.size);
         rt::each(run.size, [&](int64_t i) {
-          const opmath_t twist_value_2 = rt::load(twist, run.at[1] + (rt::mod(over_i.index(run, 0, i) + 1,
-                                                  3) + 3) * twist.stride(1));
-          const opmath_t twist_value_3 = rt::load(twist, run.at[2] + (rt::mod(over_i.index(run, 0, i) + 2,
-                                                  3) + 3) * twist.stride(1));
-          const opmath_t twist_value_4 = rt::load(twist, run.at[3] + (rt::mod(rt::mod(over_i.index(run, 0, i) + 2,
-                                                  3) + 1, 3) + 3) * twist.stride(1));
-          const opmath_t twist_value_5 = rt::load(twist, run.at[4] + (rt::mod(rt::mod(over_i.index(run, 0, i) + 2,
-                                                  3) + 2, 3) + 3) * twist.stride(1));
-          const opmath_t twist_value_6 = rt::load(twist, run.at[5] + (rt::mod(rt::mod(over_i.index(run, 0, i) + 1,
-                                                  3) + 1, 3) + 3) * twist.stride(1));
-          const opmath_t twist_value_7 = rt::load(twist, run.at[6] + (rt::mod(rt::mod(over_i.index(run, 0, i) + 1,
-                                                  3) + 2, 3) + 3) * twist.stride(1));
+          const opmath_t twist_value_2 =
+              rt::load(twist, run.at[1] + (rt::mod(over_i.index(run, 0, i) + 1, 3) + 3) * twist.stride(1));
+          const opmath_t twist_value_3 =
+              rt::load(twist, run.at[2] + (rt::mod(over_i.index(run, 0, i) + 2, 3) + 3) * twist.stride(1));
+          const opmath_t twist_value_4 = rt::load(
+              twist, run.at[3] + (rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 1, 3) + 3) * twist.stride(1));
+          const opmath_t twist_value_5 = rt::load(
+              twist, run.at[4] + (rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 2, 3) + 3) * twist.stride(1));
+          const opmath_t twist_value_6 = rt::load(
+              twist, run.at[5] + (rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 1, 3) + 3) * twist.stride(1));
+          const opmath_t twist_value_7 = rt::load(
+              twist, run.at[6] + (rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 2, 3) + 3) * twist.stride(1));
           const opmath_t part_6 = point_2_at[i];
           const opmath_t part_7 = twist_at_8[i];
-          output_out.set(i, part_6 + part_7 + a * (twist_value_2 * rt::load(point_2,
-                         run.at[9] + rt::mod(over_i.index(run, 0, i) + 2,
-                         3) * point_2.stride(1)) - twist_value_3 * rt::load(point_2,
-                         run.at[10] + rt::mod(over_i.index(run, 0, i) + 1,
-                         3) * point_2.stride(1))) + b * (twist_value_2 * rt::load(twist,
-                         run.at[11] + rt::mod(over_i.index(run, 0, i) + 2,
-                         3) * twist.stride(1)) - twist_value_3 * rt::load(twist, run.at[12] + rt::mod(over_i.index(run,
-                         0, i) + 1, 3) * twist.stride(1))) + twist_value_2 * (b * (twist_value_4 * rt::load(point_2,
-                         run.at[13] + rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 2,
-                         3) * point_2.stride(1)) - twist_value_5 * rt::load(point_2,
-                         run.at[14] + rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 1,
-                         3) * point_2.stride(1))) + c * (twist_value_4 * rt::load(twist,
-                         run.at[15] + rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 2,
-                         3) * twist.stride(1)) - twist_value_5 * rt::load(twist,
-                         run.at[16] + rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 1,
-                         3) * twist.stride(1)))) - (twist_value_3 * (b * (twist_value_6 * rt::load(point_2,
-                         run.at[17] + rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 2,
-                         3) * point_2.stride(1)) - twist_value_7 * rt::load(point_2,
-                         run.at[18] + rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 1,
-                         3) * point_2.stride(1))) + c * (twist_value_6 * rt::load(twist,
-                         run.at[19] + rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 2,
-                         3) * twist.stride(1)) - twist_value_7 * rt::load(twist,
-                         run.at[20] + rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 1, 3) * twist.stride(1))))));
+          output_out.set(i, part_6 + part_7 + a * (twist_value_2 * rt::load(point_2, run.at[9] + rt::mod(over_i.index(run, 0, i) + 2, 3) * point_2.stride(1)) - twist_value_3 * rt::load(point_2, run.at[10] + rt::mod(over_i.index(run, 0, i) + 1, 3) * point_2.stride(1))) + b * (twist_value_2 * rt::load(twist, run.at[11] + rt::mod(over_i.index(run, 0, i) + 2, 3) * twist.stride(1)) - twist_value_3 * rt::load(twist, run.at[12] + rt::mod(over_i.index(run, 0, i) + 1, 3) * twist.stride(1))) + twist_value_2 * (b * (twist_value_4 * rt::load(point_2, run.at[13] + rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 2, 3) * point_2.stride(1)) - twist_value_5 * rt::load(point_2, run.at[14] + rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 1, 3) * point_2.stride(1))) + c * (twist_value_4 * rt::load(twist, run.at[15] + rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 2, 3) * twist.stride(1)) - twist_value_5 * rt::load(twist, run.at[16] + rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 1, 3) * twist.stride(1)))) - (twist_value_3 * (b * (twist_value_6 * rt::load(point_2, run.at[17] + rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 2, 3) * point_2.stride(1)) - twist_value_7 * rt::load(point_2, run.at[18] + rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 1, 3) * point_2.stride(1))) + c * (twist_value_6 * rt::load(twist, run.at[19] + rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 2, 3) * twist.stride(1)) - twist_value_7 * rt::load(twist, run.at[20] + rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 1, 3) * twist.stride(1))))));
         });
       });
     });
@@ -99,12 +77,12 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_c(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> twist(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> s(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> norm_s_squares(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> a(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> b(call, 6, 1, 0);
-  const rt::Tensor<opmath_t> c(call, 7, 1, 0);
+  const rt::Tensor<opmath_t> twist(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> s(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> norm_s_squares(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> a(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> b(call, 4, 1, 0);
+  const rt::Tensor<opmath_t> c(call, 5, 1, 0);
   rt::Loops<6> outer;
   outer.batch(call, &twist, &s, &norm_s_squares, &a, &b, &c);
   rt::Loops<6> over_i;
@@ -148,10 +126,10 @@ int backward_c(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_wv(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> twist(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> point_2(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> wp(call, 8, 2, 0);
-  const rt::Tensor<opmath_t> wv(call, 9, 2, 0);
+  const rt::Tensor<opmath_t> twist(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> point_2(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> wp(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> wv(call, 3, 2, 0);
   rt::Loops<8> outer;
   outer.batch(call, &twist, &twist, &point_2, &point_2, &twist, &twist, &wp, &wv);
   outer.dim(3, {0, 0, 0, 0, 0, 0, wp.stride(1), wv.stride(1)}, true);
@@ -160,17 +138,15 @@ int backward_wv(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> wp_out(wp, run.at[6], run.step[6], run.size);
       rt::Sink<opmath_t> wv_out(wv, run.at[7], run.step[7], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t twist_value_2 = rt::load(twist, run.of(0, i) + (rt::mod(outer.index(run, 0, i) + 1,
-                                                3) + 3) * twist.stride(1));
-        const opmath_t twist_value_3 = rt::load(twist, run.of(1, i) + (rt::mod(outer.index(run, 0, i) + 2,
-                                                3) + 3) * twist.stride(1));
-        wp_out.set(i, twist_value_2 * rt::load(point_2, run.of(2, i) + rt::mod(outer.index(run, 0, i) + 2,
-                   3) * point_2.stride(1)) - twist_value_3 * rt::load(point_2, run.of(3, i) + rt::mod(outer.index(run,
-                   0, i) + 1, 3) * point_2.stride(1)));
-        const opmath_t part_2 = rt::load(twist, run.of(4, i) + rt::mod(outer.index(run, 0, i) + 2,
-                                         3) * twist.stride(1));
-        const opmath_t part_3 = rt::load(twist, run.of(5, i) + rt::mod(outer.index(run, 0, i) + 1,
-                                         3) * twist.stride(1));
+        const opmath_t twist_value_2 =
+            rt::load(twist, run.of(0, i) + (rt::mod(outer.index(run, 0, i) + 1, 3) + 3) * twist.stride(1));
+        const opmath_t twist_value_3 =
+            rt::load(twist, run.of(1, i) + (rt::mod(outer.index(run, 0, i) + 2, 3) + 3) * twist.stride(1));
+        wp_out.set(i, twist_value_2 * rt::load(point_2, run.of(2, i) + rt::mod(outer.index(run, 0, i) + 2, 3) * point_2.stride(1)) - twist_value_3 * rt::load(point_2, run.of(3, i) + rt::mod(outer.index(run, 0, i) + 1, 3) * point_2.stride(1)));
+        const opmath_t part_2 =
+            rt::load(twist, run.of(4, i) + rt::mod(outer.index(run, 0, i) + 2, 3) * twist.stride(1));
+        const opmath_t part_3 =
+            rt::load(twist, run.of(5, i) + rt::mod(outer.index(run, 0, i) + 1, 3) * twist.stride(1));
         wv_out.set(i, twist_value_2 * part_2 - twist_value_3 * part_3);
       });
     });
@@ -183,8 +159,8 @@ template <typename opmath_t>
 int backward_grad_mix_output_1(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
   const rt::Tensor<opmath_t> twist(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_mix_output(call, 10, 2, 0);
-  const rt::Tensor<opmath_t> grad_mix_output_1(call, 11, 2, 0);
+  const rt::Tensor<opmath_t> grad_mix_output(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> grad_mix_output_1(call, 3, 2, 0);
   rt::Loops<5> outer;
   outer.batch(call, &grad_output, &twist, &twist, &grad_mix_output, &grad_mix_output_1);
   outer.dim(3, {0, 0, 0, grad_mix_output.stride(1), grad_mix_output_1.stride(1)}, true);
@@ -201,8 +177,8 @@ int backward_grad_mix_output_1(const OpgenCall& call, OpgenHost& host) {
           const int64_t part_2 = rt::mod(over_i.index(run, 0, i) + 2 - outer.index(row, 0, 0), 3);
           opmath_t part_3;
           if (part_2 == 0) {
-            const opmath_t part_4 = rt::load(twist, run.at[1] + (rt::mod(over_i.index(run, 0, i) + 1,
-                                             3) + 3) * twist.stride(1));
+            const opmath_t part_4 =
+                rt::load(twist, run.at[1] + (rt::mod(over_i.index(run, 0, i) + 1, 3) + 3) * twist.stride(1));
             part_3 = grad_output_value * part_4;
           } else {
             part_3 = 0;
@@ -211,8 +187,8 @@ int backward_grad_mix_output_1(const OpgenCall& call, OpgenHost& host) {
           const int64_t part_5 = rt::mod(over_i.index(run, 0, i) + 1 - outer.index(row, 0, 0), 3);
           opmath_t part_6;
           if (part_5 == 0) {
-            const opmath_t part_7 = rt::load(twist, run.at[2] + (rt::mod(over_i.index(run, 0, i) + 2,
-                                             3) + 3) * twist.stride(1));
+            const opmath_t part_7 =
+                rt::load(twist, run.at[2] + (rt::mod(over_i.index(run, 0, i) + 2, 3) + 3) * twist.stride(1));
             part_6 = -(grad_output_value * part_7);
           } else {
             part_6 = 0;
@@ -234,15 +210,15 @@ int backward_grad_mix_output_1(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_grad_s(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> grad_mix_output(call, 10, 2, 0);
-  const rt::Tensor<opmath_t> grad_mix_output_1(call, 11, 2, 0);
-  const rt::Tensor<opmath_t> wv(call, 9, 2, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> wp(call, 8, 2, 0);
-  const rt::Tensor<opmath_t> s(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> norm_s_squares(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_norm_s(call, 12, 1, 0);
-  const rt::Tensor<opmath_t> grad_s(call, 13, 1, 0);
+  const rt::Tensor<opmath_t> grad_mix_output(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> grad_mix_output_1(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> wv(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 3, 2, 0);
+  const rt::Tensor<opmath_t> wp(call, 4, 2, 0);
+  const rt::Tensor<opmath_t> s(call, 5, 1, 0);
+  const rt::Tensor<opmath_t> norm_s_squares(call, 6, 1, 0);
+  const rt::Tensor<opmath_t> grad_norm_s(call, 7, 1, 0);
+  const rt::Tensor<opmath_t> grad_s(call, 8, 1, 0);
   rt::Loops<9> outer;
   outer.batch(call, &grad_mix_output, &grad_mix_output_1, &wv, &grad_output, &wp, &s, &norm_s_squares, &grad_norm_s,
               &grad_s);
@@ -345,18 +321,18 @@ int backward_grad_s(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> b(call, 6, 1, 0);
-  const rt::Tensor<opmath_t> c(call, 7, 1, 0);
-  const rt::Tensor<opmath_t> a(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_mix_output(call, 10, 2, 0);
-  const rt::Tensor<opmath_t> grad_mix_output_1(call, 11, 2, 0);
-  const rt::Tensor<opmath_t> wp(call, 8, 2, 0);
-  const rt::Tensor<opmath_t> wv(call, 9, 2, 0);
-  const rt::Tensor<opmath_t> twist(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> point_2(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> s(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> norm_s_squares(call, 4, 1, 0);
+  const rt::Tensor<opmath_t> b(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> c(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> a(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 3, 2, 0);
+  const rt::Tensor<opmath_t> grad_mix_output(call, 4, 2, 0);
+  const rt::Tensor<opmath_t> grad_mix_output_1(call, 5, 2, 0);
+  const rt::Tensor<opmath_t> wp(call, 6, 2, 0);
+  const rt::Tensor<opmath_t> wv(call, 7, 2, 0);
+  const rt::Tensor<opmath_t> twist(call, 8, 2, 0);
+  const rt::Tensor<opmath_t> point_2(call, 9, 2, 0);
+  const rt::Tensor<opmath_t> s(call, 10, 1, 0);
+  const rt::Tensor<opmath_t> norm_s_squares(call, 11, 1, 0);
   const rt::Tensor<opmath_t> grad_norm_s(call, 12, 1, 0);
   const rt::Tensor<opmath_t> grad_s(call, 13, 1, 0);
   const rt::Tensor<opmath_t> grad_twist(call, 14, 2, 0);
@@ -425,8 +401,8 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
           grad_twist_output_1_fold.add(lane, part_7);
           opmath_t part_12;
           if (t_31) {
-            const opmath_t part_13 = rt::load(twist, run.at[10] + rt::mod(over_i.index(run, 0, i) + 2,
-                                              3) * twist.stride(1));
+            const opmath_t part_13 =
+                rt::load(twist, run.at[10] + rt::mod(over_i.index(run, 0, i) + 2, 3) * twist.stride(1));
             part_12 = grad_wv * part_13;
           } else {
             part_12 = 0;
@@ -434,8 +410,8 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
           grad_twist_wv_fold.add(lane, part_12);
           opmath_t part_14;
           if (t_29 && t_32) {
-            const opmath_t part_15 = rt::load(twist, run.at[11] + (rt::mod(over_i.index(run, 0, i) + 1,
-                                              3) + 3) * twist.stride(1));
+            const opmath_t part_15 =
+                rt::load(twist, run.at[11] + (rt::mod(over_i.index(run, 0, i) + 1, 3) + 3) * twist.stride(1));
             part_14 = grad_wv * part_15;
           } else {
             part_14 = 0;
@@ -443,8 +419,8 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
           grad_twist_wv_1_fold.add(lane, part_14);
           opmath_t part_16;
           if (t_33) {
-            const opmath_t part_17 = rt::load(twist, run.at[12] + rt::mod(over_i.index(run, 0, i) + 1,
-                                              3) * twist.stride(1));
+            const opmath_t part_17 =
+                rt::load(twist, run.at[12] + rt::mod(over_i.index(run, 0, i) + 1, 3) * twist.stride(1));
             part_16 = -(grad_wv * part_17);
           } else {
             part_16 = 0;
@@ -452,8 +428,8 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
           grad_twist_wv_2_fold.add(lane, part_16);
           opmath_t part_18;
           if (t_29 && t_30) {
-            const opmath_t part_19 = rt::load(twist, run.at[13] + (rt::mod(over_i.index(run, 0, i) + 2,
-                                              3) + 3) * twist.stride(1));
+            const opmath_t part_19 =
+                rt::load(twist, run.at[13] + (rt::mod(over_i.index(run, 0, i) + 2, 3) + 3) * twist.stride(1));
             part_18 = -(grad_wv * part_19);
           } else {
             part_18 = 0;
@@ -461,8 +437,8 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
           grad_twist_wv_3_fold.add(lane, part_18);
           opmath_t part_20;
           if (t_31) {
-            const opmath_t part_21 = rt::load(point_2, run.at[14] + rt::mod(over_i.index(run, 0, i) + 2,
-                                              3) * point_2.stride(1));
+            const opmath_t part_21 =
+                rt::load(point_2, run.at[14] + rt::mod(over_i.index(run, 0, i) + 2, 3) * point_2.stride(1));
             part_20 = grad_wp * part_21;
           } else {
             part_20 = 0;
@@ -470,8 +446,8 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
           grad_twist_wp_fold.add(lane, part_20);
           opmath_t part_22;
           if (t_33) {
-            const opmath_t part_23 = rt::load(point_2, run.at[15] + rt::mod(over_i.index(run, 0, i) + 1,
-                                              3) * point_2.stride(1));
+            const opmath_t part_23 =
+                rt::load(point_2, run.at[15] + rt::mod(over_i.index(run, 0, i) + 1, 3) * point_2.stride(1));
             part_22 = -(grad_wp * part_23);
           } else {
             part_22 = 0;
@@ -506,7 +482,7 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
       const opmath_t part_27 = t_28 ? (t_35 && (!t_36 && t_35) ? part_26 : opmath_t(0)) : opmath_t(0);
       opmath_t part_28;
       if (t_29) {
-        part_28 = rt::inside(host, outer.index(row, 0, 0), 3, 0, 1) ? rt::load(grad_output,
+        part_28 = rt::inside(host, outer.index(row, 0, 0), 3, 3, 1) ? rt::load(grad_output,
                              row.at[19]) : static_cast<opmath_t>(0);
       } else {
         part_28 = 0;
@@ -520,13 +496,13 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> a(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> b(call, 6, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_mix_output(call, 10, 2, 0);
-  const rt::Tensor<opmath_t> grad_mix_output_1(call, 11, 2, 0);
-  const rt::Tensor<opmath_t> twist(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> grad_point(call, 15, 2, 0);
+  const rt::Tensor<opmath_t> a(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> b(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> grad_mix_output(call, 3, 2, 0);
+  const rt::Tensor<opmath_t> grad_mix_output_1(call, 4, 2, 0);
+  const rt::Tensor<opmath_t> twist(call, 5, 2, 0);
+  const rt::Tensor<opmath_t> grad_point(call, 6, 2, 0);
   rt::Loops<9> outer;
   outer.batch(call, &a, &b, &grad_output, &grad_mix_output, &grad_mix_output_1, &twist, &twist, &grad_output,
               &grad_point);
@@ -552,8 +528,8 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
           const bool part_3 = rt::mod(over_i.index(run, 0, i) + 2 - outer.index(row, 0, 0), 3) == 0;
           opmath_t part_4;
           if (part_3) {
-            const opmath_t part_5 = rt::load(twist, run.at[5] + (rt::mod(over_i.index(run, 0, i) + 1,
-                                             3) + 3) * twist.stride(1));
+            const opmath_t part_5 =
+                rt::load(twist, run.at[5] + (rt::mod(over_i.index(run, 0, i) + 1, 3) + 3) * twist.stride(1));
             part_4 = grad_wp_2 * part_5;
           } else {
             part_4 = 0;
@@ -562,8 +538,8 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
           const bool part_6 = rt::mod(over_i.index(run, 0, i) + 1 - outer.index(row, 0, 0), 3) == 0;
           opmath_t part_7;
           if (part_6) {
-            const opmath_t part_8 = rt::load(twist, run.at[6] + (rt::mod(over_i.index(run, 0, i) + 2,
-                                             3) + 3) * twist.stride(1));
+            const opmath_t part_8 =
+                rt::load(twist, run.at[6] + (rt::mod(over_i.index(run, 0, i) + 2, 3) + 3) * twist.stride(1));
             part_7 = -(grad_wp_2 * part_8);
           } else {
             part_7 = 0;

@@ -25,17 +25,15 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> segment_max_forward(const Tensor& inp
   call.begin();
   call.set_size(1, num_segments);
   call.hold();
-  call.number(num_segments);
-  call.number(empty);
   call.allocate("size", Element::int64, {opgen::dim(1, "S")});
   call.allocate("top", Element::compute, {opgen::dim(1, "S"), opgen::batch});
   call.allocate("output", Element::scalar, {opgen::dim(1, "S"), opgen::batch});
   call.allocate("condition_2", Element::boolean, {opgen::dim(1, "S"), opgen::batch});
   call.allocate("condition", Element::boolean, {opgen::dim(0, "N"), opgen::batch});
-  call.run(0);
-  call.run(1);
-  call.run(2);
-  call.run(3);
+  call.run(0, {2, 1}, {call.size(1), call.size(0)});
+  call.run(1, {3, 0, 1}, {call.size(1), call.size(0)});
+  call.run(2, {3, 2, 4, 5}, {call.size(1)}, {empty});
+  call.run(3, {0, 3, 1, 6}, {call.size(0), call.size(1)});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor size = call.result("size", Element::int64);
   const Tensor condition = call.result("condition", Element::boolean);
@@ -56,13 +54,12 @@ Tensor segment_max_backward(const Tensor& grad_output, const Tensor& input, cons
   call.begin();
   call.set_size(1, num_segments);
   call.hold();
-  call.number(num_segments);
   call.allocate("grad_top", Element::compute, {opgen::dim(1, "S"), opgen::batch}, mask[0]);
   call.allocate("ties_top", Element::int64, {opgen::dim(1, "S"), opgen::batch}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
-  if (mask[0]) call.run(4);
-  if (mask[0]) call.run(5);
-  if (mask[0]) call.run(6);
+  if (mask[0]) call.run(4, {3, 0, 6}, {call.size(1)});
+  if (mask[0]) call.run(5, {5, 7, 4, 2}, {call.size(1), call.size(0)});
+  if (mask[0]) call.run(6, {4, 2, 3, 6, 7, 8}, {call.size(0), call.size(1)});
   return call.result("grad_input", Element::scalar, 1, "input");
 }
 

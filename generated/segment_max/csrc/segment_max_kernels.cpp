@@ -9,8 +9,8 @@ namespace {
 template <typename opmath_t>
 int forward_size(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t S = call.dims[1];
-    const rt::Tensor<int64_t> size_2(call, 2, 1);
+    const int64_t S = call.ints[0];
+    const rt::Tensor<int64_t> size_2(call, 0, 1);
     rt::Loops<1> outer;
     outer.dim(S, {size_2.stride(0)});
     rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -20,10 +20,10 @@ int forward_size(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t S = call.dims[1];
-  const int64_t N = call.dims[0];
+  const int64_t S = call.ints[0];
+  const int64_t N = call.ints[1];
   const rt::Tensor<int64_t> segment(call, 1, 1);
-  const rt::Tensor<int64_t> size_2(call, 2, 1);
+  const rt::Tensor<int64_t> size_2(call, 0, 1);
   rt::Loops<2> outer;
   rt::Loops<2> over_n;
   over_n.dim(N, {segment.stride(0), 0});
@@ -31,7 +31,7 @@ int forward_size(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         rt::each_in_order(columns.size, [&](int64_t) {
-          if (!rt::inside(host, rt::load(segment, point.at[0]), S, 2, 0)) return;
+          if (!rt::inside(host, rt::load(segment, point.at[0]), S, 0, 0)) return;
           rt::accumulate<rt::Sum>(size_2, point.at[1] + rt::load(segment, point.at[0]) * size_2.stride(0), 1);
         });
       });
@@ -44,8 +44,8 @@ int forward_size(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_top(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t S = call.dims[1];
-    const rt::Tensor<opmath_t> top(call, 3, 2, 1);
+    const int64_t S = call.ints[0];
+    const rt::Tensor<opmath_t> top(call, 0, 2, 1);
     rt::Loops<1> outer;
     outer.dim(S, {top.stride(0)});
     outer.batch(call, &top);
@@ -56,11 +56,11 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t S = call.dims[1];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> input(call, 0, 2, 1);
-  const rt::Tensor<int64_t> segment(call, 1, 1);
-  const rt::Tensor<opmath_t> top(call, 3, 2, 1);
+  const int64_t S = call.ints[0];
+  const int64_t N = call.ints[1];
+  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
+  const rt::Tensor<int64_t> segment(call, 2, 1);
+  const rt::Tensor<opmath_t> top(call, 0, 2, 1);
   rt::Loops<3> outer;
   outer.batch(call, &input, nullptr, &top);
   rt::Loops<3> over_n;
@@ -71,7 +71,7 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
         const auto segment_at = rt::load(segment, point.at[1]);
         const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
         rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, segment_at, S, 3, 0)) return;
+          if (!rt::inside(host, segment_at, S, 0, 0)) return;
           rt::accumulate<rt::Max>(top, point.at[2] + i * columns.step[2] + segment_at * top.stride(0), input_at[i]);
         });
       });
@@ -84,11 +84,11 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_condition_2(const OpgenCall& call, OpgenHost& host) {
   const auto empty = static_cast<opmath_t>(call.reals[0]);
-  const int64_t S = call.dims[1];
-  const rt::Tensor<opmath_t> top(call, 3, 2, 1);
-  const rt::Tensor<int64_t> size_2(call, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 4, 2, 1);
-  const rt::Tensor<bool> condition_2(call, 5, 2, 1);
+  const int64_t S = call.ints[0];
+  const rt::Tensor<opmath_t> top(call, 0, 2, 1);
+  const rt::Tensor<int64_t> size_2(call, 1, 1);
+  const rt::Tensor<opmath_t> output(call, 2, 2, 1);
+  const rt::Tensor<bool> condition_2(call, 3, 2, 1);
   rt::Loops<4> outer;
   outer.dim(S, {top.stride(0), size_2.stride(0), output.stride(0), condition_2.stride(0)});
   outer.batch(call, &top, nullptr, &output, &condition_2);
@@ -111,12 +111,12 @@ int forward_condition_2(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_condition(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[1];
-  const int64_t N = call.dims[0];
+  const int64_t S = call.ints[1];
+  const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> input(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> top(call, 3, 2, 1);
-  const rt::Tensor<int64_t> segment(call, 1, 1);
-  const rt::Tensor<bool> condition(call, 6, 2, 1);
+  const rt::Tensor<opmath_t> top(call, 1, 2, 1);
+  const rt::Tensor<int64_t> segment(call, 2, 1);
+  const rt::Tensor<bool> condition(call, 3, 2, 1);
   rt::Loops<4> outer;
   outer.dim(N, {input.stride(0), 0, segment.stride(0), condition.stride(0)});
   outer.batch(call, &input, &top, nullptr, &condition);
@@ -126,7 +126,7 @@ int forward_condition(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<int64_t> segment_at(segment, run.at[2], run.step[2], run.size);
       rt::Sink<bool> condition_out(condition, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const auto value = input_at[i] == rt::pick(host, top, run.of(1, i), 3, 0, segment_at[i], S);
+        const auto value = input_at[i] == rt::pick(host, top, run.of(1, i), 1, 0, segment_at[i], S);
         condition_out.set(i, value);
       });
     });
@@ -137,10 +137,10 @@ int forward_condition(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_top(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[1];
-  const rt::Tensor<int64_t> size_2(call, 3, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> grad_top(call, 6, 2, 1);
+  const int64_t S = call.ints[0];
+  const rt::Tensor<int64_t> size_2(call, 0, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 1);
+  const rt::Tensor<opmath_t> grad_top(call, 2, 2, 1);
   rt::Loops<3> outer;
   outer.dim(S, {size_2.stride(0), grad_output.stride(0), grad_top.stride(0)});
   outer.batch(call, nullptr, &grad_output, &grad_top);
@@ -159,9 +159,9 @@ int backward_grad_top(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_ties_top(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t S = call.dims[1];
-    const rt::Tensor<bool> condition_2(call, 5, 2, 1);
-    const rt::Tensor<int64_t> ties_top(call, 7, 2, 1);
+    const int64_t S = call.ints[0];
+    const rt::Tensor<bool> condition_2(call, 0, 2, 1);
+    const rt::Tensor<int64_t> ties_top(call, 1, 2, 1);
     rt::Loops<2> outer;
     outer.dim(S, {condition_2.stride(0), ties_top.stride(0)});
     outer.batch(call, &condition_2, &ties_top);
@@ -173,11 +173,11 @@ int backward_ties_top(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t S = call.dims[1];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<bool> condition(call, 4, 2, 1);
-  const rt::Tensor<int64_t> segment(call, 2, 1);
-  const rt::Tensor<int64_t> ties_top(call, 7, 2, 1);
+  const int64_t S = call.ints[0];
+  const int64_t N = call.ints[1];
+  const rt::Tensor<bool> condition(call, 2, 2, 1);
+  const rt::Tensor<int64_t> segment(call, 3, 1);
+  const rt::Tensor<int64_t> ties_top(call, 1, 2, 1);
   rt::Loops<3> outer;
   outer.batch(call, &condition, nullptr, &ties_top);
   rt::Loops<3> over_n;
@@ -188,7 +188,7 @@ int backward_ties_top(const OpgenCall& call, OpgenHost& host) {
         const auto segment_at = rt::load(segment, point.at[1]);
         const rt::Source<bool> condition_at(condition, point.at[0], columns.step[0], columns.size);
         rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, segment_at, S, 7, 0)) return;
+          if (!rt::inside(host, segment_at, S, 1, 0)) return;
           int64_t part_2;
           if (condition_at[i]) {
             part_2 = 1;
@@ -207,14 +207,14 @@ int backward_ties_top(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[1];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<bool> condition(call, 4, 2, 1);
-  const rt::Tensor<int64_t> segment(call, 2, 1);
-  const rt::Tensor<int64_t> size_2(call, 3, 1);
-  const rt::Tensor<opmath_t> grad_top(call, 6, 2, 1);
-  const rt::Tensor<int64_t> ties_top(call, 7, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 8, 2, 1);
+  const int64_t S = call.ints[1];
+  const int64_t N = call.ints[0];
+  const rt::Tensor<bool> condition(call, 0, 2, 1);
+  const rt::Tensor<int64_t> segment(call, 1, 1);
+  const rt::Tensor<int64_t> size_2(call, 2, 1);
+  const rt::Tensor<opmath_t> grad_top(call, 3, 2, 1);
+  const rt::Tensor<int64_t> ties_top(call, 4, 2, 1);
+  const rt::Tensor<opmath_t> grad_input(call, 5, 2, 1);
   rt::Loops<6> outer;
   outer.dim(N, {condition.stride(0), segment.stride(0), 0, 0, 0, grad_input.stride(0)});
   outer.batch(call, &condition, nullptr, nullptr, &grad_top, &ties_top, &grad_input);
@@ -226,13 +226,13 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&](int64_t i) {
         const bool condition_value = condition_at[i];
         const int64_t segment_value = segment_at[i];
-        const bool part_2 = condition_value && rt::pick(host, size_2, run.at[2], 3, 0, segment_value, S) > 0;
+        const bool part_2 = condition_value && rt::pick(host, size_2, run.at[2], 2, 0, segment_value, S) > 0;
         opmath_t part_3;
         if (part_2) {
           opmath_t part_4;
           if (condition_value) {
-            const opmath_t part_5 = rt::pick(host, grad_top, run.of(3, i), 6, 0, segment_value, S);
-            part_4 = part_5 / rt::pick(host, ties_top, run.of(4, i), 7, 0, segment_value, S);
+            const opmath_t part_5 = rt::pick(host, grad_top, run.of(3, i), 3, 0, segment_value, S);
+            part_4 = part_5 / rt::pick(host, ties_top, run.of(4, i), 4, 0, segment_value, S);
           } else {
             part_4 = 0;
           }

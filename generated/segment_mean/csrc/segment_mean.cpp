@@ -24,13 +24,12 @@ std::tuple<Tensor, Tensor> segment_mean_forward(const Tensor& input, const Tenso
   call.begin();
   call.set_size(1, num_segments);
   call.hold();
-  call.number(num_segments);
   call.allocate("size", Element::int64, {opgen::dim(1, "S")});
   call.allocate("total", Element::compute, {opgen::dim(1, "S"), opgen::batch});
   call.allocate("output", Element::scalar, {opgen::dim(1, "S"), opgen::batch});
-  call.run(0);
-  call.run(1);
-  call.run(2);
+  call.run(0, {2, 1}, {call.size(1), call.size(0)});
+  call.run(1, {3, 0, 1}, {call.size(1), call.size(0)});
+  call.run(2, {3, 2, 4}, {call.size(1)});
   return {call.result("output", Element::scalar), call.result("size", Element::int64)};
 }
 
@@ -44,11 +43,10 @@ Tensor segment_mean_backward(const Tensor& grad_output, const Tensor& input, con
   call.begin();
   call.set_size(1, num_segments);
   call.hold();
-  call.number(num_segments);
   call.allocate("grad_total", Element::compute, {opgen::dim(1, "S"), opgen::batch}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
-  if (mask[0]) call.run(3);
-  if (mask[0]) call.run(4);
+  if (mask[0]) call.run(3, {0, 3, 4}, {call.size(1)});
+  if (mask[0]) call.run(4, {4, 2, 5}, {call.size(0), call.size(1)});
   return call.result("grad_input", Element::scalar, 1, "input");
 }
 

@@ -9,8 +9,8 @@ namespace {
 template <typename opmath_t>
 int forward_size(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t S = call.dims[1];
-    const rt::Tensor<int64_t> size_2(call, 2, 1);
+    const int64_t S = call.ints[0];
+    const rt::Tensor<int64_t> size_2(call, 0, 1);
     rt::Loops<1> outer;
     outer.dim(S, {size_2.stride(0)});
     rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -20,10 +20,10 @@ int forward_size(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t S = call.dims[1];
-  const int64_t N = call.dims[0];
+  const int64_t S = call.ints[0];
+  const int64_t N = call.ints[1];
   const rt::Tensor<int64_t> segment(call, 1, 1);
-  const rt::Tensor<int64_t> size_2(call, 2, 1);
+  const rt::Tensor<int64_t> size_2(call, 0, 1);
   rt::Loops<2> outer;
   rt::Loops<2> over_n;
   over_n.dim(N, {segment.stride(0), 0});
@@ -31,7 +31,7 @@ int forward_size(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         rt::each_in_order(columns.size, [&](int64_t) {
-          if (!rt::inside(host, rt::load(segment, point.at[0]), S, 2, 0)) return;
+          if (!rt::inside(host, rt::load(segment, point.at[0]), S, 0, 0)) return;
           rt::accumulate<rt::Sum>(size_2, point.at[1] + rt::load(segment, point.at[0]) * size_2.stride(0), 1);
         });
       });
@@ -44,8 +44,8 @@ int forward_size(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_total(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t S = call.dims[1];
-    const rt::Tensor<opmath_t> total_2(call, 3, 2, 1);
+    const int64_t S = call.ints[0];
+    const rt::Tensor<opmath_t> total_2(call, 0, 2, 1);
     rt::Loops<1> outer;
     outer.dim(S, {total_2.stride(0)});
     outer.batch(call, &total_2);
@@ -56,11 +56,11 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t S = call.dims[1];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> input(call, 0, 2, 1);
-  const rt::Tensor<int64_t> segment(call, 1, 1);
-  const rt::Tensor<opmath_t> total_2(call, 3, 2, 1);
+  const int64_t S = call.ints[0];
+  const int64_t N = call.ints[1];
+  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
+  const rt::Tensor<int64_t> segment(call, 2, 1);
+  const rt::Tensor<opmath_t> total_2(call, 0, 2, 1);
   rt::Loops<3> outer;
   outer.batch(call, &input, nullptr, &total_2);
   rt::Loops<3> over_n;
@@ -71,7 +71,7 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
         const auto segment_at = rt::load(segment, point.at[1]);
         const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
         rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, segment_at, S, 3, 0)) return;
+          if (!rt::inside(host, segment_at, S, 0, 0)) return;
           rt::accumulate<rt::Sum>(total_2, point.at[2] + i * columns.step[2] + segment_at * total_2.stride(0),
                                   input_at[i]);
         });
@@ -84,10 +84,10 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[1];
-  const rt::Tensor<opmath_t> total_2(call, 3, 2, 1);
-  const rt::Tensor<int64_t> size_2(call, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 4, 2, 1);
+  const int64_t S = call.ints[0];
+  const rt::Tensor<opmath_t> total_2(call, 0, 2, 1);
+  const rt::Tensor<int64_t> size_2(call, 1, 1);
+  const rt::Tensor<opmath_t> output(call, 2, 2, 1);
   rt::Loops<3> outer;
   outer.dim(S, {total_2.stride(0), size_2.stride(0), output.stride(0)});
   outer.batch(call, &total_2, nullptr, &output);
@@ -105,10 +105,10 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_total(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[1];
+  const int64_t S = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 1);
-  const rt::Tensor<int64_t> size_2(call, 3, 1);
-  const rt::Tensor<opmath_t> grad_total(call, 4, 2, 1);
+  const rt::Tensor<int64_t> size_2(call, 1, 1);
+  const rt::Tensor<opmath_t> grad_total(call, 2, 2, 1);
   rt::Loops<3> outer;
   outer.dim(S, {grad_output.stride(0), size_2.stride(0), grad_total.stride(0)});
   outer.batch(call, &grad_output, nullptr, &grad_total);
@@ -129,11 +129,11 @@ int backward_grad_total(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[1];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> grad_total(call, 4, 2, 1);
-  const rt::Tensor<int64_t> segment(call, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 5, 2, 1);
+  const int64_t S = call.ints[1];
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> grad_total(call, 0, 2, 1);
+  const rt::Tensor<int64_t> segment(call, 1, 1);
+  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 1);
   rt::Loops<3> outer;
   outer.dim(N, {0, segment.stride(0), grad_input.stride(0)});
   outer.batch(call, &grad_total, nullptr, &grad_input);
@@ -142,7 +142,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<int64_t> segment_at(segment, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const auto value = rt::pick(host, grad_total, run.of(0, i), 4, 0, segment_at[i], S);
+        const auto value = rt::pick(host, grad_total, run.of(0, i), 0, 0, segment_at[i], S);
         grad_input_out.set(i, value);
       });
     });

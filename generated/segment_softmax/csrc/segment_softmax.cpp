@@ -25,13 +25,12 @@ Tensor segment_softmax_forward(const Tensor& input, const Tensor& segment, int64
   call.begin();
   call.set_size(1, num_segments);
   call.hold();
-  call.number(num_segments);
   call.allocate("top", Element::compute, {opgen::dim(1, "S"), opgen::batch});
   call.allocate("total", Element::compute, {opgen::dim(1, "S"), opgen::batch});
   call.allocate("output", Element::scalar, {opgen::dim(0, "E"), opgen::batch});
-  call.run(0);
-  call.run(1);
-  call.run(2);
+  call.run(0, {2, 0, 1}, {call.size(1), call.size(0)});
+  call.run(1, {3, 1, 0, 2}, {call.size(1), call.size(0)});
+  call.run(2, {1, 0, 2, 3, 4}, {call.size(0), call.size(1)});
   return call.result("output", Element::scalar);
 }
 
@@ -45,11 +44,10 @@ Tensor segment_softmax_backward(const Tensor& grad_output, const Tensor& input, 
   call.begin();
   call.set_size(1, num_segments);
   call.hold();
-  call.number(num_segments);
   call.allocate("dot_output", Element::compute, {opgen::dim(1, "S"), opgen::batch}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "E"), opgen::batch}, mask[0]);
-  if (mask[0]) call.run(3);
-  if (mask[0]) call.run(4);
+  if (mask[0]) call.run(3, {4, 0, 3, 2}, {call.size(1), call.size(0)});
+  if (mask[0]) call.run(4, {3, 0, 4, 2, 5}, {call.size(0), call.size(1)});
   return call.result("grad_input", Element::scalar, 1, "input");
 }
 

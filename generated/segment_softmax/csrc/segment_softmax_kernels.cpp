@@ -9,8 +9,8 @@ namespace {
 template <typename opmath_t>
 int forward_top(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t S = call.dims[1];
-    const rt::Tensor<opmath_t> top(call, 2, 2, 1);
+    const int64_t S = call.ints[0];
+    const rt::Tensor<opmath_t> top(call, 0, 2, 1);
     rt::Loops<1> outer;
     outer.dim(S, {top.stride(0)});
     outer.batch(call, &top);
@@ -21,11 +21,11 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t S = call.dims[1];
-  const int64_t E = call.dims[0];
-  const rt::Tensor<opmath_t> input(call, 0, 2, 1);
-  const rt::Tensor<int64_t> segment(call, 1, 1);
-  const rt::Tensor<opmath_t> top(call, 2, 2, 1);
+  const int64_t S = call.ints[0];
+  const int64_t E = call.ints[1];
+  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
+  const rt::Tensor<int64_t> segment(call, 2, 1);
+  const rt::Tensor<opmath_t> top(call, 0, 2, 1);
   rt::Loops<3> outer;
   outer.batch(call, &input, nullptr, &top);
   rt::Loops<3> over_e;
@@ -36,7 +36,7 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
         const auto segment_at = rt::load(segment, point.at[1]);
         const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
         rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, segment_at, S, 2, 0)) return;
+          if (!rt::inside(host, segment_at, S, 0, 0)) return;
           rt::accumulate<rt::Max>(top, point.at[2] + i * columns.step[2] + segment_at * top.stride(0), input_at[i]);
         });
       });
@@ -49,8 +49,8 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_total(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t S = call.dims[1];
-    const rt::Tensor<opmath_t> total_2(call, 3, 2, 1);
+    const int64_t S = call.ints[0];
+    const rt::Tensor<opmath_t> total_2(call, 0, 2, 1);
     rt::Loops<1> outer;
     outer.dim(S, {total_2.stride(0)});
     outer.batch(call, &total_2);
@@ -61,12 +61,12 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t S = call.dims[1];
-  const int64_t E = call.dims[0];
+  const int64_t S = call.ints[0];
+  const int64_t E = call.ints[1];
   const rt::Tensor<int64_t> segment(call, 1, 1);
-  const rt::Tensor<opmath_t> input(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> top(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> total_2(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> input(call, 2, 2, 1);
+  const rt::Tensor<opmath_t> top(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> total_2(call, 0, 2, 1);
   rt::Loops<4> outer;
   outer.batch(call, nullptr, &input, &top, &total_2);
   rt::Loops<4> over_e;
@@ -78,10 +78,10 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> input_at(input, point.at[1], columns.step[1], columns.size);
         rt::each_in_order(columns.size, [&](int64_t i) {
           const int64_t segment_value = segment_at;
-          if (!rt::inside(host, segment_value, S, 3, 0)) return;
-          rt::accumulate<rt::Sum>(total_2, point.at[3] + i * columns.step[3] + segment_value * total_2.stride(0),
-                                  rt::exp(input_at[i] - (rt::pick(host, top, point.at[2] + i * columns.step[2], 2, 0,
-                                  segment_value, S))));
+          if (!rt::inside(host, segment_value, S, 0, 0)) return;
+          rt::accumulate<rt::Sum>(
+              total_2, point.at[3] + i * columns.step[3] + segment_value * total_2.stride(0),
+              rt::exp(input_at[i] - (rt::pick(host, top, point.at[2] + i * columns.step[2], 3, 0, segment_value, S))));
         });
       });
     });
@@ -92,10 +92,10 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[1];
-  const int64_t E = call.dims[0];
-  const rt::Tensor<int64_t> segment(call, 1, 1);
-  const rt::Tensor<opmath_t> input(call, 0, 2, 1);
+  const int64_t S = call.ints[1];
+  const int64_t E = call.ints[0];
+  const rt::Tensor<int64_t> segment(call, 0, 1);
+  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
   const rt::Tensor<opmath_t> top(call, 2, 2, 1);
   const rt::Tensor<opmath_t> total_2(call, 3, 2, 1);
   const rt::Tensor<opmath_t> output(call, 4, 2, 1);
@@ -122,8 +122,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_dot_output(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t S = call.dims[1];
-    const rt::Tensor<opmath_t> dot_output(call, 4, 2, 1);
+    const int64_t S = call.ints[0];
+    const rt::Tensor<opmath_t> dot_output(call, 0, 2, 1);
     rt::Loops<1> outer;
     outer.dim(S, {dot_output.stride(0)});
     outer.batch(call, &dot_output);
@@ -134,12 +134,12 @@ int backward_dot_output(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t S = call.dims[1];
-  const int64_t E = call.dims[0];
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 3, 2, 1);
-  const rt::Tensor<int64_t> segment(call, 2, 1);
-  const rt::Tensor<opmath_t> dot_output(call, 4, 2, 1);
+  const int64_t S = call.ints[0];
+  const int64_t E = call.ints[1];
+  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 1);
+  const rt::Tensor<opmath_t> output(call, 2, 2, 1);
+  const rt::Tensor<int64_t> segment(call, 3, 1);
+  const rt::Tensor<opmath_t> dot_output(call, 0, 2, 1);
   rt::Loops<4> outer;
   outer.batch(call, &grad_output, &output, nullptr, &dot_output);
   rt::Loops<4> over_e;
@@ -151,7 +151,7 @@ int backward_dot_output(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         const rt::Source<opmath_t> output_at(output, point.at[1], columns.step[1], columns.size);
         rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, segment_at, S, 4, 0)) return;
+          if (!rt::inside(host, segment_at, S, 0, 0)) return;
           rt::accumulate<rt::Sum>(dot_output, point.at[3] + i * columns.step[3] + segment_at * dot_output.stride(0),
                                   grad_output_at[i] * output_at[i]);
         });
@@ -164,13 +164,13 @@ int backward_dot_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[1];
-  const int64_t E = call.dims[0];
-  const rt::Tensor<opmath_t> output(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> dot_output(call, 4, 2, 1);
-  const rt::Tensor<int64_t> segment(call, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 5, 2, 1);
+  const int64_t S = call.ints[1];
+  const int64_t E = call.ints[0];
+  const rt::Tensor<opmath_t> output(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 1);
+  const rt::Tensor<opmath_t> dot_output(call, 2, 2, 1);
+  const rt::Tensor<int64_t> segment(call, 3, 1);
+  const rt::Tensor<opmath_t> grad_input(call, 4, 2, 1);
   rt::Loops<5> outer;
   outer.dim(E, {output.stride(0), grad_output.stride(0), 0, segment.stride(0), grad_input.stride(0)});
   outer.batch(call, &output, &grad_output, &dot_output, nullptr, &grad_input);
@@ -181,7 +181,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<int64_t> segment_at(segment, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t part_2 = rt::pick(host, dot_output, run.of(2, i), 4, 0, segment_at[i], S);
+        const opmath_t part_2 = rt::pick(host, dot_output, run.of(2, i), 2, 0, segment_at[i], S);
         grad_input_out.set(i, output_at[i] * (grad_output_at[i] - part_2));
       });
     });

@@ -20,9 +20,8 @@ Tensor segment_sum_forward(const Tensor& input, const Tensor& segment, int64_t n
   call.begin();
   call.set_size(1, num_segments);
   call.hold();
-  call.number(num_segments);
   call.allocate("output", Element::compute, {opgen::dim(1, "S"), opgen::batch});
-  call.run(0);
+  call.run(0, {2, 0, 1}, {call.size(1), call.size(0)});
   return call.result("output", Element::scalar);
 }
 
@@ -35,9 +34,8 @@ Tensor segment_sum_backward(const Tensor& grad_output, const Tensor& input, cons
   call.begin();
   call.set_size(1, num_segments);
   call.hold();
-  call.number(num_segments);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
-  if (mask[0]) call.run(1);
+  if (mask[0]) call.run(1, {0, 2, 3}, {call.size(0), call.size(1)});
   return call.result("grad_input", Element::scalar, 1, "input");
 }
 

@@ -9,8 +9,8 @@ namespace {
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   {
-    const int64_t S = call.dims[1];
-    const rt::Tensor<opmath_t> output(call, 2, 2, 1);
+    const int64_t S = call.ints[0];
+    const rt::Tensor<opmath_t> output(call, 0, 2, 1);
     rt::Loops<1> outer;
     outer.dim(S, {output.stride(0)});
     outer.batch(call, &output);
@@ -21,11 +21,11 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t S = call.dims[1];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> input(call, 0, 2, 1);
-  const rt::Tensor<int64_t> segment(call, 1, 1);
-  const rt::Tensor<opmath_t> output(call, 2, 2, 1);
+  const int64_t S = call.ints[0];
+  const int64_t N = call.ints[1];
+  const rt::Tensor<opmath_t> input(call, 1, 2, 1);
+  const rt::Tensor<int64_t> segment(call, 2, 1);
+  const rt::Tensor<opmath_t> output(call, 0, 2, 1);
   rt::Loops<3> outer;
   outer.batch(call, &input, nullptr, &output);
   rt::Loops<3> over_n;
@@ -36,7 +36,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         const auto segment_at = rt::load(segment, point.at[1]);
         const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
         rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, segment_at, S, 2, 0)) return;
+          if (!rt::inside(host, segment_at, S, 0, 0)) return;
           rt::accumulate<rt::Sum>(output, point.at[2] + i * columns.step[2] + segment_at * output.stride(0),
                                   input_at[i]);
         });
@@ -49,11 +49,11 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.dims[1];
-  const int64_t N = call.dims[0];
+  const int64_t S = call.ints[1];
+  const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 1);
-  const rt::Tensor<int64_t> segment(call, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 2, 1);
+  const rt::Tensor<int64_t> segment(call, 1, 1);
+  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 1);
   rt::Loops<3> outer;
   outer.dim(N, {0, segment.stride(0), grad_input.stride(0)});
   outer.batch(call, &grad_output, nullptr, &grad_input);

@@ -20,7 +20,7 @@ std::tuple<Tensor, Tensor> sign_ste_forward(const Tensor& x) {
   call.hold();
   call.allocate("y", Element::scalar, {opgen::batch});
   call.allocate("condition", Element::boolean, {opgen::batch});
-  call.run(0);
+  call.run(0, {0, 1, 2});
   return {call.result("y", Element::scalar), call.result("condition", Element::boolean)};
 }
 
@@ -33,7 +33,7 @@ Tensor sign_ste_backward(const Tensor& grad_y, const Tensor& x, const Tensor& co
   call.begin();
   call.hold();
   call.allocate("grad_x", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(1);
+  if (mask[0]) call.run(1, {2, 0, 3});
   return call.result("grad_x", Element::scalar, 0, "x");
 }
 

@@ -25,8 +25,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> input(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> input(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 1, 0);
   const rt::Tensor<opmath_t> grad_input(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &input, &grad_output, &grad_input);

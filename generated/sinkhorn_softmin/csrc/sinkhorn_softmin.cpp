@@ -21,13 +21,12 @@ std::tuple<Tensor, Tensor> sinkhorn_softmin_forward(const Tensor& x, const Tenso
   call.input("f", f, Element::scalar, {opgen::batch, opgen::dim(2, "N")});
   call.begin();
   call.hold();
-  call.number(eps);
   call.allocate("logsumexp_j_max", Element::compute, {opgen::batch, opgen::dim(0, "M")});
   call.allocate("logsumexp_j_sum", Element::compute, {opgen::batch, opgen::dim(0, "M")});
   call.allocate("logsumexp_j", Element::compute, {opgen::batch, opgen::dim(0, "M")});
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "M")});
-  call.run(0);
-  call.run(1);
+  call.run(0, {0, 1, 2, 3, 4}, {call.size(0), call.size(2), call.size(1)}, {eps});
+  call.run(1, {3, 4, 5, 6}, {call.size(0)}, {eps});
   return {call.result("output", Element::scalar), call.result("logsumexp_j", Element::compute)};
 }
 
@@ -43,7 +42,6 @@ std::tuple<Tensor, Tensor, Tensor> sinkhorn_softmin_backward(const Tensor& grad_
   call.input("logsumexp_j", logsumexp_j, Element::compute, {opgen::batch, opgen::dim(0, "M")});
   call.begin();
   call.hold();
-  call.number(eps);
   call.allocate("grad_logsumexp_j", Element::compute, {opgen::batch, opgen::dim(0, "M")},
                 mask[0] || mask[1] || mask[2]);
   call.allocate("grad_x_sum", Element::compute, {opgen::batch, opgen::dim(0, "M"), opgen::dim(1, "D")}, mask[0]);
@@ -53,12 +51,12 @@ std::tuple<Tensor, Tensor, Tensor> sinkhorn_softmin_backward(const Tensor& grad_
   call.allocate("grad_f_sum", Element::compute, {opgen::batch, opgen::dim(2, "N")}, mask[1] || mask[2]);
   call.allocate("grad_y", Element::scalar, {opgen::batch, opgen::dim(2, "N"), opgen::dim(1, "D")}, mask[1]);
   call.allocate("grad_f", Element::scalar, {opgen::batch, opgen::dim(2, "N")}, mask[2]);
-  if (mask[0] || mask[1] || mask[2]) call.run(2);
-  if (mask[0]) call.run(3);
-  if (mask[0]) call.run(4);
-  if (mask[1] || mask[2]) call.run(5);
-  if (mask[1]) call.run(6);
-  if (mask[2]) call.run(7);
+  if (mask[0] || mask[1] || mask[2]) call.run(2, {0, 5}, {call.size(0)}, {eps});
+  if (mask[0]) call.run(3, {4, 5, 1, 2, 3, 6}, {call.size(0), call.size(1), call.size(2)}, {eps});
+  if (mask[0]) call.run(4, {6, 7}, {call.size(0), call.size(1)});
+  if (mask[1] || mask[2]) call.run(5, {3, 1, 2, 4, 5, 9, 8}, {call.size(2), call.size(1), call.size(0)}, {eps});
+  if (mask[1]) call.run(6, {8, 10}, {call.size(2), call.size(1)});
+  if (mask[2]) call.run(7, {9, 11}, {call.size(2)}, {eps});
   const Tensor grad_x = call.result("grad_x", Element::scalar, 0, "x");
   const Tensor grad_y = call.result("grad_y", Element::scalar, 0, "y");
   const Tensor grad_f = call.result("grad_f", Element::scalar, 0, "f");

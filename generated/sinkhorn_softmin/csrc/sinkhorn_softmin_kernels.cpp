@@ -8,10 +8,10 @@ namespace {
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int forward_logsumexp_j_sum(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[2];
-  const int64_t D = call.dims[1];
+  const int64_t N = call.ints[1];
+  const int64_t D = call.ints[2];
   const auto eps = static_cast<opmath_t>(call.reals[0]);
-  const int64_t M = call.dims[0];
+  const int64_t M = call.ints[0];
   const rt::Tensor<opmath_t> x(call, 0, 3, 0);
   const rt::Tensor<opmath_t> y(call, 1, 3, 0);
   const rt::Tensor<opmath_t> f(call, 2, 2, 0);
@@ -70,11 +70,11 @@ int forward_logsumexp_j_sum(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   const auto eps = static_cast<opmath_t>(call.reals[0]);
-  const int64_t M = call.dims[0];
-  const rt::Tensor<opmath_t> logsumexp_j_max(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> logsumexp_j_sum(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> logsumexp_j(call, 5, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 6, 2, 0);
+  const int64_t M = call.ints[0];
+  const rt::Tensor<opmath_t> logsumexp_j_max(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> logsumexp_j_sum(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> logsumexp_j(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> output(call, 3, 2, 0);
   rt::Loops<4> outer;
   outer.batch(call, &logsumexp_j_max, &logsumexp_j_sum, &logsumexp_j, &output);
   outer.step(0, logsumexp_j_max.stride(1));
@@ -105,9 +105,9 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
   const auto eps = static_cast<opmath_t>(call.reals[0]);
-  const int64_t M = call.dims[0];
+  const int64_t M = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_logsumexp_j(call, 5, 2, 0);
+  const rt::Tensor<opmath_t> grad_logsumexp_j(call, 1, 2, 0);
   rt::Loops<2> outer;
   outer.batch(call, &grad_output, &grad_logsumexp_j);
   outer.dim(M, {grad_output.stride(1), grad_logsumexp_j.stride(1)});
@@ -124,16 +124,16 @@ int backward_grad_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[2];
-  const int64_t D = call.dims[1];
+  const int64_t N = call.ints[2];
+  const int64_t D = call.ints[1];
   const auto eps = static_cast<opmath_t>(call.reals[0]);
-  const int64_t M = call.dims[0];
-  const rt::Tensor<opmath_t> x(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> y(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> f(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> logsumexp_j(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> grad_logsumexp_j(call, 5, 2, 0);
-  const rt::Tensor<opmath_t> grad_x_sum(call, 6, 3, 0);
+  const int64_t M = call.ints[0];
+  const rt::Tensor<opmath_t> x(call, 2, 3, 0);
+  const rt::Tensor<opmath_t> y(call, 3, 3, 0);
+  const rt::Tensor<opmath_t> f(call, 4, 2, 0);
+  const rt::Tensor<opmath_t> logsumexp_j(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> grad_logsumexp_j(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> grad_x_sum(call, 5, 3, 0);
   rt::Loops<8> outer;
   outer.batch(call, &x, &y, &f, &x, &y, &logsumexp_j, &grad_logsumexp_j, &grad_x_sum);
   outer.step(0, x.stride(1));
@@ -205,10 +205,10 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
-  const int64_t M = call.dims[0];
-  const int64_t D = call.dims[1];
-  const rt::Tensor<opmath_t> grad_x_sum(call, 6, 3, 0);
-  const rt::Tensor<opmath_t> grad_x(call, 7, 3, 0);
+  const int64_t M = call.ints[0];
+  const int64_t D = call.ints[1];
+  const rt::Tensor<opmath_t> grad_x_sum(call, 0, 3, 0);
+  const rt::Tensor<opmath_t> grad_x(call, 1, 3, 0);
   rt::Loops<2> outer;
   outer.batch(call, &grad_x_sum, &grad_x);
   outer.dim(M, {grad_x_sum.stride(1), grad_x.stride(1)});
@@ -226,17 +226,17 @@ int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
 int backward_grad_f_sum(const OpgenCall& call, OpgenHost& host) {
-  const int64_t M = call.dims[0];
-  const int64_t D = call.dims[1];
+  const int64_t M = call.ints[2];
+  const int64_t D = call.ints[1];
   const auto eps = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[2];
+  const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> x(call, 1, 3, 0);
   const rt::Tensor<opmath_t> y(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> logsumexp_j(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> grad_logsumexp_j(call, 5, 2, 0);
-  const rt::Tensor<opmath_t> f(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> grad_f_sum(call, 9, 2, 0);
-  const rt::Tensor<opmath_t> grad_y_sum(call, 8, 3, 0);
+  const rt::Tensor<opmath_t> logsumexp_j(call, 3, 2, 0);
+  const rt::Tensor<opmath_t> grad_logsumexp_j(call, 4, 2, 0);
+  const rt::Tensor<opmath_t> f(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> grad_f_sum(call, 5, 2, 0);
+  const rt::Tensor<opmath_t> grad_y_sum(call, 6, 3, 0);
   rt::Loops<9> outer;
   outer.batch(call, &x, &y, &logsumexp_j, &grad_logsumexp_j, &x, &y, &f, &grad_f_sum, &grad_y_sum);
   outer.step(1, y.stride(1));
@@ -311,10 +311,10 @@ int backward_grad_f_sum(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_y(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[2];
-  const int64_t D = call.dims[1];
-  const rt::Tensor<opmath_t> grad_y_sum(call, 8, 3, 0);
-  const rt::Tensor<opmath_t> grad_y(call, 10, 3, 0);
+  const int64_t N = call.ints[0];
+  const int64_t D = call.ints[1];
+  const rt::Tensor<opmath_t> grad_y_sum(call, 0, 3, 0);
+  const rt::Tensor<opmath_t> grad_y(call, 1, 3, 0);
   rt::Loops<2> outer;
   outer.batch(call, &grad_y_sum, &grad_y);
   outer.dim(N, {grad_y_sum.stride(1), grad_y.stride(1)});
@@ -333,9 +333,9 @@ int backward_grad_y(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_f(const OpgenCall& call, OpgenHost& host) {
   const auto eps = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[2];
-  const rt::Tensor<opmath_t> grad_f_sum(call, 9, 2, 0);
-  const rt::Tensor<opmath_t> grad_f(call, 11, 2, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> grad_f_sum(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> grad_f(call, 1, 2, 0);
   rt::Loops<2> outer;
   outer.batch(call, &grad_f_sum, &grad_f);
   outer.dim(N, {grad_f_sum.stride(1), grad_f.stride(1)});

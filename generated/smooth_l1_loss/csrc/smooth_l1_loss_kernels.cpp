@@ -114,10 +114,10 @@ template <typename opmath_t>
 int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
   const auto beta = static_cast<opmath_t>(call.reals[0]);
   const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> difference(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
+  const rt::Tensor<opmath_t> difference(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
+  const rt::Tensor<opmath_t> grad_input(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> grad_target(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &difference, nullptr, &grad_input, &grad_target);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -143,10 +143,10 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
   const auto beta = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> difference(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
+  const rt::Tensor<opmath_t> difference(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
+  const rt::Tensor<opmath_t> grad_input(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> grad_target(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &difference, nullptr, &grad_input, &grad_target);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -172,10 +172,10 @@ int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
   const auto beta = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> difference(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
+  const rt::Tensor<opmath_t> difference(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> grad_input(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> grad_target(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &difference, &grad_output, &grad_input, &grad_target);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {

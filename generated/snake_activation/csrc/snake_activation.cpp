@@ -20,7 +20,7 @@ Tensor snake_activation_forward(const Tensor& input, const Tensor& alpha) {
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
-  call.run(0);
+  call.run(0, {0, 1, 2}, {call.size(0), call.size(1)});
   return call.result("output", Element::scalar);
 }
 
@@ -34,8 +34,8 @@ std::tuple<Tensor, Tensor> snake_activation_backward(const Tensor& grad_output, 
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
   call.allocate("grad_alpha", Element::scalar, {opgen::dim(1, "C")}, mask[1]);
-  if (mask[0]) call.run(1);
-  if (mask[1]) call.run(2);
+  if (mask[0]) call.run(1, {2, 1, 0, 3}, {call.size(0), call.size(1)});
+  if (mask[1]) call.run(2, {2, 1, 0, 4}, {call.size(1), call.size(0)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
   const Tensor grad_alpha = call.result("grad_alpha", Element::scalar);
   return {grad_input, grad_alpha};

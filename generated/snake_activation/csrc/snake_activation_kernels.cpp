@@ -8,8 +8,8 @@ namespace {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const int64_t C = call.dims[1];
+  const int64_t N = call.ints[0];
+  const int64_t C = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 2);
   const rt::Tensor<opmath_t> alpha(call, 1, 1);
   const rt::Tensor<opmath_t> output(call, 2, 3, 2);
@@ -35,11 +35,11 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const int64_t C = call.dims[1];
-  const rt::Tensor<opmath_t> alpha(call, 2, 1);
+  const int64_t N = call.ints[0];
+  const int64_t C = call.ints[1];
+  const rt::Tensor<opmath_t> alpha(call, 0, 1);
   const rt::Tensor<opmath_t> input(call, 1, 3, 2);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 2);
+  const rt::Tensor<opmath_t> grad_output(call, 2, 3, 2);
   const rt::Tensor<opmath_t> grad_input(call, 3, 3, 2);
   rt::Loops<4> outer;
   outer.dim(N, {0, input.stride(0), grad_output.stride(0), grad_input.stride(0)});
@@ -63,12 +63,12 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_grad_alpha(const OpgenCall& call, OpgenHost& host) {
-  const int64_t C = call.dims[1];
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> alpha(call, 2, 1);
+  const int64_t C = call.ints[0];
+  const int64_t N = call.ints[1];
+  const rt::Tensor<opmath_t> alpha(call, 0, 1);
   const rt::Tensor<opmath_t> input(call, 1, 3, 2);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> grad_alpha(call, 4, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 2, 3, 2);
+  const rt::Tensor<opmath_t> grad_alpha(call, 3, 1);
   rt::Loops<4> outer;
   outer.dim(C, {alpha.stride(0), input.stride(1), grad_output.stride(1), grad_alpha.stride(0)});
   rt::Loops<4> over_n_batch;

@@ -27,7 +27,7 @@ Tensor so3_exp_act_forward(const Tensor& rotation, const Tensor& point) {
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch, opgen::fixed(3)});
-  call.run(0);
+  call.run(0, {0, 1, 2});
   return call.result("output", Element::scalar);
 }
 
@@ -52,11 +52,11 @@ std::tuple<Tensor, Tensor> so3_exp_act_backward(const Tensor& grad_output, const
   call.allocate("grad_s", Element::compute, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_rotation", Element::scalar, {opgen::batch, opgen::fixed(3)}, mask[0] || mask[1]);
   call.allocate("grad_point", Element::scalar, {opgen::batch, opgen::fixed(3)}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(1);
-  if (mask[0] || mask[1]) call.run(2);
-  if (mask[0] || mask[1]) call.run(3);
-  if (mask[0] || mask[1]) call.run(4);
-  if (mask[0] || mask[1]) call.run(5);
+  if (mask[0] || mask[1]) call.run(1, {1, 3, 4, 5, 6});
+  if (mask[0] || mask[1]) call.run(2, {1, 2, 7});
+  if (mask[0] || mask[1]) call.run(3, {6, 0, 1, 7, 8, 9, 10, 11});
+  if (mask[0] || mask[1]) call.run(4, {0, 1, 7, 3, 4, 12, 13});
+  if (mask[0] || mask[1]) call.run(5, {5, 0, 8, 9, 2, 1, 3, 4, 10, 11, 12, 13, 14, 15});
   const Tensor grad_rotation = mask[0] ? call.result("grad_rotation", Element::scalar, 0, "rotation") : Tensor();
   const Tensor grad_point = mask[1] ? call.result("grad_point", Element::scalar, 0, "point") : Tensor();
   return {grad_rotation, grad_point};

@@ -47,27 +47,12 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> point_2_at(point_2, run.at[3], run.step[3], run.size);
         rt::Sink<opmath_t> output_out(output, run.at[14], run.step[14], run.size);
         rt::each(run.size, [&](int64_t i) {
-          const opmath_t rotation_value_2 = rt::load(rotation, run.at[1] + rt::mod(over_i.index(run, 0, i) + 1,
-                                                     3) * rotation.stride(1));
-          const opmath_t rotation_value_3 = rt::load(rotation, run.at[2] + rt::mod(over_i.index(run, 0, i) + 2,
-                                                     3) * rotation.stride(1));
+          const opmath_t rotation_value_2 =
+              rt::load(rotation, run.at[1] + rt::mod(over_i.index(run, 0, i) + 1, 3) * rotation.stride(1));
+          const opmath_t rotation_value_3 =
+              rt::load(rotation, run.at[2] + rt::mod(over_i.index(run, 0, i) + 2, 3) * rotation.stride(1));
           const opmath_t part_6 = point_2_at[i];
-          output_out.set(i, part_6 + a * (rotation_value_2 * rt::load(point_2, run.at[4] + rt::mod(over_i.index(run, 0,
-                         i) + 2, 3) * point_2.stride(1)) - rotation_value_3 * rt::load(point_2,
-                         run.at[5] + rt::mod(over_i.index(run, 0, i) + 1,
-                         3) * point_2.stride(1))) + b * (rotation_value_2 * (rt::load(rotation,
-                         run.at[6] + rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 1,
-                         3) * rotation.stride(1)) * rt::load(point_2, run.at[7] + rt::mod(rt::mod(over_i.index(run, 0,
-                         i) + 2, 3) + 2, 3) * point_2.stride(1)) - rt::load(rotation,
-                         run.at[8] + rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 2,
-                         3) * rotation.stride(1)) * rt::load(point_2, run.at[9] + rt::mod(rt::mod(over_i.index(run, 0,
-                         i) + 2, 3) + 1, 3) * point_2.stride(1))) - rotation_value_3 * (rt::load(rotation,
-                         run.at[10] + rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 1,
-                         3) * rotation.stride(1)) * rt::load(point_2, run.at[11] + rt::mod(rt::mod(over_i.index(run, 0,
-                         i) + 1, 3) + 2, 3) * point_2.stride(1)) - rt::load(rotation,
-                         run.at[12] + rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 2,
-                         3) * rotation.stride(1)) * rt::load(point_2, run.at[13] + rt::mod(rt::mod(over_i.index(run, 0,
-                         i) + 1, 3) + 1, 3) * point_2.stride(1)))));
+          output_out.set(i, part_6 + a * (rotation_value_2 * rt::load(point_2, run.at[4] + rt::mod(over_i.index(run, 0, i) + 2, 3) * point_2.stride(1)) - rotation_value_3 * rt::load(point_2, run.at[5] + rt::mod(over_i.index(run, 0, i) + 1, 3) * point_2.stride(1))) + b * (rotation_value_2 * (rt::load(rotation, run.at[6] + rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 1, 3) * rotation.stride(1)) * rt::load(point_2, run.at[7] + rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 2, 3) * point_2.stride(1)) - rt::load(rotation, run.at[8] + rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 2, 3) * rotation.stride(1)) * rt::load(point_2, run.at[9] + rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 1, 3) * point_2.stride(1))) - rotation_value_3 * (rt::load(rotation, run.at[10] + rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 1, 3) * rotation.stride(1)) * rt::load(point_2, run.at[11] + rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 2, 3) * point_2.stride(1)) - rt::load(rotation, run.at[12] + rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 2, 3) * rotation.stride(1)) * rt::load(point_2, run.at[13] + rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 1, 3) * point_2.stride(1)))));
         });
       });
     });
@@ -78,11 +63,11 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_b(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> rotation(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> s(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> norm_s_squares(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> a(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> b(call, 6, 1, 0);
+  const rt::Tensor<opmath_t> rotation(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> s(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> norm_s_squares(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> a(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> b(call, 4, 1, 0);
   rt::Loops<5> outer;
   outer.batch(call, &rotation, &s, &norm_s_squares, &a, &b);
   rt::Loops<5> over_i;
@@ -121,9 +106,9 @@ int backward_b(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_cross(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> rotation(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> point_2(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> cross(call, 7, 2, 0);
+  const rt::Tensor<opmath_t> rotation(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> point_2(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> cross(call, 2, 2, 0);
   rt::Loops<5> outer;
   outer.batch(call, &rotation, &point_2, &rotation, &point_2, &cross);
   outer.dim(3, {0, 0, 0, 0, cross.stride(1)}, true);
@@ -131,12 +116,11 @@ int backward_cross(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> cross_out(cross, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&](int64_t i) {
-        const auto value = rt::load(rotation, run.of(0, i) + rt::mod(outer.index(run, 0, i) + 1,
-                                    3) * rotation.stride(1)) * rt::load(point_2, run.of(1, i) + rt::mod(outer.index(run,
-                                    0, i) + 2, 3) * point_2.stride(1)) - rt::load(rotation, run.of(2,
-                                    i) + rt::mod(outer.index(run, 0, i) + 2,
-                                    3) * rotation.stride(1)) * rt::load(point_2, run.of(3, i) + rt::mod(outer.index(run,
-                                    0, i) + 1, 3) * point_2.stride(1));
+        const auto value = rt::load(
+            rotation, run.of(0, i) + rt::mod(outer.index(run, 0, i) + 1, 3) * rotation.stride(1)) * rt::load(point_2,
+            run.of(1, i) + rt::mod(outer.index(run, 0, i) + 2, 3) * point_2.stride(1)) - rt::load(rotation,
+            run.of(2, i) + rt::mod(outer.index(run, 0, i) + 2, 3) * rotation.stride(1)) * rt::load(point_2,
+            run.of(3, i) + rt::mod(outer.index(run, 0, i) + 1, 3) * point_2.stride(1));
         cross_out.set(i, value);
       });
     });
@@ -147,14 +131,14 @@ int backward_cross(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_grad_rotation_twice_1(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> b(call, 6, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> rotation(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> cross(call, 7, 2, 0);
-  const rt::Tensor<opmath_t> grad_cross_twice(call, 8, 2, 0);
-  const rt::Tensor<opmath_t> grad_cross_twice_1(call, 9, 2, 0);
-  const rt::Tensor<opmath_t> grad_rotation_twice(call, 10, 2, 0);
-  const rt::Tensor<opmath_t> grad_rotation_twice_1(call, 11, 2, 0);
+  const rt::Tensor<opmath_t> b(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> rotation(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> cross(call, 3, 2, 0);
+  const rt::Tensor<opmath_t> grad_cross_twice(call, 4, 2, 0);
+  const rt::Tensor<opmath_t> grad_cross_twice_1(call, 5, 2, 0);
+  const rt::Tensor<opmath_t> grad_rotation_twice(call, 6, 2, 0);
+  const rt::Tensor<opmath_t> grad_rotation_twice_1(call, 7, 2, 0);
   rt::Loops<10> outer;
   outer.batch(call, &b, &grad_output, &rotation, &rotation, &cross, &cross, &grad_cross_twice, &grad_cross_twice_1,
               &grad_rotation_twice, &grad_rotation_twice_1);
@@ -180,8 +164,8 @@ int backward_grad_rotation_twice_1(const OpgenCall& call, OpgenHost& host) {
           const bool t_3 = rt::mod(over_i.index(run, 0, i) + 1 - outer.index(row, 0, 0), 3) == 0;
           opmath_t part_2;
           if (t_2) {
-            const opmath_t part_3 = rt::load(rotation, run.at[2] + rt::mod(over_i.index(run, 0, i) + 1,
-                                             3) * rotation.stride(1));
+            const opmath_t part_3 =
+                rt::load(rotation, run.at[2] + rt::mod(over_i.index(run, 0, i) + 1, 3) * rotation.stride(1));
             part_2 = grad_twice * part_3;
           } else {
             part_2 = 0;
@@ -189,8 +173,8 @@ int backward_grad_rotation_twice_1(const OpgenCall& call, OpgenHost& host) {
           grad_cross_twice_value_fold.add(lane, part_2);
           opmath_t part_4;
           if (t_3) {
-            const opmath_t part_5 = rt::load(rotation, run.at[3] + rt::mod(over_i.index(run, 0, i) + 2,
-                                             3) * rotation.stride(1));
+            const opmath_t part_5 =
+                rt::load(rotation, run.at[3] + rt::mod(over_i.index(run, 0, i) + 2, 3) * rotation.stride(1));
             part_4 = -(grad_twice * part_5);
           } else {
             part_4 = 0;
@@ -198,8 +182,8 @@ int backward_grad_rotation_twice_1(const OpgenCall& call, OpgenHost& host) {
           grad_cross_twice_1_value_fold.add(lane, part_4);
           opmath_t part_6;
           if (t_3) {
-            const opmath_t part_7 = rt::load(cross, run.at[4] + rt::mod(over_i.index(run, 0, i) + 2,
-                                             3) * cross.stride(1));
+            const opmath_t part_7 =
+                rt::load(cross, run.at[4] + rt::mod(over_i.index(run, 0, i) + 2, 3) * cross.stride(1));
             part_6 = grad_twice * part_7;
           } else {
             part_6 = 0;
@@ -207,8 +191,8 @@ int backward_grad_rotation_twice_1(const OpgenCall& call, OpgenHost& host) {
           grad_rotation_twice_value_fold.add(lane, part_6);
           opmath_t part_8;
           if (t_2) {
-            const opmath_t part_9 = rt::load(cross, run.at[5] + rt::mod(over_i.index(run, 0, i) + 1,
-                                             3) * cross.stride(1));
+            const opmath_t part_9 =
+                rt::load(cross, run.at[5] + rt::mod(over_i.index(run, 0, i) + 1, 3) * cross.stride(1));
             part_8 = -(grad_twice * part_9);
           } else {
             part_8 = 0;
@@ -238,11 +222,11 @@ template <typename opmath_t>
 int backward_grad_s(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
   const rt::Tensor<opmath_t> rotation(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> cross(call, 7, 2, 0);
+  const rt::Tensor<opmath_t> cross(call, 2, 2, 0);
   const rt::Tensor<opmath_t> s(call, 3, 1, 0);
   const rt::Tensor<opmath_t> norm_s_squares(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_norm_s(call, 12, 1, 0);
-  const rt::Tensor<opmath_t> grad_s(call, 13, 1, 0);
+  const rt::Tensor<opmath_t> grad_norm_s(call, 5, 1, 0);
+  const rt::Tensor<opmath_t> grad_s(call, 6, 1, 0);
   rt::Loops<10> outer;
   outer.batch(call, &grad_output, &rotation, &cross, &rotation, &cross, &cross, &s, &norm_s_squares, &grad_norm_s,
               &grad_s);
@@ -257,11 +241,7 @@ int backward_grad_s(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> cross_at_3(cross, run.at[5], run.step[5], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const opmath_t grad_output_value = grad_output_at[i];
-          grad_b_fold.add(lane, grad_output_value * (rt::load(rotation, run.at[1] + rt::mod(over_i.index(run, 0, i) + 1,
-                          3) * rotation.stride(1)) * rt::load(cross, run.at[2] + rt::mod(over_i.index(run, 0, i) + 2,
-                          3) * cross.stride(1)) - rt::load(rotation, run.at[3] + rt::mod(over_i.index(run, 0, i) + 2,
-                          3) * rotation.stride(1)) * rt::load(cross, run.at[4] + rt::mod(over_i.index(run, 0, i) + 1,
-                          3) * cross.stride(1))));
+          grad_b_fold.add(lane, grad_output_value * (rt::load(rotation, run.at[1] + rt::mod(over_i.index(run, 0, i) + 1, 3) * rotation.stride(1)) * rt::load(cross, run.at[2] + rt::mod(over_i.index(run, 0, i) + 2, 3) * cross.stride(1)) - rt::load(rotation, run.at[3] + rt::mod(over_i.index(run, 0, i) + 2, 3) * rotation.stride(1)) * rt::load(cross, run.at[4] + rt::mod(over_i.index(run, 0, i) + 1, 3) * cross.stride(1))));
           grad_a_fold.add(lane, grad_output_value * cross_at_3[i]);
         });
         grad_b_fold.ran(run.size);
@@ -312,20 +292,20 @@ int backward_grad_s(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> a(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_cross_twice(call, 8, 2, 0);
-  const rt::Tensor<opmath_t> grad_cross_twice_1(call, 9, 2, 0);
-  const rt::Tensor<opmath_t> point_2(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> rotation(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> s(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> norm_s_squares(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_rotation_twice(call, 10, 2, 0);
-  const rt::Tensor<opmath_t> grad_rotation_twice_1(call, 11, 2, 0);
-  const rt::Tensor<opmath_t> grad_norm_s(call, 12, 1, 0);
-  const rt::Tensor<opmath_t> grad_s(call, 13, 1, 0);
-  const rt::Tensor<opmath_t> grad_rotation(call, 14, 2, 0);
-  const rt::Tensor<opmath_t> grad_point(call, 15, 2, 0);
+  const rt::Tensor<opmath_t> a(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> grad_cross_twice(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> grad_cross_twice_1(call, 3, 2, 0);
+  const rt::Tensor<opmath_t> point_2(call, 4, 2, 0);
+  const rt::Tensor<opmath_t> rotation(call, 5, 2, 0);
+  const rt::Tensor<opmath_t> s(call, 6, 1, 0);
+  const rt::Tensor<opmath_t> norm_s_squares(call, 7, 1, 0);
+  const rt::Tensor<opmath_t> grad_rotation_twice(call, 8, 2, 0);
+  const rt::Tensor<opmath_t> grad_rotation_twice_1(call, 9, 2, 0);
+  const rt::Tensor<opmath_t> grad_norm_s(call, 10, 1, 0);
+  const rt::Tensor<opmath_t> grad_s(call, 11, 1, 0);
+  const rt::Tensor<opmath_t> grad_rotation(call, 12, 2, 0);
+  const rt::Tensor<opmath_t> grad_point(call, 13, 2, 0);
   rt::Loops<18> outer;
   outer.batch(call, &a, &grad_output, &grad_cross_twice, &grad_cross_twice_1, &point_2, &point_2, &rotation, &rotation,
               &s, &norm_s_squares, &rotation, &grad_rotation_twice, &grad_rotation_twice_1, &grad_norm_s, &grad_s,
@@ -360,8 +340,8 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
           const bool t_17 = rt::mod(over_i.index(run, 0, i) + 2 - outer.index(row, 0, 0), 3) == 0;
           opmath_t part_3;
           if (t_16) {
-            const opmath_t part_4 = rt::load(point_2, run.at[4] + rt::mod(over_i.index(run, 0, i) + 2,
-                                             3) * point_2.stride(1));
+            const opmath_t part_4 =
+                rt::load(point_2, run.at[4] + rt::mod(over_i.index(run, 0, i) + 2, 3) * point_2.stride(1));
             part_3 = grad_cross * part_4;
           } else {
             part_3 = 0;
@@ -369,8 +349,8 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
           grad_rotation_cross_fold.add(lane, part_3);
           opmath_t part_5;
           if (t_17) {
-            const opmath_t part_6 = rt::load(point_2, run.at[5] + rt::mod(over_i.index(run, 0, i) + 1,
-                                             3) * point_2.stride(1));
+            const opmath_t part_6 =
+                rt::load(point_2, run.at[5] + rt::mod(over_i.index(run, 0, i) + 1, 3) * point_2.stride(1));
             part_5 = -(grad_cross * part_6);
           } else {
             part_5 = 0;
@@ -378,8 +358,8 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
           grad_rotation_cross_1_fold.add(lane, part_5);
           opmath_t part_7;
           if (t_17) {
-            const opmath_t part_8 = rt::load(rotation, run.at[6] + rt::mod(over_i.index(run, 0, i) + 1,
-                                             3) * rotation.stride(1));
+            const opmath_t part_8 =
+                rt::load(rotation, run.at[6] + rt::mod(over_i.index(run, 0, i) + 1, 3) * rotation.stride(1));
             part_7 = grad_cross * part_8;
           } else {
             part_7 = 0;
@@ -387,8 +367,8 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
           grad_point_cross_fold.add(lane, part_7);
           opmath_t part_9;
           if (t_16) {
-            const opmath_t part_10 = rt::load(rotation, run.at[7] + rt::mod(over_i.index(run, 0, i) + 2,
-                                              3) * rotation.stride(1));
+            const opmath_t part_10 =
+                rt::load(rotation, run.at[7] + rt::mod(over_i.index(run, 0, i) + 2, 3) * rotation.stride(1));
             part_9 = -(grad_cross * part_10);
           } else {
             part_9 = 0;

@@ -18,9 +18,8 @@ Tensor softmax_forward(const Tensor& input, double temperature) {
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "N")});
   call.begin();
   call.hold();
-  call.number(temperature);
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "N")});
-  call.run(0);
+  call.run(0, {0, 1}, {call.size(0)}, {temperature});
   return call.result("output", Element::scalar);
 }
 
@@ -32,9 +31,8 @@ Tensor softmax_backward(const Tensor& grad_output, const Tensor& input, const Te
   call.input("output", output, Element::scalar, {opgen::batch, opgen::dim(0, "N")});
   call.begin();
   call.hold();
-  call.number(temperature);
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "N")}, mask[0]);
-  if (mask[0]) call.run(1);
+  if (mask[0]) call.run(1, {0, 2, 3}, {call.size(0)}, {temperature});
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 

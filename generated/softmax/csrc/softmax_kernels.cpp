@@ -9,7 +9,7 @@ namespace {
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[0];
+  const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
   const rt::Tensor<opmath_t> output(call, 1, 2, 0);
   rt::Loops<2> outer;
@@ -55,10 +55,10 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[0];
+  const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 3, 2, 0);
+  const rt::Tensor<opmath_t> output(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &grad_output, &output, &grad_input);
   rt::Loops<3> over_n;

@@ -18,9 +18,8 @@ Tensor softplus_forward(const Tensor& input, double beta) {
   call.input("input", input, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(beta);
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(0);
+  call.run(0, {0, 1}, {}, {beta});
   return call.result("output", Element::scalar);
 }
 
@@ -30,9 +29,8 @@ Tensor softplus_backward(const Tensor& grad_output, const Tensor& input, double 
   call.input("input", input, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(beta);
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(1);
+  if (mask[0]) call.run(1, {0, 1, 2}, {}, {beta});
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 

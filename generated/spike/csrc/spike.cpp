@@ -18,9 +18,8 @@ Tensor spike_forward(const Tensor& membrane, double threshold) {
   call.input("membrane", membrane, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(threshold);
   call.allocate("spikes", Element::scalar, {opgen::batch});
-  call.run(0);
+  call.run(0, {0, 1}, {}, {threshold});
   return call.result("spikes", Element::scalar);
 }
 
@@ -31,9 +30,8 @@ Tensor spike_backward(const Tensor& grad_spikes, const Tensor& membrane, double 
   call.input("membrane", membrane, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.number(threshold);
   call.allocate("grad_membrane", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(1);
+  if (mask[0]) call.run(1, {0, 1, 2}, {}, {threshold});
   return call.result("grad_membrane", Element::scalar, 0, "membrane");
 }
 

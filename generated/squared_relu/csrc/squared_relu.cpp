@@ -19,7 +19,7 @@ Tensor squared_relu_forward(const Tensor& input) {
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(0);
+  call.run(0, {0, 1});
   return call.result("output", Element::scalar);
 }
 
@@ -30,7 +30,7 @@ Tensor squared_relu_backward(const Tensor& grad_output, const Tensor& input, con
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0]);
-  if (mask[0]) call.run(1);
+  if (mask[0]) call.run(1, {1, 0, 2});
   return call.result("grad_input", Element::scalar, 0, "input");
 }
 

@@ -20,7 +20,7 @@ Tensor swiglu_forward(const Tensor& gate, const Tensor& up) {
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(0);
+  call.run(0, {1, 0, 2});
   return call.result("output", Element::scalar);
 }
 
@@ -34,7 +34,7 @@ std::tuple<Tensor, Tensor> swiglu_backward(const Tensor& grad_output, const Tens
   call.hold();
   call.allocate("grad_gate", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_up", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  if (mask[0] || mask[1]) call.run(1);
+  if (mask[0] || mask[1]) call.run(1, {1, 0, 2, 3, 4});
   const Tensor grad_gate = mask[0] ? call.result("grad_gate", Element::scalar, 0, "gate") : Tensor();
   const Tensor grad_up = mask[1] ? call.result("grad_up", Element::scalar, 0, "up") : Tensor();
   return {grad_gate, grad_up};

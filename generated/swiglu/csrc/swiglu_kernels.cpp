@@ -8,8 +8,8 @@ namespace {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> up(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> gate(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> up(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> gate(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &up, &gate, &output);
@@ -27,8 +27,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_up(const OpgenCall& call, OpgenHost& host) {
-  const rt::Tensor<opmath_t> gate(call, 1, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> gate(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 1, 0);
   const rt::Tensor<opmath_t> up(call, 2, 1, 0);
   const rt::Tensor<opmath_t> grad_gate(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_up(call, 4, 1, 0);

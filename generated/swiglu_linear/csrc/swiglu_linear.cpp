@@ -28,7 +28,7 @@ std::tuple<Tensor, Tensor, Tensor> swiglu_linear_forward(const Tensor& input, co
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.set("gate", call.rows_by_rows("input", "weight_gate", nullptr, Element::scalar));
   call.set("up", call.rows_by_rows("input", "weight_up", nullptr, Element::scalar));
-  call.run(0);
+  call.run(0, {4, 3, 5}, {call.size(1)});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor gate = call.result("gate", Element::compute);
   const Tensor up = call.result("up", Element::compute);
@@ -55,12 +55,12 @@ std::tuple<Tensor, Tensor, Tensor> swiglu_linear_backward(const Tensor& grad_out
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "K")}, mask[0]);
   call.reserve("grad_weight_gate");
   call.reserve("grad_weight_up");
-  if (mask[0] || mask[1] || mask[2]) call.run(1);
+  if (mask[0] || mask[1] || mask[2]) call.run(1, {0, 4, 6, 5, 7}, {call.size(1)});
   if (mask[0]) call.set("grad_input_up", call.contract("...a,ab->...b", "grad_up", "weight_up", Element::compute));
   if (mask[0]) {
     call.set("grad_input_gate", call.contract("...a,ab->...b", "grad_gate", "weight_gate", Element::compute));
   }
-  if (mask[0]) call.run(2);
+  if (mask[0]) call.run(2, {8, 9, 10}, {call.size(0)});
   if (mask[1]) call.set("grad_weight_gate", call.contract("...a,...b->ab", "grad_gate", "input", Element::compute));
   if (mask[2]) call.set("grad_weight_up", call.contract("...a,...b->ab", "grad_up", "input", Element::compute));
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");

@@ -8,10 +8,10 @@ namespace {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
-  const rt::Tensor<opmath_t> up(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> gate(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 5, 2, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> up(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> gate(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> output(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &up, &gate, &output);
   outer.dim(N, {up.stride(1), gate.stride(1), output.stride(1)});
@@ -29,12 +29,12 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_gate(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[1];
+  const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> gate(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> up(call, 5, 2, 0);
-  const rt::Tensor<opmath_t> grad_up(call, 6, 2, 0);
-  const rt::Tensor<opmath_t> grad_gate(call, 7, 2, 0);
+  const rt::Tensor<opmath_t> gate(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> up(call, 3, 2, 0);
+  const rt::Tensor<opmath_t> grad_up(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> grad_gate(call, 4, 2, 0);
   rt::Loops<5> outer;
   outer.batch(call, &grad_output, &gate, &up, &grad_up, &grad_gate);
   outer.step(0, grad_output.stride(1));
@@ -66,10 +66,10 @@ int backward_grad_gate(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t K = call.dims[0];
-  const rt::Tensor<opmath_t> grad_input_up(call, 8, 2, 0);
-  const rt::Tensor<opmath_t> grad_input_gate(call, 9, 2, 0);
-  const rt::Tensor<opmath_t> grad_input(call, 10, 2, 0);
+  const int64_t K = call.ints[0];
+  const rt::Tensor<opmath_t> grad_input_up(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> grad_input_gate(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> grad_input(call, 2, 2, 0);
   rt::Loops<3> outer;
   outer.batch(call, &grad_input_up, &grad_input_gate, &grad_input);
   outer.dim(K, {grad_input_up.stride(1), grad_input_gate.stride(1), grad_input.stride(1)});

@@ -8,15 +8,15 @@ namespace {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_0_other_squares(const OpgenCall& call, OpgenHost& host) {
-  const auto eps = static_cast<opmath_t>(call.reals[1]);
-  const int64_t D = call.dims[0];
+  const auto eps = static_cast<opmath_t>(call.reals[0]);
+  const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> anchor(call, 0, 2, 0);
   const rt::Tensor<opmath_t> positive(call, 1, 2, 0);
   const rt::Tensor<opmath_t> negative(call, 2, 2, 0);
   const rt::Tensor<opmath_t> near_squares(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> far_squares(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> other_squares(call, 6, 1, 0);
-  const rt::Tensor<opmath_t> near(call, 4, 1, 0);
+  const rt::Tensor<opmath_t> far_squares(call, 4, 1, 0);
+  const rt::Tensor<opmath_t> other_squares(call, 5, 1, 0);
+  const rt::Tensor<opmath_t> near(call, 6, 1, 0);
   rt::Loops<7> outer;
   outer.batch(call, &anchor, &positive, &negative, &near_squares, &far_squares, &other_squares, &near);
   rt::Loops<7> over_d;
@@ -62,10 +62,10 @@ template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> near_squares(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> far_squares(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> other_squares(call, 6, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 7, 0);
+  const rt::Tensor<opmath_t> near_squares(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> far_squares(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> other_squares(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> output(call, 3, 0);
   rt::Loops<4> outer;
   rt::Loops<4> over_batch;
   over_batch.batch(call, &near_squares, &far_squares, &other_squares, nullptr);
@@ -92,66 +92,14 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
-int forward_1_other_squares(const OpgenCall& call, OpgenHost& host) {
-  const auto eps = static_cast<opmath_t>(call.reals[1]);
-  const int64_t D = call.dims[0];
-  const rt::Tensor<opmath_t> anchor(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> positive(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> negative(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> near_squares(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> far_squares(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> other_squares(call, 6, 1, 0);
-  const rt::Tensor<opmath_t> near(call, 4, 1, 0);
-  rt::Loops<7> outer;
-  outer.batch(call, &anchor, &positive, &negative, &near_squares, &far_squares, &other_squares, &near);
-  rt::Loops<7> over_d;
-  over_d.dim(D, {anchor.stride(1), positive.stride(1), negative.stride(1), 0, 0, 0, 0});
-  rt::parallel(host, outer.count, over_d.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> near_squares_value_fold;
-      rt::Fold<rt::Sum, opmath_t> far_squares_value_fold;
-      rt::Fold<rt::Sum, opmath_t> other_squares_value_fold;
-      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> anchor_at(anchor, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> positive_at(positive, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> negative_at(negative, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t anchor_value = anchor_at[i];
-          const opmath_t positive_value = positive_at[i];
-          const opmath_t t = anchor_value - positive_value + eps;
-          const opmath_t t_2 = -negative_at[i];
-          const opmath_t t_3 = anchor_value + t_2 + eps;
-          const opmath_t t_4 = positive_value + t_2 + eps;
-          near_squares_value_fold.add(lane, t * t);
-          far_squares_value_fold.add(lane, t_3 * t_3);
-          other_squares_value_fold.add(lane, t_4 * t_4);
-        });
-        near_squares_value_fold.ran(run.size);
-        far_squares_value_fold.ran(run.size);
-        other_squares_value_fold.ran(run.size);
-      });
-      const opmath_t near_squares_value = near_squares_value_fold.value();
-      const opmath_t far_squares_value = far_squares_value_fold.value();
-      const opmath_t other_squares_value = other_squares_value_fold.value();
-      rt::store(near_squares, row.at[3], near_squares_value);
-      rt::store(far_squares, row.at[4], far_squares_value);
-      rt::store(other_squares, row.at[5], other_squares_value);
-      rt::store(near, row.at[6], rt::sqrt(near_squares_value));
-    });
-  });
-  return rt::status(host);
-}
-
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> near_squares(call, 3, 1, 0);
-  const rt::Tensor<opmath_t> far_squares(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> other_squares(call, 6, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 7, 0);
+  const rt::Tensor<opmath_t> near_squares(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> far_squares(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> other_squares(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> output(call, 3, 0);
   rt::Loops<4> outer;
   rt::Loops<4> over_batch;
   over_batch.batch(call, &near_squares, &far_squares, &other_squares, nullptr);
@@ -181,9 +129,9 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
-  const auto eps = static_cast<opmath_t>(call.reals[1]);
-  const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const int64_t D = call.dims[0];
+  const auto eps = static_cast<opmath_t>(call.reals[0]);
+  const auto margin = static_cast<opmath_t>(call.reals[1]);
+  const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> anchor(call, 0, 2, 0);
   const rt::Tensor<opmath_t> positive(call, 1, 2, 0);
   const rt::Tensor<opmath_t> negative(call, 2, 2, 0);
@@ -232,16 +180,16 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_3_far(const OpgenCall& call, OpgenHost& host) {
-  const auto eps = static_cast<opmath_t>(call.reals[1]);
-  const int64_t D = call.dims[0];
+  const auto eps = static_cast<opmath_t>(call.reals[0]);
+  const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> anchor(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> negative(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> positive(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> negative(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> positive(call, 2, 2, 0);
   const rt::Tensor<opmath_t> total_2(call, 3, 2, 0);
   const rt::Tensor<opmath_t> total_3(call, 4, 2, 0);
   const rt::Tensor<opmath_t> near_squares(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> far_squares(call, 7, 1, 0);
-  const rt::Tensor<opmath_t> near(call, 6, 1, 0);
+  const rt::Tensor<opmath_t> far_squares(call, 6, 1, 0);
+  const rt::Tensor<opmath_t> near(call, 7, 1, 0);
   const rt::Tensor<opmath_t> far(call, 8, 1, 0);
   rt::Loops<9> outer;
   outer.batch(call, &anchor, &negative, &positive, &total_2, &total_3, &near_squares, &far_squares, &near, &far);
@@ -292,9 +240,9 @@ template <typename opmath_t>
 int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> near_squares(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> far_squares(call, 7, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 9, 0);
+  const rt::Tensor<opmath_t> near_squares(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> far_squares(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> output(call, 2, 0);
   rt::Loops<3> outer;
   rt::Loops<3> over_batch;
   over_batch.batch(call, &near_squares, &far_squares, nullptr);
@@ -320,71 +268,13 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
-int forward_4_far(const OpgenCall& call, OpgenHost& host) {
-  const auto eps = static_cast<opmath_t>(call.reals[1]);
-  const int64_t D = call.dims[0];
-  const rt::Tensor<opmath_t> anchor(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> negative(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> positive(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> total_2(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> total_3(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> near_squares(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> far_squares(call, 7, 1, 0);
-  const rt::Tensor<opmath_t> near(call, 6, 1, 0);
-  const rt::Tensor<opmath_t> far(call, 8, 1, 0);
-  rt::Loops<9> outer;
-  outer.batch(call, &anchor, &negative, &positive, &total_2, &total_3, &near_squares, &far_squares, &near, &far);
-  rt::Loops<9> over_d;
-  over_d.step(0, anchor.stride(1));
-  over_d.step(1, negative.stride(1));
-  over_d.step(2, positive.stride(1));
-  over_d.step(3, total_2.stride(1));
-  over_d.step(4, total_3.stride(1));
-  over_d.dim_of_steps(D);
-  rt::parallel(host, outer.count, over_d.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> near_squares_value_fold;
-      rt::Fold<rt::Sum, opmath_t> far_squares_value_fold;
-      over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> anchor_at(anchor, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> negative_at(negative, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> positive_at(positive, run.at[2], run.step[2], run.size);
-        rt::Sink<opmath_t> total_2_out(total_2, run.at[3], run.step[3], run.size);
-        rt::Sink<opmath_t> total_3_out(total_3, run.at[4], run.step[4], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t anchor_value = anchor_at[i];
-          const opmath_t negative_value = negative_at[i];
-          const opmath_t positive_value = positive_at[i];
-          const opmath_t t = anchor_value - positive_value + eps;
-          const opmath_t t_2 = anchor_value - negative_value + eps;
-          near_squares_value_fold.add(lane, t * t);
-          far_squares_value_fold.add(lane, t_2 * t_2);
-          total_2_out.set(i, anchor_value - negative_value + eps);
-          total_3_out.set(i, anchor_value - positive_value + eps);
-        });
-        near_squares_value_fold.ran(run.size);
-        far_squares_value_fold.ran(run.size);
-      });
-      const opmath_t near_squares_value = near_squares_value_fold.value();
-      const opmath_t far_squares_value = far_squares_value_fold.value();
-      rt::store(near_squares, row.at[5], near_squares_value);
-      rt::store(far_squares, row.at[6], far_squares_value);
-      rt::store(near, row.at[7], rt::sqrt(near_squares_value));
-      rt::store(far, row.at[8], rt::sqrt(far_squares_value));
-    });
-  });
-  return rt::status(host);
-}
-
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_4_output(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> near_squares(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> far_squares(call, 7, 1, 0);
-  const rt::Tensor<opmath_t> output(call, 9, 0);
+  const rt::Tensor<opmath_t> near_squares(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> far_squares(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> output(call, 2, 0);
   rt::Loops<3> outer;
   rt::Loops<3> over_batch;
   over_batch.batch(call, &near_squares, &far_squares, nullptr);
@@ -413,12 +303,12 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_5_output(const OpgenCall& call, OpgenHost& host) {
-  const auto eps = static_cast<opmath_t>(call.reals[1]);
-  const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const int64_t D = call.dims[0];
+  const auto eps = static_cast<opmath_t>(call.reals[0]);
+  const auto margin = static_cast<opmath_t>(call.reals[1]);
+  const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> anchor(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> negative(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> positive(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> negative(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> positive(call, 2, 2, 0);
   const rt::Tensor<opmath_t> total_2(call, 3, 2, 0);
   const rt::Tensor<opmath_t> total_3(call, 4, 2, 0);
   const rt::Tensor<opmath_t> near(call, 5, 1, 0);
@@ -472,15 +362,15 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_0_grad_negative(const OpgenCall& call, OpgenHost& host) {
-  const auto eps = static_cast<opmath_t>(call.reals[1]);
-  const auto margin = static_cast<opmath_t>(call.reals[0]);
+  const auto eps = static_cast<opmath_t>(call.reals[0]);
+  const auto margin = static_cast<opmath_t>(call.reals[1]);
   const int64_t elements = rt::batch_count(call);
-  const int64_t D = call.dims[0];
-  const rt::Tensor<opmath_t> negative(call, 3, 2, 0);
+  const int64_t D = call.ints[0];
+  const rt::Tensor<opmath_t> negative(call, 0, 2, 0);
   const rt::Tensor<opmath_t> anchor(call, 1, 2, 0);
   const rt::Tensor<opmath_t> positive(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> near(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
+  const rt::Tensor<opmath_t> near(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 4, 0);
   const rt::Tensor<opmath_t> grad_anchor(call, 5, 2, 0);
   const rt::Tensor<opmath_t> grad_positive(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_negative(call, 7, 2, 0);
@@ -562,14 +452,14 @@ int backward_0_grad_negative(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_1_grad_negative(const OpgenCall& call, OpgenHost& host) {
-  const auto eps = static_cast<opmath_t>(call.reals[1]);
-  const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const int64_t D = call.dims[0];
-  const rt::Tensor<opmath_t> negative(call, 3, 2, 0);
+  const auto eps = static_cast<opmath_t>(call.reals[0]);
+  const auto margin = static_cast<opmath_t>(call.reals[1]);
+  const int64_t D = call.ints[0];
+  const rt::Tensor<opmath_t> negative(call, 0, 2, 0);
   const rt::Tensor<opmath_t> anchor(call, 1, 2, 0);
   const rt::Tensor<opmath_t> positive(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> near(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
+  const rt::Tensor<opmath_t> near(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 4, 0);
   const rt::Tensor<opmath_t> grad_anchor(call, 5, 2, 0);
   const rt::Tensor<opmath_t> grad_positive(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_negative(call, 7, 2, 0);
@@ -651,14 +541,14 @@ int backward_1_grad_negative(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_2_grad_negative(const OpgenCall& call, OpgenHost& host) {
-  const auto eps = static_cast<opmath_t>(call.reals[1]);
-  const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const int64_t D = call.dims[0];
-  const rt::Tensor<opmath_t> negative(call, 3, 2, 0);
+  const auto eps = static_cast<opmath_t>(call.reals[0]);
+  const auto margin = static_cast<opmath_t>(call.reals[1]);
+  const int64_t D = call.ints[0];
+  const rt::Tensor<opmath_t> negative(call, 0, 2, 0);
   const rt::Tensor<opmath_t> anchor(call, 1, 2, 0);
   const rt::Tensor<opmath_t> positive(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> near(call, 4, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> near(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 4, 1, 0);
   const rt::Tensor<opmath_t> grad_anchor(call, 5, 2, 0);
   const rt::Tensor<opmath_t> grad_positive(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_negative(call, 7, 2, 0);
@@ -742,11 +632,11 @@ template <typename opmath_t>
 int backward_3_grad_near(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> near(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> far(call, 7, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> grad_rest(call, 8, 1, 0);
-  const rt::Tensor<opmath_t> grad_near(call, 9, 1, 0);
+  const rt::Tensor<opmath_t> near(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> far(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 2, 0);
+  const rt::Tensor<opmath_t> grad_rest(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> grad_near(call, 4, 1, 0);
   rt::Loops<5> outer;
   outer.batch(call, &near, &far, nullptr, &grad_rest, &grad_near);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -772,16 +662,16 @@ int backward_3_grad_near(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_3_grad_negative(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.dims[0];
-  const rt::Tensor<opmath_t> far(call, 7, 1, 0);
-  const rt::Tensor<opmath_t> grad_rest(call, 8, 1, 0);
-  const rt::Tensor<opmath_t> total_2(call, 6, 2, 0);
-  const rt::Tensor<opmath_t> near(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> grad_near(call, 9, 1, 0);
-  const rt::Tensor<opmath_t> total_3(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> grad_anchor(call, 10, 2, 0);
-  const rt::Tensor<opmath_t> grad_positive(call, 11, 2, 0);
-  const rt::Tensor<opmath_t> grad_negative(call, 12, 2, 0);
+  const int64_t D = call.ints[0];
+  const rt::Tensor<opmath_t> far(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> grad_rest(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> total_2(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> near(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> grad_near(call, 4, 1, 0);
+  const rt::Tensor<opmath_t> total_3(call, 5, 2, 0);
+  const rt::Tensor<opmath_t> grad_anchor(call, 6, 2, 0);
+  const rt::Tensor<opmath_t> grad_positive(call, 7, 2, 0);
+  const rt::Tensor<opmath_t> grad_negative(call, 8, 2, 0);
   rt::Loops<9> outer;
   outer.batch(call, &far, &grad_rest, &total_2, &near, &grad_near, &total_3, &grad_anchor, &grad_positive,
               &grad_negative);
@@ -822,11 +712,11 @@ int backward_3_grad_negative(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_4_grad_near(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> near(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> far(call, 7, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 0);
-  const rt::Tensor<opmath_t> grad_rest(call, 8, 1, 0);
-  const rt::Tensor<opmath_t> grad_near(call, 9, 1, 0);
+  const rt::Tensor<opmath_t> near(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> far(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 2, 0);
+  const rt::Tensor<opmath_t> grad_rest(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> grad_near(call, 4, 1, 0);
   rt::Loops<5> outer;
   outer.batch(call, &near, &far, nullptr, &grad_rest, &grad_near);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -851,62 +741,13 @@ int backward_4_grad_near(const OpgenCall& call, OpgenHost& host) {
 
 // One value per point, nothing shared between points.
 template <typename opmath_t>
-int backward_4_grad_negative(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.dims[0];
-  const rt::Tensor<opmath_t> far(call, 7, 1, 0);
-  const rt::Tensor<opmath_t> grad_rest(call, 8, 1, 0);
-  const rt::Tensor<opmath_t> total_2(call, 6, 2, 0);
-  const rt::Tensor<opmath_t> near(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> grad_near(call, 9, 1, 0);
-  const rt::Tensor<opmath_t> total_3(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> grad_anchor(call, 10, 2, 0);
-  const rt::Tensor<opmath_t> grad_positive(call, 11, 2, 0);
-  const rt::Tensor<opmath_t> grad_negative(call, 12, 2, 0);
-  rt::Loops<9> outer;
-  outer.batch(call, &far, &grad_rest, &total_2, &near, &grad_near, &total_3, &grad_anchor, &grad_positive,
-              &grad_negative);
-  outer.step(2, total_2.stride(1));
-  outer.step(5, total_3.stride(1));
-  outer.step(6, grad_anchor.stride(1));
-  outer.step(7, grad_positive.stride(1));
-  outer.step(8, grad_negative.stride(1));
-  outer.dim_of_steps(D);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> far_at(far, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_rest_at(grad_rest, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> total_2_at(total_2, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> near_at(near, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> grad_near_at(grad_near, run.at[4], run.step[4], run.size);
-      const rt::Source<opmath_t> total_3_at(total_3, run.at[5], run.step[5], run.size);
-      rt::Sink<opmath_t> grad_anchor_out(grad_anchor, run.at[6], run.step[6], run.size);
-      rt::Sink<opmath_t> grad_positive_out(grad_positive, run.at[7], run.step[7], run.size);
-      rt::Sink<opmath_t> grad_negative_out(grad_negative, run.at[8], run.step[8], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t far_value = far_at[i];
-        const opmath_t part_2 = grad_rest_at[i] * total_2_at[i] / far_value;
-        const opmath_t grad_far_body = far_value == 0 ? opmath_t(0) : part_2;
-        const opmath_t near_value = near_at[i];
-        const opmath_t part_3 = grad_near_at[i] * total_3_at[i] / near_value;
-        const opmath_t grad_near_body = near_value == 0 ? opmath_t(0) : part_3;
-        grad_anchor_out.set(i, grad_far_body + grad_near_body);
-        grad_positive_out.set(i, -grad_near_body);
-        grad_negative_out.set(i, -grad_far_body);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
 int backward_5_grad_near(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> near(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> far(call, 7, 1, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
-  const rt::Tensor<opmath_t> grad_rest(call, 8, 1, 0);
-  const rt::Tensor<opmath_t> grad_near(call, 9, 1, 0);
+  const rt::Tensor<opmath_t> near(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> far(call, 1, 1, 0);
+  const rt::Tensor<opmath_t> grad_output(call, 2, 1, 0);
+  const rt::Tensor<opmath_t> grad_rest(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> grad_near(call, 4, 1, 0);
   rt::Loops<5> outer;
   outer.batch(call, &near, &far, &grad_output, &grad_rest, &grad_near);
   rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
@@ -929,75 +770,22 @@ int backward_5_grad_near(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_5_grad_negative(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.dims[0];
-  const rt::Tensor<opmath_t> far(call, 7, 1, 0);
-  const rt::Tensor<opmath_t> grad_rest(call, 8, 1, 0);
-  const rt::Tensor<opmath_t> total_2(call, 6, 2, 0);
-  const rt::Tensor<opmath_t> near(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> grad_near(call, 9, 1, 0);
-  const rt::Tensor<opmath_t> total_3(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> grad_anchor(call, 10, 2, 0);
-  const rt::Tensor<opmath_t> grad_positive(call, 11, 2, 0);
-  const rt::Tensor<opmath_t> grad_negative(call, 12, 2, 0);
-  rt::Loops<9> outer;
-  outer.batch(call, &far, &grad_rest, &total_2, &near, &grad_near, &total_3, &grad_anchor, &grad_positive,
-              &grad_negative);
-  outer.step(2, total_2.stride(1));
-  outer.step(5, total_3.stride(1));
-  outer.step(6, grad_anchor.stride(1));
-  outer.step(7, grad_positive.stride(1));
-  outer.step(8, grad_negative.stride(1));
-  outer.dim_of_steps(D);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> far_at(far, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_rest_at(grad_rest, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> total_2_at(total_2, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> near_at(near, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> grad_near_at(grad_near, run.at[4], run.step[4], run.size);
-      const rt::Source<opmath_t> total_3_at(total_3, run.at[5], run.step[5], run.size);
-      rt::Sink<opmath_t> grad_anchor_out(grad_anchor, run.at[6], run.step[6], run.size);
-      rt::Sink<opmath_t> grad_positive_out(grad_positive, run.at[7], run.step[7], run.size);
-      rt::Sink<opmath_t> grad_negative_out(grad_negative, run.at[8], run.step[8], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t far_value = far_at[i];
-        const opmath_t part_2 = grad_rest_at[i] * total_2_at[i] / far_value;
-        const opmath_t grad_far_body = far_value == 0 ? opmath_t(0) : part_2;
-        const opmath_t near_value = near_at[i];
-        const opmath_t part_3 = grad_near_at[i] * total_3_at[i] / near_value;
-        const opmath_t grad_near_body = near_value == 0 ? opmath_t(0) : part_3;
-        grad_anchor_out.set(i, grad_far_body + grad_near_body);
-        grad_positive_out.set(i, -grad_near_body);
-        grad_negative_out.set(i, -grad_far_body);
-      });
-    });
-  });
-  return rt::status(host);
-}
-
 }  // namespace
 
 OPGEN_STEPS(triplet_margin_loss) = {
     OPGEN_STEP(forward_0_other_squares),   // 0
     OPGEN_STEP(forward_0_output),          // 1
-    OPGEN_STEP(forward_1_other_squares),   // 2
-    OPGEN_STEP(forward_1_output),          // 3
-    OPGEN_STEP(forward_2_output),          // 4
-    OPGEN_STEP(forward_3_far),             // 5
-    OPGEN_STEP(forward_3_output),          // 6
-    OPGEN_STEP(forward_4_far),             // 7
-    OPGEN_STEP(forward_4_output),          // 8
-    OPGEN_STEP(forward_5_output),          // 9
-    OPGEN_STEP(backward_0_grad_negative),  // 10
-    OPGEN_STEP(backward_1_grad_negative),  // 11
-    OPGEN_STEP(backward_2_grad_negative),  // 12
-    OPGEN_STEP(backward_3_grad_near),      // 13
-    OPGEN_STEP(backward_3_grad_negative),  // 14
-    OPGEN_STEP(backward_4_grad_near),      // 15
-    OPGEN_STEP(backward_4_grad_negative),  // 16
-    OPGEN_STEP(backward_5_grad_near),      // 17
-    OPGEN_STEP(backward_5_grad_negative),  // 18
+    OPGEN_STEP(forward_1_output),          // 2
+    OPGEN_STEP(forward_2_output),          // 3
+    OPGEN_STEP(forward_3_far),             // 4
+    OPGEN_STEP(forward_3_output),          // 5
+    OPGEN_STEP(forward_4_output),          // 6
+    OPGEN_STEP(forward_5_output),          // 7
+    OPGEN_STEP(backward_0_grad_negative),  // 8
+    OPGEN_STEP(backward_1_grad_negative),  // 9
+    OPGEN_STEP(backward_2_grad_negative),  // 10
+    OPGEN_STEP(backward_3_grad_near),      // 11
+    OPGEN_STEP(backward_3_grad_negative),  // 12
+    OPGEN_STEP(backward_4_grad_near),      // 13
+    OPGEN_STEP(backward_5_grad_near),      // 14
 };

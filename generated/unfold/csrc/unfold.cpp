@@ -18,43 +18,41 @@ using opgen::Tensor;
 
 Tensor unfold_forward(const Tensor& input, int64_t kernel_size, int64_t dilation, int64_t padding, int64_t stride) {
   opgen::Call call("unfold", OPGEN_CHOOSE_STEPS(unfold), 8);
-  call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::dim(2, "H"), opgen::dim(3,
-             "W")});
+  call.input("input", input, Element::scalar,
+             {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::dim(2, "H"), opgen::dim(3, "W")});
   call.begin();
   call.set_size(4, rt::floordiv(call.size(2) + 2 * padding - (dilation * (kernel_size - 1)) - 1, stride) + 1);
   call.set_size(5, rt::floordiv(call.size(3) + 2 * padding - (dilation * (kernel_size - 1)) - 1, stride) + 1);
   call.set_size(6, call.size(1) * kernel_size * kernel_size);
   call.set_size(7, call.size(4) * call.size(5));
   call.hold();
-  call.number(kernel_size);
-  call.number(dilation);
-  call.number(padding);
-  call.number(stride);
   call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::dim(6, "D"), opgen::dim(7, "L")});
-  call.run(0);
+  call.run(0, {0, 1},
+           {call.size(0), call.size(6), call.size(7), kernel_size, call.size(5), stride, dilation, padding,
+            call.size(1), call.size(2), call.size(3)});
   return call.result("output", Element::scalar);
 }
 
 Tensor unfold_backward(const Tensor& grad_output, const Tensor& input, int64_t kernel_size, int64_t dilation,
                        int64_t padding, int64_t stride, const std::vector<bool>& mask) {
   opgen::Call call("unfold", OPGEN_CHOOSE_STEPS(unfold), 8);
-  call.cotangent("grad_output", grad_output, Element::scalar, {opgen::dim(0, "N"), opgen::dim(6, "D"), opgen::dim(7,
-                 "L")});
-  call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::dim(2, "H"), opgen::dim(3,
-             "W")});
+  call.cotangent("grad_output", grad_output, Element::scalar,
+                 {opgen::dim(0, "N"), opgen::dim(6, "D"), opgen::dim(7, "L")});
+  call.input("input", input, Element::scalar,
+             {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::dim(2, "H"), opgen::dim(3, "W")});
   call.begin();
   call.set_size(4, rt::floordiv(call.size(2) + 2 * padding - (dilation * (kernel_size - 1)) - 1, stride) + 1);
   call.set_size(5, rt::floordiv(call.size(3) + 2 * padding - (dilation * (kernel_size - 1)) - 1, stride) + 1);
   call.set_size(6, call.size(1) * kernel_size * kernel_size);
   call.set_size(7, call.size(4) * call.size(5));
   call.hold();
-  call.number(kernel_size);
-  call.number(dilation);
-  call.number(padding);
-  call.number(stride);
-  call.allocate("grad_input", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::dim(2, "H"),
-                opgen::dim(3, "W")}, mask[0]);
-  if (mask[0]) call.run(1);
+  call.allocate("grad_input", Element::compute,
+                {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::dim(2, "H"), opgen::dim(3, "W")}, mask[0]);
+  if (mask[0]) {
+    call.run(1, {2, 0},
+             {call.size(0), call.size(1), call.size(2), call.size(3), call.size(6), call.size(7), kernel_size,
+              call.size(5), stride, dilation, padding});
+  }
   return call.result("grad_input", Element::scalar);
 }
 

@@ -24,13 +24,11 @@ std::tuple<Tensor, Tensor, Tensor> z_loss_forward_0(const Tensor& logits, const 
   call.input("labels", labels, Element::int64, {opgen::dim(0, "N")});
   call.begin();
   call.hold();
-  call.number(scale);
-  call.number(ignore_index);
   call.allocate("logsumexp_v", Element::compute, {opgen::dim(0, "N")});
   call.allocate("condition", Element::boolean, {opgen::dim(0, "N")});
   call.allocate("loss", Element::scalar, {});
-  call.run(0);
-  call.run(1);
+  call.run(0, {0, 2}, {call.size(0), call.size(1)});
+  call.run(1, {1, 2, 3, 4}, {call.size(0), ignore_index}, {scale});
   const Tensor loss = call.result("loss", Element::scalar);
   const Tensor logsumexp_v = call.result("logsumexp_v", Element::compute);
   const Tensor condition = call.result("condition", Element::boolean);
@@ -44,11 +42,10 @@ std::tuple<Tensor, Tensor, Tensor> z_loss_forward_1(const Tensor& logits, const 
   call.input("logits", logits, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "V")});
   call.begin();
   call.hold();
-  call.number(scale);
   call.allocate("logsumexp_v", Element::compute, {opgen::dim(0, "N")});
   call.allocate("loss", Element::scalar, {});
-  call.run(2);
-  call.run(3);
+  call.run(0, {0, 1}, {call.size(0), call.size(1)});
+  call.run(2, {1, 2}, {call.size(0)}, {scale});
   const Tensor loss = call.result("loss", Element::scalar);
   const Tensor logsumexp_v = call.result("logsumexp_v", Element::compute);
   return {loss, logsumexp_v, Tensor()};
@@ -70,11 +67,10 @@ Tensor z_loss_backward_0(const Tensor& grad_loss, const Tensor& logits, const Te
   call.input("condition", condition, Element::boolean, {opgen::dim(0, "N")});
   call.begin();
   call.hold();
-  call.number(scale);
   call.allocate("count_n", Element::int64, {}, mask[0]);
   call.allocate("grad_logits", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "V")}, mask[0]);
-  if (mask[0]) call.run(4);
-  if (mask[0]) call.run(5);
+  if (mask[0]) call.run(3, {3, 4}, {call.size(0)});
+  if (mask[0]) call.run(4, {3, 2, 0, 4, 1, 5}, {call.size(0), call.size(1)}, {scale});
   return call.result("grad_logits", Element::scalar);
 }
 
@@ -87,9 +83,8 @@ Tensor z_loss_backward_1(const Tensor& grad_loss, const Tensor& logits, const Te
   call.input("logsumexp_v", logsumexp_v, Element::compute, {opgen::dim(0, "N")});
   call.begin();
   call.hold();
-  call.number(scale);
   call.allocate("grad_logits", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "V")}, mask[0]);
-  if (mask[0]) call.run(6);
+  if (mask[0]) call.run(5, {2, 0, 1, 3}, {call.size(0), call.size(1)}, {scale});
   return call.result("grad_logits", Element::scalar);
 }
 

@@ -8,10 +8,10 @@ namespace {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_0_logsumexp_v(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const int64_t V_2 = call.dims[1];
+  const int64_t N = call.ints[0];
+  const int64_t V_2 = call.ints[1];
   const rt::Tensor<opmath_t> logits(call, 0, 2);
-  const rt::Tensor<opmath_t> logsumexp_v(call, 2, 1);
+  const rt::Tensor<opmath_t> logsumexp_v(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(N, {logits.stride(0), logsumexp_v.stride(0)});
   rt::Loops<2> over_v;
@@ -44,13 +44,13 @@ int forward_0_logsumexp_v(const OpgenCall& call, OpgenHost& host) {
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_0_loss(const OpgenCall& call, OpgenHost& host) {
-  const int64_t ignore_index = call.ints[0];
+  const int64_t ignore_index = call.ints[1];
   const auto scale = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[0];
-  const rt::Tensor<int64_t> labels(call, 1, 1);
-  const rt::Tensor<opmath_t> logsumexp_v(call, 2, 1);
-  const rt::Tensor<bool> condition(call, 3, 1);
-  const rt::Tensor<opmath_t> loss(call, 4, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<int64_t> labels(call, 0, 1);
+  const rt::Tensor<opmath_t> logsumexp_v(call, 1, 1);
+  const rt::Tensor<bool> condition(call, 2, 1);
+  const rt::Tensor<opmath_t> loss(call, 3, 0);
   rt::Loops<4> outer;
   rt::Loops<4> over_n;
   over_n.dim(N, {labels.stride(0), logsumexp_v.stride(0), condition.stride(0), 0});
@@ -85,49 +85,13 @@ int forward_0_loss(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
-template <typename opmath_t>
-int forward_1_logsumexp_v(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const int64_t V_2 = call.dims[1];
-  const rt::Tensor<opmath_t> logits(call, 0, 2);
-  const rt::Tensor<opmath_t> logsumexp_v(call, 1, 1);
-  rt::Loops<2> outer;
-  outer.dim(N, {logits.stride(0), logsumexp_v.stride(0)});
-  rt::Loops<2> over_v;
-  over_v.dim(V_2, {logits.stride(1), 0});
-  rt::parallel(host, outer.count, 2 * over_v.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Max, opmath_t> logsumexp_v_max_fold;
-      over_v.runs<rt::block>(0, over_v.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> logits_at(logits, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logsumexp_v_max_fold.add(lane, logits_at[i]); });
-      });
-      const opmath_t logsumexp_v_max = logsumexp_v_max_fold.value();
-      const opmath_t logsumexp_v_shift = rt::isfinite(logsumexp_v_max) ? logsumexp_v_max : opmath_t(0);
-      rt::Fold<rt::Sum, opmath_t> logsumexp_v_sum_fold;
-      over_v.runs<rt::block>(0, over_v.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> logits_at(logits, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = rt::exp(logits_at[i] - logsumexp_v_shift);
-          logsumexp_v_sum_fold.add(lane, value);
-        });
-        logsumexp_v_sum_fold.ran(run.size);
-      });
-      const opmath_t logsumexp_v_sum = logsumexp_v_sum_fold.value();
-      rt::store(logsumexp_v, row.at[1], logsumexp_v_shift + rt::log(logsumexp_v_sum));
-    });
-  });
-  return rt::status(host);
-}
-
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int forward_1_loss(const OpgenCall& call, OpgenHost& host) {
   const auto scale = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[0];
-  const rt::Tensor<opmath_t> logsumexp_v(call, 1, 1);
-  const rt::Tensor<opmath_t> loss(call, 2, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> logsumexp_v(call, 0, 1);
+  const rt::Tensor<opmath_t> loss(call, 1, 0);
   rt::Loops<2> outer;
   rt::Loops<2> over_n;
   over_n.dim(N, {logsumexp_v.stride(0), 0});
@@ -155,9 +119,9 @@ int forward_1_loss(const OpgenCall& call, OpgenHost& host) {
 // Reduces everything to one value, in chunks of fixed size and order.
 template <typename opmath_t>
 int backward_0_count_n(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.dims[0];
-  const rt::Tensor<bool> condition(call, 3, 1);
-  const rt::Tensor<int64_t> count_n(call, 4, 0);
+  const int64_t N = call.ints[0];
+  const rt::Tensor<bool> condition(call, 0, 1);
+  const rt::Tensor<int64_t> count_n(call, 1, 0);
   rt::Loops<2> outer;
   rt::Loops<2> over_n;
   over_n.dim(N, {condition.stride(0), 0});
@@ -185,13 +149,13 @@ int backward_0_count_n(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
   const auto scale = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[0];
-  const int64_t V_2 = call.dims[1];
-  const rt::Tensor<bool> condition(call, 3, 1);
-  const rt::Tensor<opmath_t> logsumexp_v(call, 2, 1);
-  const rt::Tensor<opmath_t> grad_loss(call, 0, 0);
-  const rt::Tensor<int64_t> count_n(call, 4, 0);
-  const rt::Tensor<opmath_t> logits(call, 1, 2);
+  const int64_t N = call.ints[0];
+  const int64_t V_2 = call.ints[1];
+  const rt::Tensor<bool> condition(call, 0, 1);
+  const rt::Tensor<opmath_t> logsumexp_v(call, 1, 1);
+  const rt::Tensor<opmath_t> grad_loss(call, 2, 0);
+  const rt::Tensor<int64_t> count_n(call, 3, 0);
+  const rt::Tensor<opmath_t> logits(call, 4, 2);
   const rt::Tensor<opmath_t> grad_logits(call, 5, 2);
   rt::Loops<6> outer;
   outer.step(0, condition.stride(0));
@@ -227,11 +191,11 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_1_grad_logits(const OpgenCall& call, OpgenHost& host) {
   const auto scale = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.dims[0];
-  const int64_t V_2 = call.dims[1];
-  const rt::Tensor<opmath_t> logsumexp_v(call, 2, 1);
-  const rt::Tensor<opmath_t> grad_loss(call, 0, 0);
-  const rt::Tensor<opmath_t> logits(call, 1, 2);
+  const int64_t N = call.ints[0];
+  const int64_t V_2 = call.ints[1];
+  const rt::Tensor<opmath_t> logsumexp_v(call, 0, 1);
+  const rt::Tensor<opmath_t> grad_loss(call, 1, 0);
+  const rt::Tensor<opmath_t> logits(call, 2, 2);
   const rt::Tensor<opmath_t> grad_logits(call, 3, 2);
   rt::Loops<4> outer;
   outer.dim(N, {logsumexp_v.stride(0), 0, logits.stride(0), grad_logits.stride(0)});
@@ -258,9 +222,8 @@ int backward_1_grad_logits(const OpgenCall& call, OpgenHost& host) {
 OPGEN_STEPS(z_loss) = {
     OPGEN_STEP(forward_0_logsumexp_v),   // 0
     OPGEN_STEP(forward_0_loss),          // 1
-    OPGEN_STEP(forward_1_logsumexp_v),   // 2
-    OPGEN_STEP(forward_1_loss),          // 3
-    OPGEN_STEP(backward_0_count_n),      // 4
-    OPGEN_STEP(backward_0_grad_logits),  // 5
-    OPGEN_STEP(backward_1_grad_logits),  // 6
+    OPGEN_STEP(forward_1_loss),          // 2
+    OPGEN_STEP(backward_0_count_n),      // 3
+    OPGEN_STEP(backward_0_grad_logits),  // 4
+    OPGEN_STEP(backward_1_grad_logits),  // 5
 };

@@ -274,4 +274,13 @@ ROWS = (
         "outputs: [h]\nforward: |\n  g[t] = h[t - 1]\n  h[t] = g[t - 1] + h[t - 1] + x[t]",
         given="inputs: {x: {shape: [T]}}",
     ),
+    Code(
+        "OPG251",
+        "Zero without an optional input",
+        "An optional input reads as 0 where it is missing, unless `absent` says otherwise: as a factor it makes all 0."
+        " A warning; the spec builds all the same.",
+        "inputs: {x: {}, w: {optional: true}}",
+        "inputs: {x: {}, w: {optional: true, absent: 1}}",
+        given="forward: y = w*x",
+    ),
 )

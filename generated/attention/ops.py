@@ -97,6 +97,12 @@ def attention_second(
     grad_grad_value, grad_output = upcast_all(grad_grad_value, grad_output)
     query, key, value = upcast_all(query, key, value)
     sum_e = query @ key.mT
+    L = grad_grad_query.shape[-2]
+    grad_grad_sum_e_grad_key = query @ grad_grad_key.mT
+    grad_grad_sum_e_grad_query = grad_grad_query @ key.mT
+    grad_grad_sum_e = grad_grad_sum_e_grad_key + grad_grad_sum_e_grad_query
+    V = grad_grad_value.shape[-1]
+    batch = grad_output.shape[:-2]
     if scale is not None:
         score = scale * sum_e
     else:
@@ -105,72 +111,49 @@ def attention_second(
     if is_causal:
         S = grad_grad_key.shape[-2]
         j = torch.arange(S, device=grad_grad_query.device)
-        L = grad_grad_query.shape[-2]
         i = torch.arange(L, device=grad_grad_query.device)
         mask = j <= i.unsqueeze(-1)
         seen = torch.where(mask, score, -math.inf)
         softmax_j = seen.softmax(-1)
+        if scale is not None:
+            product = grad_grad_sum_e * scale * softmax_j
+            ratio = product
+            grad_dot_softmax_j = torch.where(mask, -ratio, 0).sum(-1)
     else:
         softmax_j = score.softmax(-1)
+        if scale is None:
+            product = grad_grad_sum_e * softmax_j
+            grad_dot_softmax_j_sum = product.sum(-1)
+            grad_dot_softmax_j = -(grad_dot_softmax_j_sum / numbers.sqrt(E))
+    if is_causal and scale is None:
+        ratio = grad_grad_sum_e * softmax_j / numbers.sqrt(E)
+        product = ratio
+        grad_dot_softmax_j = torch.where(mask, -product, 0).sum(-1)
+    elif not is_causal and scale is not None:
+        grad_dot_softmax_j_sum = (grad_grad_sum_e * softmax_j).sum(-1)
+        grad_dot_softmax_j = -(grad_dot_softmax_j_sum * scale)
     if needs_input_grad[1] or needs_input_grad[2]:
         grad_softmax_j = grad_output @ value.mT
         dot_softmax_j = (grad_softmax_j * softmax_j).sum(-1)
         difference = grad_softmax_j - dot_softmax_j.unsqueeze(-1)
+        grad_softmax_j_grad_value = grad_output @ grad_grad_value.mT
+        product_3 = grad_dot_softmax_j.unsqueeze(-1) * grad_softmax_j
         if is_causal and scale is not None:
             grad_sum_e = torch.where(mask, softmax_j * difference, 0) * scale
-        elif is_causal:
-            grad_sum_e = torch.where(mask, softmax_j * difference, 0) / numbers.sqrt(E)
-        elif scale is not None:
-            grad_sum_e = softmax_j * difference * scale
-        else:
-            grad_sum_e = softmax_j * difference / numbers.sqrt(E)
-    grad_grad_sum_e_grad_key = query @ grad_grad_key.mT
-    grad_grad_sum_e_grad_query = grad_grad_query @ key.mT
-    grad_grad_sum_e = grad_grad_sum_e_grad_key + grad_grad_sum_e_grad_query
-    if is_causal and scale is not None:
-        product = grad_grad_sum_e * scale * softmax_j
-        grad_dot_softmax_j = torch.where(mask, -product, 0).sum(-1)
-    elif is_causal:
-        ratio = grad_grad_sum_e * softmax_j / numbers.sqrt(E)
-        grad_dot_softmax_j = torch.where(mask, -ratio, 0).sum(-1)
-    elif scale is None:
-        product = grad_grad_sum_e * softmax_j
-        grad_dot_softmax_j_sum = product.sum(-1)
-        grad_dot_softmax_j = -(grad_dot_softmax_j_sum / numbers.sqrt(E))
-    if (needs_input_grad[0] or needs_input_grad[3]) and (is_causal or scale is None):
-        product_2 = grad_dot_softmax_j.unsqueeze(-1) * softmax_j
-        if scale is not None:
-            grad_grad_softmax_j = torch.where(mask, product, 0) + product_2
-        elif is_causal:
-            grad_grad_softmax_j = torch.where(mask, ratio, 0) + product_2
-    if not is_causal and scale is not None:
-        grad_dot_softmax_j_sum = (grad_grad_sum_e * softmax_j).sum(-1)
-        grad_dot_softmax_j = -(grad_dot_softmax_j_sum * scale)
-    if needs_input_grad[0] or needs_input_grad[3]:
-        if not is_causal and scale is not None:
-            product_2 = grad_grad_sum_e * softmax_j * scale
-            grad_grad_softmax_j = product_2 + grad_dot_softmax_j.unsqueeze(-1) * softmax_j
-        elif not is_causal:
-            grad_grad_softmax_j = product / numbers.sqrt(E) + product_2
-    if needs_input_grad[1] or needs_input_grad[2]:
-        grad_softmax_j_grad_value = grad_output @ grad_grad_value.mT
-        if is_causal and scale is not None:
             chosen = torch.where(mask, grad_grad_sum_e * scale * difference, 0)
         if is_causal:
             if scale is None:
+                grad_sum_e = torch.where(mask, softmax_j * difference, 0) / numbers.sqrt(E)
                 chosen = torch.where(mask, grad_grad_sum_e * difference / numbers.sqrt(E), 0)
-            product_3 = grad_dot_softmax_j.unsqueeze(-1) * grad_softmax_j
             grad_softmax_j_1 = grad_softmax_j_grad_value + chosen + product_3
         elif scale is not None:
-            product_3 = grad_grad_sum_e * difference * scale
-        if not is_causal:
-            if scale is None:
-                ratio_2 = grad_grad_sum_e * difference / numbers.sqrt(E)
-            product_4 = grad_dot_softmax_j.unsqueeze(-1) * grad_softmax_j
-            if scale is not None:
-                grad_softmax_j_1 = grad_softmax_j_grad_value + product_3 + product_4
-            else:
-                grad_softmax_j_1 = grad_softmax_j_grad_value + ratio_2 + product_4
+            grad_sum_e = softmax_j * difference * scale
+            product_5 = grad_grad_sum_e * difference * scale
+            grad_softmax_j_1 = grad_softmax_j_grad_value + product_5 + product_3
+        else:
+            grad_sum_e = softmax_j * difference / numbers.sqrt(E)
+            ratio_2 = grad_grad_sum_e * difference / numbers.sqrt(E)
+            grad_softmax_j_1 = grad_softmax_j_grad_value + ratio_2 + product_3
         dot_softmax_j_1 = (grad_softmax_j_1 * softmax_j).sum(-1)
         if is_causal or scale is None:
             difference_2 = grad_softmax_j_1 - dot_softmax_j_1.unsqueeze(-1)
@@ -182,10 +165,18 @@ def attention_second(
             grad_sum_e_1 = softmax_j * (grad_softmax_j_1 - dot_softmax_j_1.unsqueeze(-1)) * scale
         if not is_causal and scale is None:
             grad_sum_e_1 = softmax_j * difference_2 / numbers.sqrt(E)
-    if not is_causal:
-        L = grad_grad_query.shape[-2]
-    V = grad_grad_value.shape[-1]
-    batch = grad_output.shape[:-2]
+    if needs_input_grad[0] or needs_input_grad[3]:
+        if is_causal or scale is None:
+            product_2 = grad_dot_softmax_j.unsqueeze(-1) * softmax_j
+            if scale is not None:
+                grad_grad_softmax_j = torch.where(mask, ratio, 0) + product_2
+            elif is_causal:
+                grad_grad_softmax_j = torch.where(mask, product, 0) + product_2
+        else:
+            product_2 = grad_grad_sum_e * softmax_j * scale
+            grad_grad_softmax_j = product_2 + grad_dot_softmax_j.unsqueeze(-1) * softmax_j
+        if not is_causal and scale is None:
+            grad_grad_softmax_j = product / numbers.sqrt(E) + product_2
     if needs_input_grad[0]:
         grad_grad_output_grad_value = softmax_j @ grad_grad_value
         grad_grad_output_part = grad_grad_softmax_j @ value

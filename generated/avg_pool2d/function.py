@@ -49,15 +49,12 @@ def avg_pool2d_backward(
     """The gradient of each input that needs one."""
     W = input.shape[-1]
     w = torch.arange(W, device=grad_output.device)
+    H = input.shape[-2]
+    h = torch.arange(H, device=grad_output.device)
     if stride is not None:
         s = torch.arange(kernel_size, device=grad_output.device)
         difference = padding + w.unsqueeze(-1) - s
         floordiv_difference = difference // stride
-    else:
-        floordiv_value = (padding + w) // kernel_size
-    H = input.shape[-2]
-    h = torch.arange(H, device=grad_output.device)
-    if stride is not None:
         difference_2 = padding + h.unsqueeze(-1) - s
         floordiv_difference_2 = difference_2 // stride
         Q = (W + 2 * padding - kernel_size) // stride + 1
@@ -71,6 +68,7 @@ def avg_pool2d_backward(
         floordiv_difference_3 = difference // (stride if stride != 0 else 1)
         position_5 = flat_index((P, Q), floordiv_difference_2_2[:, None, :, None], floordiv_difference_3.unsqueeze(-2))
     else:
+        floordiv_value = (padding + w) // kernel_size
         floordiv_value_2 = (padding + h) // kernel_size
         Q = (W + 2 * padding - kernel_size) // kernel_size + 1
         P = (H + 2 * padding - kernel_size) // kernel_size + 1

@@ -96,44 +96,25 @@ def avg_pool2d_second(
 ) -> tuple[Tensor | None, Tensor | None]:
     """The gradient of the gradient."""
     grad_grad_output = grad_input = None
+    W = grad_grad_input.shape[-1]
+    H = grad_grad_input.shape[-2]
+    batch = grad_output.shape[:-2]
     if stride is not None:
         s = torch.arange(kernel_size, device=grad_grad_input.device)
-    else:
-        r_1 = torch.arange(kernel_size, device=grad_grad_input.device)
-    W = grad_grad_input.shape[-1]
-    if stride is not None:
         Q = (W + 2 * padding - kernel_size) // stride + 1
-    else:
-        Q = (W + 2 * padding - kernel_size) // kernel_size + 1
-    q = torch.arange(Q, device=grad_grad_input.device)
-    H = grad_grad_input.shape[-2]
-    if stride is not None:
         P = (H + 2 * padding - kernel_size) // stride + 1
     else:
+        r_1 = torch.arange(kernel_size, device=grad_grad_input.device)
+        Q = (W + 2 * padding - kernel_size) // kernel_size + 1
         P = (H + 2 * padding - kernel_size) // kernel_size + 1
+    q = torch.arange(Q, device=grad_grad_input.device)
     p = torch.arange(P, device=grad_grad_input.device)
-    batch = grad_output.shape[:-2]
     if needs_input_grad[0]:
         if stride is not None:
-            difference = s + q.unsqueeze(-1) * stride - padding
-        else:
-            difference = r_1 + q.unsqueeze(-1) * kernel_size - padding
-        if stride is not None:
-            difference_2 = s + p.unsqueeze(-1) * stride - padding
-            mask_3 = (difference_2 >= 0) & (difference_2 < H)
-            mask_4 = difference >= 0
-            mask = mask_4.unsqueeze(-2) & (difference.unsqueeze(-2) < W) & mask_3[:, None, :, None]
             grad_grad_input_view = window(grad_grad_input, -2, -padding, (kernel_size, 1), (P, stride), fill=0)
             grad_grad_input_view_2 = window(grad_grad_input_view, -2, -padding, (kernel_size, 1), (Q, stride), fill=0)
         else:
-            difference_2 = r_1 + p.unsqueeze(-1) * kernel_size - padding
-            mask_3 = (difference >= 0) & (difference < W)
-            mask_4 = difference_2 >= 0
-            mask_5 = difference_2 < H
-            mask = mask_3.unsqueeze(-2) & (mask_4[:, None, :, None] & mask_5[:, None, :, None])
-            mask_6 = q.unsqueeze(-1) + r_1 // (kernel_size if kernel_size != 0 else 1) < Q
             floordiv_value = r_1 // (kernel_size if kernel_size != 0 else 1)
-            mask_2 = mask_6.unsqueeze(-2) & (p[:, None, None, None] + floordiv_value.unsqueeze(-1) < P)
             grad_grad_input_view = window(grad_grad_input, -2, -padding, (kernel_size, 1), (P, kernel_size), fill=0)
             grad_grad_input_view_2 = window(
                 grad_grad_input_view, -2, -padding, (kernel_size, 1), (Q, kernel_size), fill=0
@@ -141,8 +122,21 @@ def avg_pool2d_second(
         grad_grad_input_picked = grad_grad_input_view_2.movedim((-2, -1, -4, -3), (-4, -3, -2, -1))
         ratio = grad_grad_input_picked / kernel_size**2
         if stride is not None:
+            difference = s + q.unsqueeze(-1) * stride - padding
+            difference_2 = s + p.unsqueeze(-1) * stride - padding
+            mask_3 = (difference_2 >= 0) & (difference_2 < H)
+            mask_4 = difference >= 0
+            mask = mask_4.unsqueeze(-2) & (difference.unsqueeze(-2) < W) & mask_3[:, None, :, None]
             grad_grad_output = torch.where(mask, ratio, 0).sum((-2, -1))
         else:
+            difference = r_1 + q.unsqueeze(-1) * kernel_size - padding
+            difference_2 = r_1 + p.unsqueeze(-1) * kernel_size - padding
+            mask_3 = (difference >= 0) & (difference < W)
+            mask_4 = difference_2 >= 0
+            mask_5 = difference_2 < H
+            mask = mask_3.unsqueeze(-2) & (mask_4[:, None, :, None] & mask_5[:, None, :, None])
+            mask_6 = q.unsqueeze(-1) + r_1 // (kernel_size if kernel_size != 0 else 1) < Q
+            mask_2 = mask_6.unsqueeze(-2) & (p[:, None, None, None] + floordiv_value.unsqueeze(-1) < P)
             grad_grad_output = torch.where(mask, torch.where(mask_2, ratio, 0), 0).sum((-2, -1))
     if needs_input_grad[1]:
         grad_input = grad_grad_input.new_zeros(*batch, H, W)
@@ -155,15 +149,12 @@ def avg_pool2d_backward_tangent(
     """The directional derivative of the gradient."""
     W = tangent_input.shape[-1]
     w = torch.arange(W, device=tangent_grad_output.device)
+    H = tangent_input.shape[-2]
+    h = torch.arange(H, device=tangent_grad_output.device)
     if stride is not None:
         s = torch.arange(kernel_size, device=tangent_grad_output.device)
         difference = padding + w.unsqueeze(-1) - s
         floordiv_difference = difference // stride
-    else:
-        floordiv_value = (padding + w) // kernel_size
-    H = tangent_input.shape[-2]
-    h = torch.arange(H, device=tangent_grad_output.device)
-    if stride is not None:
         difference_2 = padding + h.unsqueeze(-1) - s
         floordiv_difference_2 = difference_2 // stride
         Q = (W + 2 * padding - kernel_size) // stride + 1
@@ -177,6 +168,7 @@ def avg_pool2d_backward_tangent(
         floordiv_difference_3 = difference // (stride if stride != 0 else 1)
         position_5 = flat_index((P, Q), floordiv_difference_2_2[:, None, :, None], floordiv_difference_3.unsqueeze(-2))
     else:
+        floordiv_value = (padding + w) // kernel_size
         floordiv_value_2 = (padding + h) // kernel_size
         Q = (W + 2 * padding - kernel_size) // kernel_size + 1
         P = (H + 2 * padding - kernel_size) // kernel_size + 1

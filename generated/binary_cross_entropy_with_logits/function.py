@@ -66,28 +66,22 @@ def binary_cross_entropy_with_logits_backward(
     dtype = grad_output.dtype
     grad_output, input, target = upcast_all(grad_output, input, target)
     weight, pos_weight = upcast_all(weight, pos_weight)
-    if weight is not None and pos_weight is not None and reduction == "mean":
+    if weight is not None and pos_weight is not None and reduction != "none":
         batch = torch.broadcast_shapes(input.shape, target.shape, weight.shape, pos_weight.shape)
-    if weight is not None and reduction == "mean":
-        if pos_weight is None:
-            batch = torch.broadcast_shapes(input.shape, target.shape, weight.shape)
-        grad_each = grad_output * weight / math.prod(batch)
-    elif weight is not None:
-        grad_each = grad_output * weight
-    elif pos_weight is not None and reduction == "mean":
-        batch = torch.broadcast_shapes(input.shape, target.shape, pos_weight.shape)
-    if weight is None and reduction == "mean":
-        if pos_weight is None:
-            batch = torch.broadcast_shapes(input.shape, target.shape)
-        grad_each = grad_output / math.prod(batch)
-    elif weight is not None and pos_weight is not None and reduction == "sum":
-        batch = torch.broadcast_shapes(input.shape, target.shape, weight.shape, pos_weight.shape)
-    elif weight is not None and reduction == "sum":
+    elif weight is not None and reduction != "none":
         batch = torch.broadcast_shapes(input.shape, target.shape, weight.shape)
-    elif pos_weight is not None and reduction == "sum":
+    if weight is not None and reduction == "mean":
+        grad_each = grad_output * weight / math.prod(batch)
+    elif weight is not None or (pos_weight is None and reduction == "none"):
+        grad_each = grad_output
+        if reduction == "sum" or pos_weight is not None or weight is not None:
+            grad_each = grad_each * weight
+    elif pos_weight is not None and reduction != "none":
         batch = torch.broadcast_shapes(input.shape, target.shape, pos_weight.shape)
-    elif reduction == "sum":
+    elif reduction != "none":
         batch = torch.broadcast_shapes(input.shape, target.shape)
+    if weight is None and reduction == "mean":
+        grad_each = grad_output / math.prod(batch)
     if needs_input_grad[0]:
         if pos_weight is not None:
             product = pos_weight * target * torch.sigmoid(-input)
@@ -95,11 +89,11 @@ def binary_cross_entropy_with_logits_backward(
                 grad_input = grad_each * ((1 - target) * torch.sigmoid(input) - product)
         else:
             product = (1 - target) * torch.sigmoid(input)
-            if reduction == "mean" or weight is not None:
+            if reduction != "sum" or weight is not None:
                 grad_input = grad_each * (product - target * torch.sigmoid(-input))
         if weight is None and pos_weight is not None and reduction != "mean":
             grad_input = grad_output * ((1 - target) * torch.sigmoid(input) - product)
-        elif weight is None and reduction != "mean":
+        elif weight is None and reduction == "sum":
             grad_input = grad_output * (product - target * torch.sigmoid(-input))
         grad_input = grad_input.sum_to_size(input.shape).to(dtype)
     if needs_input_grad[1]:
@@ -107,7 +101,7 @@ def binary_cross_entropy_with_logits_backward(
             product_2 = pos_weight * torch.nn.functional.softplus(-input, threshold=50.0)
             if reduction == "mean" or weight is not None:
                 grad_target = grad_each * (product_2 - torch.nn.functional.softplus(input, threshold=50.0))
-        elif reduction == "mean" or weight is not None:
+        elif reduction != "sum" or weight is not None:
             grad_target = grad_each * -input
         if weight is None and pos_weight is not None and reduction != "mean":
             softplus_input = torch.nn.functional.softplus(input, threshold=50.0)
@@ -116,8 +110,6 @@ def binary_cross_entropy_with_logits_backward(
             if weight is None and pos_weight is None and reduction == "sum":
                 grad_target = -(grad_output * input)
             grad_target = torch.broadcast_to(grad_target, batch)
-        elif weight is None and pos_weight is None:
-            grad_target = grad_output * -input
         grad_target = grad_target.sum_to_size(target.shape).to(dtype)
     return grad_input, grad_target
 

@@ -86,15 +86,17 @@ def binary_cross_entropy_with_logits_second(
     grad_grad_input, grad_grad_target = upcast_all(grad_grad_input, grad_grad_target)
     grad_output, input = upcast_all(grad_output, input)
     target, weight, pos_weight = upcast_all(target, weight, pos_weight)
-    if weight is not None and pos_weight is not None and reduction == "mean":
+    if weight is not None and pos_weight is not None and reduction != "none":
         batch = torch.broadcast_shapes(input.shape, target.shape, weight.shape, pos_weight.shape)
-    elif weight is not None and reduction == "mean":
+    elif weight is not None and reduction != "none":
         batch = torch.broadcast_shapes(input.shape, target.shape, weight.shape)
     if needs_input_grad[1] or needs_input_grad[2]:
         if weight is not None and reduction == "mean":
             grad_each = grad_output * weight / math.prod(batch)
-        elif weight is not None:
-            grad_each = grad_output * weight
+        elif weight is not None or (pos_weight is None and reduction != "mean"):
+            grad_each = grad_output
+            if pos_weight is not None or weight is not None:
+                grad_each = grad_each * weight
     if weight is None and pos_weight is not None and reduction != "none":
         batch = torch.broadcast_shapes(input.shape, target.shape, pos_weight.shape)
     elif weight is None and reduction != "none":
@@ -107,28 +109,24 @@ def binary_cross_entropy_with_logits_second(
         batch = grad_output.shape
     if (needs_input_grad[1] or needs_input_grad[2]) and pos_weight is not None:
         total = pos_weight * sigmoid_input_2 + sigmoid_input
-    if weight is not None and pos_weight is not None and reduction == "sum":
-        batch = torch.broadcast_shapes(input.shape, target.shape, weight.shape, pos_weight.shape)
-    elif weight is not None and reduction == "sum":
-        batch = torch.broadcast_shapes(input.shape, target.shape, weight.shape)
     if needs_input_grad[0]:
-        if weight is None and pos_weight is not None and reduction == "sum":
-            product = pos_weight * torch.nn.functional.softplus(-input, threshold=50.0)
-            difference = product - torch.nn.functional.softplus(input, threshold=50.0)
-            product_2 = grad_grad_target * difference
-            grad_grad_output_grad_target = torch.broadcast_to(product_2, batch).sum()
-        elif weight is None and reduction == "sum":
-            grad_grad_output_grad_target_sum = torch.broadcast_to(grad_grad_target * input, batch).sum()
-        elif pos_weight is not None:
-            product_2 = target * sigmoid_input_2 * pos_weight
-            product = grad_grad_input * ((1 - target) * sigmoid_input - product_2)
+        if pos_weight is not None:
             product_3 = pos_weight * torch.nn.functional.softplus(-input, threshold=50.0)
             difference = product_3 - torch.nn.functional.softplus(input, threshold=50.0)
-            if reduction != "none" or weight is not None:
-                grad_grad_each = grad_grad_target * difference + product
-                if weight is not None and reduction == "mean":
-                    grad_grad_output_sum = (grad_grad_each * weight).sum()
-        else:
+            if weight is None and reduction == "sum":
+                product_8 = grad_grad_target * difference
+                grad_grad_output_grad_target = torch.broadcast_to(product_8, batch).sum()
+        elif weight is None and reduction == "sum":
+            grad_grad_output_grad_target_sum = torch.broadcast_to(grad_grad_target * input, batch).sum()
+        if pos_weight is not None:
+            product_2 = target * sigmoid_input_2 * pos_weight
+            if reduction != "sum" or weight is not None:
+                product = grad_grad_input * ((1 - target) * sigmoid_input - product_2)
+                if reduction != "none" or weight is not None:
+                    grad_grad_each = grad_grad_target * difference + product
+                    if weight is not None and reduction == "mean":
+                        grad_grad_output_sum = (grad_grad_each * weight).sum()
+        elif reduction != "sum" or weight is not None:
             difference = (1 - target) * sigmoid_input - target * sigmoid_input_2
             if weight is not None and reduction != "none":
                 product = grad_grad_input * difference
@@ -155,45 +153,35 @@ def binary_cross_entropy_with_logits_second(
         elif weight is not None and pos_weight is None and reduction == "sum":
             grad_grad_output = ((product - grad_grad_target * input) * weight).sum()
         elif weight is None and reduction == "sum":
+            product_9 = (1 - target) * sigmoid_input
             if pos_weight is not None:
-                product_3 = target * sigmoid_input_2 * pos_weight
-            product_4 = (1 - target) * sigmoid_input
-            if pos_weight is not None:
-                grad_grad_output_grad_input = (grad_grad_input * (product_4 - product_3)).sum()
+                grad_grad_output_grad_input = (grad_grad_input * (product_9 - product_2)).sum()
                 grad_grad_output = grad_grad_output_grad_target + grad_grad_output_grad_input
             else:
-                grad_grad_output_grad_input = (grad_grad_input * (product_4 - target * sigmoid_input_2)).sum()
+                grad_grad_output_grad_input = (grad_grad_input * (product_9 - target * sigmoid_input_2)).sum()
                 grad_grad_output = -grad_grad_output_grad_target_sum + grad_grad_output_grad_input
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
-        if (pos_weight is not None and reduction != "sum") or (weight is not None and pos_weight is not None):
+        if pos_weight is not None:
             product_4 = sigmoid_input_2 * sigmoid_input * target * pos_weight
             total_2 = sigmoid_input_2 * sigmoid_input * (1 - target) + product_4
-            if reduction != "none" or weight is not None:
+            if reduction == "mean" or weight is not None:
                 grad_input = grad_grad_input * grad_each * total_2 - grad_grad_target * grad_each * total
-        elif reduction != "sum" or pos_weight is None:
+        else:
             product_2 = sigmoid_input_2 * sigmoid_input * (1 - target)
             total_2 = sigmoid_input_2 * sigmoid_input * target + product_2
-            if reduction == "mean" or weight is not None:
-                grad_input = grad_grad_input * grad_each * total_2 - grad_grad_target * grad_each
+            grad_input = grad_grad_input * grad_each * total_2 - grad_grad_target * grad_each
         if weight is None and pos_weight is not None and reduction != "mean":
-            if reduction == "sum":
-                product_5 = sigmoid_input_2 * sigmoid_input * target * pos_weight
-                total_2 = sigmoid_input_2 * sigmoid_input * (1 - target) + product_5
             product_6 = grad_grad_input * grad_output * total_2
             grad_input = product_6 - grad_grad_target * grad_output * total
-        elif weight is None and reduction != "mean":
-            grad_input = grad_grad_input * grad_output * total_2 - grad_grad_target * grad_output
         grad_input = grad_input.sum_to_size(input.shape).to(dtype)
     if needs_input_grad[2]:
         if (pos_weight is not None and reduction == "mean") or (weight is not None and pos_weight is not None):
             grad_target = -(grad_grad_input * grad_each * total)
-        elif reduction == "mean" or weight is not None:
+        elif reduction == "mean" or pos_weight is None:
             grad_target = -(grad_grad_input * grad_each * (sigmoid_input_2 + sigmoid_input))
-        elif pos_weight is not None:
-            grad_target = -(grad_grad_input * grad_output * total)
         else:
-            grad_target = -(grad_grad_input * grad_output * (sigmoid_input_2 + sigmoid_input))
+            grad_target = -(grad_grad_input * grad_output * total)
         if reduction != "none":
             grad_target = torch.broadcast_to(grad_target, batch)
         grad_target = grad_target.sum_to_size(target.shape).to(dtype)
@@ -216,79 +204,60 @@ def binary_cross_entropy_with_logits_backward_tangent(
     tangent_grad_output, tangent_input = upcast_all(tangent_grad_output, tangent_input)
     tangent_target, grad_output = upcast_all(tangent_target, grad_output)
     input, target, weight, pos_weight = upcast_all(input, target, weight, pos_weight)
-    if weight is not None and pos_weight is not None and reduction == "mean":
-        batch = torch.broadcast_shapes(input.shape, target.shape, weight.shape, pos_weight.shape)
-    if weight is not None and reduction == "mean":
-        if pos_weight is None:
-            batch = torch.broadcast_shapes(input.shape, target.shape, weight.shape)
-        grad_each = grad_output * weight / math.prod(batch)
-        tangent_grad_each = weight * tangent_grad_output / math.prod(batch)
-    elif weight is not None:
-        grad_each = grad_output * weight
-        tangent_grad_each = weight * tangent_grad_output
-    elif pos_weight is not None and reduction == "mean":
-        batch = torch.broadcast_shapes(input.shape, target.shape, pos_weight.shape)
-    if weight is None and reduction == "mean":
-        if pos_weight is None:
-            batch = torch.broadcast_shapes(input.shape, target.shape)
-        grad_each = grad_output / math.prod(batch)
-        tangent_grad_each = tangent_grad_output / math.prod(batch)
     sigmoid_input = torch.sigmoid(input)
     sigmoid_input_2 = torch.sigmoid(-input)
-    if reduction == "mean" or pos_weight is not None or weight is not None:
-        if pos_weight is not None:
-            total = sigmoid_input_2 * pos_weight + sigmoid_input
-            product_2 = sigmoid_input_2 * sigmoid_input * target * pos_weight
-        product_3 = sigmoid_input_2 * sigmoid_input * (1 - target)
-        if (pos_weight is not None and reduction == "mean") or (weight is not None and pos_weight is not None):
-            product = grad_each * (product_3 + product_2) * tangent_input
-    if weight is None and reduction != "mean":
-        if pos_weight is None:
-            product_2 = sigmoid_input_2 * sigmoid_input * (1 - target)
-            product_3 = sigmoid_input_2 * sigmoid_input * target
-        product = grad_output * (product_3 + product_2) * tangent_input
+    product_3 = sigmoid_input_2 * sigmoid_input * (1 - target)
     if pos_weight is not None:
+        if weight is not None and reduction != "none":
+            batch = torch.broadcast_shapes(input.shape, target.shape, weight.shape, pos_weight.shape)
+        total = sigmoid_input_2 * pos_weight + sigmoid_input
+        product_2 = sigmoid_input_2 * sigmoid_input * target * pos_weight
         difference = (1 - target) * sigmoid_input - target * sigmoid_input_2 * pos_weight
+        product_4 = pos_weight * torch.nn.functional.softplus(-input, threshold=50.0)
+        difference_2 = product_4 - torch.nn.functional.softplus(input, threshold=50.0)
+        if weight is None and reduction != "none":
+            batch = torch.broadcast_shapes(input.shape, target.shape, pos_weight.shape)
+    else:
+        if weight is not None and reduction != "none":
+            batch = torch.broadcast_shapes(input.shape, target.shape, weight.shape)
+        total_2 = sigmoid_input_2 + sigmoid_input
+        if weight is None and reduction != "none":
+            batch = torch.broadcast_shapes(input.shape, target.shape)
+    if weight is not None and reduction == "mean":
+        grad_each = grad_output * weight / math.prod(batch)
+        tangent_grad_each = weight * tangent_grad_output / math.prod(batch)
+    elif (pos_weight is not None and reduction != "mean") or weight is not None:
+        grad_each = grad_output
+        if weight is not None:
+            grad_each = grad_each * weight
+            tangent_grad_each = weight * tangent_grad_output
+    elif reduction == "mean":
+        grad_each = grad_output / math.prod(batch)
+        tangent_grad_each = tangent_grad_output / math.prod(batch)
+    if pos_weight is not None:
+        product = grad_each * (product_3 + product_2) * tangent_input
         if reduction == "mean" or weight is not None:
             total_2 = difference * tangent_grad_each + product
-            tangent_grad_input = total_2 - grad_each * total * tangent_target
+            tangent_grad_target = difference_2 * tangent_grad_each - grad_each * total * tangent_input
+        else:
+            total_2 = difference * tangent_grad_output + product
+            product_5 = grad_output * total * tangent_input
+            tangent_grad_target = difference_2 * tangent_grad_output - product_5
+        tangent_grad_input = total_2 - grad_each * total * tangent_target
     elif reduction == "mean" or weight is not None:
         product = grad_each * (sigmoid_input_2 * sigmoid_input * target + product_3) * tangent_input
         product_3 = ((1 - target) * sigmoid_input - target * sigmoid_input_2) * tangent_grad_each
-    if pos_weight is None:
-        if weight is None and reduction != "mean":
-            product_4 = ((1 - target) * sigmoid_input - target * sigmoid_input_2) * tangent_grad_output
-        total_2 = sigmoid_input_2 + sigmoid_input
-        if reduction == "mean" or weight is not None:
-            tangent_grad_input = product_3 + product - grad_each * total_2 * tangent_target
-    elif weight is None and reduction != "mean":
-        total_2 = difference * tangent_grad_output + product
-        tangent_grad_input = total_2 - grad_output * total * tangent_target
-    if weight is None and pos_weight is None and reduction != "mean":
-        tangent_grad_input = product_4 + product - grad_output * total_2 * tangent_target
-    tangent_grad_input = tangent_grad_input.sum_to_size(input.shape).to(dtype)
-    if pos_weight is not None:
-        product_4 = pos_weight * torch.nn.functional.softplus(-input, threshold=50.0)
-        difference_2 = product_4 - torch.nn.functional.softplus(input, threshold=50.0)
-        if reduction == "mean" or weight is not None:
-            tangent_grad_target = difference_2 * tangent_grad_each - grad_each * total * tangent_input
-            if reduction == "sum":
-                batch = torch.broadcast_shapes(input.shape, target.shape, weight.shape, pos_weight.shape)
-    elif reduction == "mean" or weight is not None:
+        tangent_grad_input = product_3 + product - grad_each * total_2 * tangent_target
         tangent_grad_target = -(input * tangent_grad_each + grad_each * tangent_input)
-        if reduction == "sum":
-            batch = torch.broadcast_shapes(input.shape, target.shape, weight.shape)
-    if weight is None and pos_weight is not None and reduction != "mean":
-        product_5 = grad_output * total * tangent_input
-        tangent_grad_target = difference_2 * tangent_grad_output - product_5
-        if reduction == "sum":
-            batch = torch.broadcast_shapes(input.shape, target.shape, pos_weight.shape)
-    elif weight is None and reduction != "mean":
+    else:
+        product_6 = sigmoid_input_2 * sigmoid_input * target
+        product = grad_output * (product_6 + product_3) * tangent_input
+        product_4 = ((1 - target) * sigmoid_input - target * sigmoid_input_2) * tangent_grad_output
+        tangent_grad_input = product_4 + product - grad_output * total_2 * tangent_target
         tangent_grad_target = -(input * tangent_grad_output + grad_output * tangent_input)
-        if reduction == "sum":
-            batch = torch.broadcast_shapes(input.shape, target.shape)
     if reduction != "none":
         tangent_grad_target = torch.broadcast_to(tangent_grad_target, batch)
+    tangent_grad_input = tangent_grad_input.sum_to_size(input.shape).to(dtype)
     tangent_grad_target = tangent_grad_target.sum_to_size(target.shape).to(dtype)
     return tangent_grad_input, tangent_grad_target
 

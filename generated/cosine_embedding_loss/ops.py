@@ -153,67 +153,45 @@ def cosine_embedding_loss_second(
         product_3 = 0.5 * dot * grad_cosine
         chosen_6 = torch.where(mask, torch.sqrt(torch.where(mask, product, 1)) ** 3, 1)
         product_6 = -0.5 * grad_grad_square1 * square2 * grad_cosine
-        if reduction == "mean":
-            chosen_18 = torch.where(mask, product_6 / chosen_6, 0)
-        else:
-            chosen_17 = torch.where(mask, product_6 / chosen_6, 0)
+        chosen_18 = torch.where(mask, product_6 / chosen_6, 0)
         product_7 = -0.5 * grad_grad_square2 * square1 * grad_cosine
-        if reduction == "mean":
-            grad_dot_1 = chosen_18 + torch.where(mask, product_7 / chosen_6, 0)
-        else:
-            grad_dot_1 = chosen_17 + torch.where(mask, product_7 / chosen_6, 0)
+        grad_dot_1 = chosen_18 + torch.where(mask, product_7 / chosen_6, 0)
     if needs_input_grad[0]:
         sqrt_value = torch.sqrt(torch.where(mask, product, 1))
         chosen = torch.where(mask, sqrt_value**3, 1)
-        if reduction == "mean":
-            chosen_10 = torch.where(mask, -0.5 * grad_grad_square1 * dot * square2 / chosen, 0)
-            chosen_11 = torch.where(mask, -0.5 * grad_grad_square2 * dot * square1 / chosen, 0)
-        else:
-            chosen_11 = torch.where(mask, -0.5 * grad_grad_square1 * dot * square2 / chosen, 0)
-            chosen_12 = torch.where(mask, -0.5 * grad_grad_square2 * dot * square1 / chosen, 0)
+        chosen_10 = torch.where(mask, -0.5 * grad_grad_square1 * dot * square2 / chosen, 0)
+        chosen_11 = torch.where(mask, -0.5 * grad_grad_square2 * dot * square1 / chosen, 0)
         ratio = grad_grad_dot / torch.where(mask, sqrt_value, 1)
+        grad_grad_cosine = torch.where(mask, ratio, 0) + chosen_10 + chosen_11
+        chosen_13 = torch.where(mask_10, torch.where(condition, 0, 1), 0)
+        chosen_12 = torch.where(condition_2, chosen_13, 0)
         if reduction == "mean":
-            grad_grad_cosine = torch.where(mask, ratio, 0) + chosen_10 + chosen_11
-            chosen_13 = torch.where(mask_10, torch.where(condition, 0, 1), 0)
-            chosen_12 = torch.where(condition_2, chosen_13, 0)
             grad_grad_each = grad_grad_cosine * (torch.where(condition, -1, 0) + chosen_12)
-        else:
-            grad_grad_cosine = torch.where(mask, ratio, 0) + chosen_11 + chosen_12
-        if reduction == "mean":
             grad_grad_output_sum = grad_grad_each.sum()
             grad_grad_output = grad_grad_output_sum / N
+        elif reduction == "sum":
+            grad_grad_output = (grad_grad_cosine * (torch.where(condition, -1, 0) + chosen_12)).sum()
         else:
-            chosen_19 = torch.where(mask_10, torch.where(condition, 0, 1), 0)
-            chosen_18 = torch.where(condition_2, chosen_19, 0)
-            if reduction == "sum":
-                grad_grad_output = (grad_grad_cosine * (torch.where(condition, -1, 0) + chosen_18)).sum()
-            else:
-                grad_grad_output = grad_grad_cosine * (torch.where(condition, -1, 0) + chosen_18)
+            grad_grad_output = grad_grad_cosine * (torch.where(condition, -1, 0) + chosen_12)
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
         if reduction == "mean":
             grad_square1 = torch.where(mask, -0.5 * dot * square2 * grad_cosine / chosen_9, 0)
+        elif reduction == "sum":
+            chosen_20 = torch.where(mask, torch.sqrt(torch.where(mask, product, 1)) ** 3, 1)
+            grad_square1 = torch.where(mask, -0.5 * dot * square2 * grad_cosine / chosen_20, 0)
         else:
-            chosen_10 = torch.where(mask, torch.sqrt(torch.where(mask, product, 1)) ** 3, 1)
-            grad_square1 = torch.where(mask, -0.5 * dot * square2 * grad_cosine / chosen_10, 0)
+            chosen_26 = torch.where(mask, torch.sqrt(torch.where(mask, product, 1)) ** 3, 1)
+            grad_square1 = torch.where(mask, -0.5 * dot * square2 * grad_cosine / chosen_26, 0)
         sqrt_value_3 = torch.sqrt(torch.where(mask, product, 1))
         chosen_4 = torch.where(mask, sqrt_value_3**3, 1)
         chosen_5 = torch.where(mask, sqrt_value_3**5, 1)
         difference_2 = product_2 / chosen_5 - product_3 / chosen_4
-        if reduction == "mean":
-            chosen_16 = torch.where(mask, grad_grad_square2 * difference_2, 0)
-        else:
-            chosen_15 = torch.where(mask, grad_grad_square2 * difference_2, 0)
+        chosen_16 = torch.where(mask, grad_grad_square2 * difference_2, 0)
         product_5 = 0.75 * grad_grad_square1 * dot * square2**2 * grad_cosine
-        if reduction == "mean":
-            chosen_17 = torch.where(mask, product_5 / chosen_5, 0)
-        else:
-            chosen_16 = torch.where(mask, product_5 / chosen_5, 0)
+        chosen_17 = torch.where(mask, product_5 / chosen_5, 0)
         ratio_3 = -0.5 * grad_grad_dot * grad_cosine * square2 / chosen_4
-        if reduction == "mean":
-            grad_square1_1 = torch.where(mask, ratio_3, 0) + chosen_17 + chosen_16
-        else:
-            grad_square1_1 = torch.where(mask, ratio_3, 0) + chosen_16 + chosen_15
+        grad_square1_1 = torch.where(mask, ratio_3, 0) + chosen_17 + chosen_16
         product_8 = 2 * grad_grad_input1 * grad_square1.unsqueeze(-1)
         product_9 = grad_grad_input2 * grad_dot.unsqueeze(-1)
         product_10 = 2 * grad_square1_1.unsqueeze(-1) * input1
@@ -229,20 +207,11 @@ def cosine_embedding_loss_second(
         chosen_2 = torch.where(mask, sqrt_value_2**3, 1)
         chosen_3 = torch.where(mask, sqrt_value_2**5, 1)
         difference = product_2 / chosen_3 - product_3 / chosen_2
-        if reduction == "mean":
-            chosen_14 = torch.where(mask, grad_grad_square1 * difference, 0)
-        else:
-            chosen_13 = torch.where(mask, grad_grad_square1 * difference, 0)
+        chosen_14 = torch.where(mask, grad_grad_square1 * difference, 0)
         product_4 = 0.75 * grad_grad_square2 * dot * square1**2 * grad_cosine
-        if reduction == "mean":
-            chosen_15 = torch.where(mask, product_4 / chosen_3, 0)
-        else:
-            chosen_14 = torch.where(mask, product_4 / chosen_3, 0)
+        chosen_15 = torch.where(mask, product_4 / chosen_3, 0)
         ratio_2 = -0.5 * grad_grad_dot * grad_cosine * square1 / chosen_2
-        if reduction == "mean":
-            grad_square2_1 = torch.where(mask, ratio_2, 0) + chosen_14 + chosen_15
-        else:
-            grad_square2_1 = torch.where(mask, ratio_2, 0) + chosen_13 + chosen_14
+        grad_square2_1 = torch.where(mask, ratio_2, 0) + chosen_14 + chosen_15
         product_11 = 2 * grad_grad_input2 * grad_square2.unsqueeze(-1)
         product_12 = grad_grad_input1 * grad_dot.unsqueeze(-1)
         product_13 = 2 * grad_square2_1.unsqueeze(-1) * input2
@@ -280,97 +249,80 @@ def cosine_embedding_loss_backward_tangent(
     tangent_square2 = 2 * tangent_sum_d_2_sum
     product = square1 * square2
     cosine = dot / torch.sqrt(product)
-    if reduction == "mean":
-        N = tangent_input1.shape[0]
-        grad_each = grad_output / N
     mask_7 = cosine - margin >= 0
     mask_8 = cosine - margin <= math.inf
     mask_9 = mask_7 & mask_8
+    chosen_8 = torch.where(condition_2, torch.where(mask_9, torch.where(condition, 0, 1), 0), 0)
+    mask = condition | condition_2 & mask_7 & mask_8
+    sqrt_value_3 = torch.sqrt(torch.where(mask, product, 1))
+    chosen_5 = torch.where(mask, sqrt_value_3**3, 1)
+    chosen_2 = torch.where(mask, sqrt_value_3**5, 1)
+    sqrt_value_2 = torch.sqrt(torch.where(mask, product, 1))
+    chosen_3 = torch.where(mask, sqrt_value_2**3, 1)
+    chosen_4 = torch.where(mask, sqrt_value_2**5, 1)
+    sqrt_value_4 = torch.sqrt(torch.where(mask, product, 1))
+    sqrt_value_3 = torch.sqrt(torch.where(mask, product, 1))
     if reduction == "mean":
+        N = tangent_input1.shape[0]
+        grad_each = grad_output / N
         chosen_6 = torch.where(mask_9, torch.where(condition, 0, grad_each), 0)
         grad_cosine = torch.where(condition, -grad_each, 0) + torch.where(condition_2, chosen_6, 0)
+        tangent_grad_cosine = (torch.where(condition, -1, 0) + chosen_8) * tangent_grad_output / N
+        chosen_13 = torch.where(mask, torch.sqrt(torch.where(mask, product, 1)) ** 3, 1)
+        grad_square2 = torch.where(mask, -0.5 * dot * square1 * grad_cosine / chosen_13, 0)
+        chosen_11 = torch.where(mask, -0.5 * tangent_dot * square1 * grad_cosine / chosen_5, 0)
+        chosen_12 = torch.where(mask, torch.sqrt(torch.where(mask, product, 1)) ** 3, 1)
+        grad_square1 = torch.where(mask, -0.5 * dot * square2 * grad_cosine / chosen_12, 0)
     else:
         chosen_6 = torch.where(mask_9, torch.where(condition, 0, grad_output), 0)
         chosen_7 = torch.where(condition, -grad_output, 0)
         grad_cosine = chosen_7 + torch.where(condition_2, chosen_6, 0)
-    chosen_8 = torch.where(condition_2, torch.where(mask_9, torch.where(condition, 0, 1), 0), 0)
-    if reduction == "mean":
-        tangent_grad_cosine = (torch.where(condition, -1, 0) + chosen_8) * tangent_grad_output / N
-    else:
         tangent_grad_cosine = (torch.where(condition, -1, 0) + chosen_8) * tangent_grad_output
-    mask = condition | condition_2 & mask_7 & mask_8
-    if reduction == "mean":
-        chosen_13 = torch.where(mask, torch.sqrt(torch.where(mask, product, 1)) ** 3, 1)
-        grad_square2 = torch.where(mask, -0.5 * dot * square1 * grad_cosine / chosen_13, 0)
-    else:
         chosen_12 = torch.where(mask, torch.sqrt(torch.where(mask, product, 1)) ** 3, 1)
         grad_square2 = torch.where(mask, -0.5 * dot * square1 * grad_cosine / chosen_12, 0)
-    sqrt_value_3 = torch.sqrt(torch.where(mask, product, 1))
-    chosen_5 = torch.where(mask, sqrt_value_3**3, 1)
+        chosen_12 = torch.where(mask, -0.5 * tangent_dot * square1 * grad_cosine / chosen_5, 0)
+        chosen_13 = torch.where(mask, torch.sqrt(torch.where(mask, product, 1)) ** 3, 1)
+        grad_square1 = torch.where(mask, -0.5 * dot * square2 * grad_cosine / chosen_13, 0)
     product_2 = 0.75 * dot * square1 * grad_cosine * square2
-    chosen_2 = torch.where(mask, sqrt_value_3**5, 1)
     product_3 = 0.5 * dot * grad_cosine
     product_4 = 0.75 * tangent_square2 * dot * square1**2 * grad_cosine
     chosen_9 = torch.where(mask, product_4 / chosen_2, 0)
     difference = product_2 / chosen_2 - product_3 / chosen_5
     chosen_10 = torch.where(mask, tangent_square1 * difference, 0)
-    if reduction == "mean":
-        chosen_11 = torch.where(mask, -0.5 * tangent_dot * square1 * grad_cosine / chosen_5, 0)
-    else:
-        chosen_12 = torch.where(mask, -0.5 * tangent_dot * square1 * grad_cosine / chosen_5, 0)
     ratio = -0.5 * tangent_grad_cosine * dot * square1 / chosen_5
-    if reduction == "mean":
-        tangent_grad_square2 = chosen_11 + chosen_10 + torch.where(mask, ratio, 0) + chosen_9
-        chosen_12 = torch.where(mask, torch.sqrt(torch.where(mask, product, 1)) ** 3, 1)
-        grad_square1 = torch.where(mask, -0.5 * dot * square2 * grad_cosine / chosen_12, 0)
-    else:
-        tangent_grad_square2 = chosen_12 + chosen_10 + torch.where(mask, ratio, 0) + chosen_9
-        chosen_13 = torch.where(mask, torch.sqrt(torch.where(mask, product, 1)) ** 3, 1)
-        grad_square1 = torch.where(mask, -0.5 * dot * square2 * grad_cosine / chosen_13, 0)
-    sqrt_value_2 = torch.sqrt(torch.where(mask, product, 1))
-    chosen_3 = torch.where(mask, sqrt_value_2**3, 1)
-    chosen_4 = torch.where(mask, sqrt_value_2**5, 1)
     difference_2 = product_2 / chosen_4 - product_3 / chosen_3
-    if reduction == "mean":
-        chosen_13 = torch.where(mask, tangent_square2 * difference_2, 0)
-    else:
-        chosen_14 = torch.where(mask, tangent_square2 * difference_2, 0)
     product_5 = 0.75 * tangent_square1 * dot * square2**2 * grad_cosine
-    if reduction == "mean":
-        chosen_14 = torch.where(mask, product_5 / chosen_4, 0)
-    else:
-        chosen_15 = torch.where(mask, product_5 / chosen_4, 0)
     chosen_16 = torch.where(mask, -0.5 * tangent_dot * square2 * grad_cosine / chosen_3, 0)
     ratio_2 = -0.5 * tangent_grad_cosine * dot * square2 / chosen_3
-    if reduction == "mean":
-        tangent_grad_square1 = chosen_16 + chosen_13 + torch.where(mask, ratio_2, 0) + chosen_14
-    else:
-        tangent_grad_square1 = chosen_16 + chosen_14 + torch.where(mask, ratio_2, 0) + chosen_15
-    sqrt_value_4 = torch.sqrt(torch.where(mask, product, 1))
     grad_dot = torch.where(mask, grad_cosine / torch.where(mask, sqrt_value_4, 1), 0)
-    sqrt_value_3 = torch.sqrt(torch.where(mask, product, 1))
     chosen_5 = torch.where(mask, sqrt_value_3**3, 1)
+    ratio_3 = tangent_grad_cosine / torch.where(mask, sqrt_value_3, 1)
+    product_7 = 2 * grad_square1.unsqueeze(-1) * tangent_input1
+    product_9 = grad_dot.unsqueeze(-1) * tangent_input2
+    product_11 = 2 * grad_square2.unsqueeze(-1) * tangent_input2
+    product_13 = grad_dot.unsqueeze(-1) * tangent_input1
     if reduction == "mean":
+        tangent_grad_square2 = chosen_11 + chosen_10 + torch.where(mask, ratio, 0) + chosen_9
+        chosen_13 = torch.where(mask, tangent_square2 * difference_2, 0)
+        chosen_14 = torch.where(mask, product_5 / chosen_4, 0)
+        tangent_grad_square1 = chosen_16 + chosen_13 + torch.where(mask, ratio_2, 0) + chosen_14
         chosen_16 = torch.where(mask, -0.5 * tangent_square1 * grad_cosine * square2 / chosen_5, 0)
         chosen_17 = torch.where(mask, -0.5 * tangent_square2 * grad_cosine * square1 / chosen_5, 0)
-    else:
-        chosen_17 = torch.where(mask, -0.5 * tangent_square1 * grad_cosine * square2 / chosen_5, 0)
-        chosen_18 = torch.where(mask, -0.5 * tangent_square2 * grad_cosine * square1 / chosen_5, 0)
-    ratio_3 = tangent_grad_cosine / torch.where(mask, sqrt_value_3, 1)
-    if reduction == "mean":
         tangent_grad_dot = torch.where(mask, ratio_3, 0) + chosen_16 + chosen_17
     else:
+        tangent_grad_square2 = chosen_12 + chosen_10 + torch.where(mask, ratio, 0) + chosen_9
+        chosen_14 = torch.where(mask, tangent_square2 * difference_2, 0)
+        chosen_15 = torch.where(mask, product_5 / chosen_4, 0)
+        tangent_grad_square1 = chosen_16 + chosen_14 + torch.where(mask, ratio_2, 0) + chosen_15
+        chosen_17 = torch.where(mask, -0.5 * tangent_square1 * grad_cosine * square2 / chosen_5, 0)
+        chosen_18 = torch.where(mask, -0.5 * tangent_square2 * grad_cosine * square1 / chosen_5, 0)
         tangent_grad_dot = torch.where(mask, ratio_3, 0) + chosen_17 + chosen_18
     product_6 = 2 * input1 * tangent_grad_square1.unsqueeze(-1)
-    product_7 = 2 * grad_square1.unsqueeze(-1) * tangent_input1
     product_8 = input2 * tangent_grad_dot.unsqueeze(-1)
-    product_9 = grad_dot.unsqueeze(-1) * tangent_input2
     tangent_grad_input1 = product_6 + product_7 + product_8 + product_9
     tangent_grad_input1 = tangent_grad_input1.to(dtype)
     product_10 = 2 * input2 * tangent_grad_square2.unsqueeze(-1)
-    product_11 = 2 * grad_square2.unsqueeze(-1) * tangent_input2
     product_12 = input1 * tangent_grad_dot.unsqueeze(-1)
-    product_13 = grad_dot.unsqueeze(-1) * tangent_input1
     tangent_grad_input2 = product_10 + product_11 + product_12 + product_13
     tangent_grad_input2 = tangent_grad_input2.to(dtype)
     return tangent_grad_input1, tangent_grad_input2

@@ -89,28 +89,25 @@ def cross_entropy_backward(
     keep = target != ignore_index
     input = input.movedim((0, 1), (-2, -1))
     logp = input.log_softmax(-1)
-    if weight is not None and reduction == "mean":
+    C = input.shape[-1]
+    if weight is not None:
         safe_target = torch.where(keep, target, 0)
-        weight_picked = take(weight, safe_target, guarded=True)
-        share = torch.where(keep, weight_picked, 0)
-    if weight is not None or reduction != "mean":
-        if reduction == "none":
-            grad_output = grad_output.movedim(0, -1)
-        C = input.shape[-1]
+        if reduction == "mean":
+            weight_picked = take(weight, safe_target, guarded=True)
+            share = torch.where(keep, weight_picked, 0)
     if reduction == "mean":
-        if weight is None:
-            share = keep.to(input.dtype)
         N = input.shape[-2]
         batch = torch.broadcast_shapes(input.shape[:-2], target.shape[:-1])
+        if weight is None:
+            share = keep.to(input.dtype)
         sum_n_all_2 = torch.broadcast_to(share, (*batch, N)).sum()
         grad_sum_n_all = grad_output / sum_n_all_2
-        if weight is None:
-            C = input.shape[-1]
-        grad_sum_c = torch.where(keep, -(grad_sum_n_all * label_smoothing / C), 0)
-        grad_hit = grad_sum_n_all * (1 - label_smoothing)
     else:
-        grad_sum_c = torch.where(keep, -(grad_output * label_smoothing / C), 0)
-        grad_hit = grad_output * (1 - label_smoothing)
+        if reduction == "none":
+            grad_output = grad_output.movedim(0, -1)
+        grad_sum_n_all = grad_output
+    grad_sum_c = torch.where(keep, -(grad_sum_n_all * label_smoothing / C), 0)
+    grad_hit = grad_sum_n_all * (1 - label_smoothing)
     c = torch.arange(C, device=grad_output.device)
     if needs_input_grad[0]:
         if weight is not None:
@@ -134,19 +131,17 @@ def cross_entropy_backward(
             each = (1 - label_smoothing) * hit + label_smoothing * spread
             sum_n_all = each.sum()
             grad_sum_n_all_2 = -(grad_output * sum_n_all / sum_n_all_2**2)
+            update_2 = torch.where(keep, grad_sum_n_all_2, 0)
+            grad_weight_share = grad_output.new_zeros(C)
+            position = torch.broadcast_to(safe_target, (*batch, N))
+            grad_weight_share = add_at(grad_weight_share, position, update_2, padded=True)
         product_2 = logp.mT * grad_sum_c.unsqueeze(-2)
         grad_weight_sum_c = as_rows(torch.where(keep.unsqueeze(-2), product_2, 0), 2).sum((0, -1))
         if reduction == "mean":
             update = torch.where(keep, -(grad_hit * logp_picked), 0)
         else:
-            safe_target = torch.where(keep, target, 0)
             update = torch.where(keep, -(grad_hit * pick(logp, safe_target, guarded=True)), 0)
         grad_weight_hit = add_at(grad_output.new_zeros(C), safe_target, update, padded=True)
-        if reduction == "mean":
-            update_2 = torch.where(keep, grad_sum_n_all_2, 0)
-            grad_weight_share = grad_output.new_zeros(C)
-            position = torch.broadcast_to(safe_target, (*batch, N))
-            grad_weight_share = add_at(grad_weight_share, position, update_2, padded=True)
         grad_weight = grad_weight_sum_c + grad_weight_hit
         if reduction == "mean":
             grad_weight = grad_weight + grad_weight_share

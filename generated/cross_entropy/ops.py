@@ -111,45 +111,60 @@ def cross_entropy_second(
     keep = target != ignore_index
     input = input.movedim((0, 1), (-2, -1))
     logp = input.log_softmax(-1)
-    if weight is not None and reduction == "mean":
+    C = grad_grad_input.shape[1]
+    c = torch.arange(C, device=grad_grad_input.device)
+    mask = c == target.unsqueeze(-1)
+    exp_value = torch.exp(torch.where(keep.unsqueeze(-1), logp, 0))
+    if weight is not None:
         safe_target = torch.where(keep, target, 0)
-        weight_picked = take(weight, safe_target, guarded=True)
-        share = torch.where(keep, weight_picked, 0)
-    if (needs_input_grad[0] or needs_input_grad[3]) and weight is not None and reduction == "mean":
-        logp_picked = pick(logp, safe_target, guarded=True)
-        hit = torch.where(keep, -(weight_picked * logp_picked), 0)
-        sum_c = weight @ logp.mT
-    if weight is not None or reduction != "mean":
-        if reduction == "none":
-            grad_output = grad_output.movedim(0, -1)
-        C = grad_grad_input.shape[1]
-    if (needs_input_grad[0] or needs_input_grad[3]) and weight is not None and reduction == "mean":
-        spread = torch.where(keep, -sum_c / C, 0)
-        each = (1 - label_smoothing) * hit + label_smoothing * spread
-        sum_n_all = each.sum()
+        weight_picked_2 = take(weight, target, fill=0)
+        grad_grad_weight_picked = take(grad_grad_weight, safe_target, fill=0)
+        if reduction == "mean":
+            weight_picked = take(weight, safe_target, guarded=True)
+            share = torch.where(keep, weight_picked, 0)
+            safe_grad_grad_weight_picked = torch.where(keep, grad_grad_weight_picked, 0)
     if reduction == "mean":
-        if weight is None:
-            share = keep.to(input.dtype)
         N = grad_grad_input.shape[0]
         batch = torch.broadcast_shapes(input.shape[:-2], target.shape[:-1])
+        if weight is None:
+            share = keep.to(input.dtype)
         sum_n_all_2 = torch.broadcast_to(share, (*batch, N)).sum()
-    if (needs_input_grad[1] or needs_input_grad[3]) and reduction == "mean":
-        grad_sum_n_all = grad_output / sum_n_all_2
-    if weight is None and reduction == "mean":
-        C = grad_grad_input.shape[1]
+        if weight is not None:
+            grad_grad_sum_n_all_2 = torch.broadcast_to(safe_grad_grad_weight_picked, (*batch, N)).sum()
+    elif reduction == "none":
+        grad_output = grad_output.movedim(0, -1)
+        batch = grad_output.shape[:-1]
+    if (needs_input_grad[0] or needs_input_grad[3]) and weight is not None:
+        if reduction == "mean":
+            logp_picked = pick(logp, safe_target, guarded=True)
+            hit = torch.where(keep, -(weight_picked * logp_picked), 0)
+            sum_c = weight @ logp.mT
+            spread = torch.where(keep, -sum_c / C, 0)
+            each = (1 - label_smoothing) * hit + label_smoothing * spread
+            sum_n_all = each.sum()
+            neg_value_2 = -(grad_grad_weight_picked * logp_picked)
+            safe_neg_value_2 = torch.where(keep, neg_value_2, 0)
+        grad_grad_sum_c_part = torch.where(keep.unsqueeze(-1), grad_grad_weight * logp, 0).sum(-1)
     if needs_input_grad[1] or needs_input_grad[3]:
         if reduction == "mean":
+            grad_sum_n_all = grad_output / sum_n_all_2
+            if weight is not None:
+                grad_sum_n_all_1 = -(grad_grad_sum_n_all_2 * grad_output / sum_n_all_2**2)
+                grad_sum_c_1 = torch.where(keep, -(grad_sum_n_all_1 * label_smoothing / C), 0)
+                grad_hit_1 = grad_sum_n_all_1 * (1 - label_smoothing)
+        else:
+            grad_sum_n_all_1 = grad_output
+            if weight is None and reduction == "sum":
+                grad_sum_n_all = grad_sum_n_all_1
+        if reduction == "mean" or (weight is None and reduction != "none"):
             grad_sum_c = torch.where(keep, -(grad_sum_n_all * label_smoothing / C), 0)
             grad_hit = grad_sum_n_all * (1 - label_smoothing)
         else:
-            grad_sum_c = torch.where(keep, -(grad_output * label_smoothing / C), 0)
-            grad_hit = grad_output * (1 - label_smoothing)
-    c = torch.arange(C, device=grad_grad_input.device)
-    mask = c == target.unsqueeze(-1)
-    if weight is not None:
-        weight_picked_2 = take(weight, target, fill=0)
-    exp_value = torch.exp(torch.where(keep.unsqueeze(-1), logp, 0))
+            grad_sum_c_1 = torch.where(keep, -(grad_sum_n_all_1 * label_smoothing / C), 0)
+            grad_hit_1 = grad_sum_n_all_1 * (1 - label_smoothing)
     grad_grad_input = grad_grad_input.movedim((0, 1), (-2, -1))
+    if reduction == "none":
+        N = grad_grad_input.shape[-2]
     if needs_input_grad[0] or needs_input_grad[3]:
         product = grad_grad_input * exp_value
         grad_sum_grad_logp = torch.where(keep.unsqueeze(-1), -product, 0).sum(-1)
@@ -159,65 +174,45 @@ def cross_entropy_second(
             neg_value = -(grad_grad_logp * weight_picked_2.unsqueeze(-1))
             safe_neg_value = torch.where(keep.unsqueeze(-1), neg_value, 0)
             grad_grad_hit_grad_logp = torch.where(mask, safe_neg_value, 0).sum(-1)
-            grad_grad_sum_c_part = torch.where(keep.unsqueeze(-1), grad_grad_weight * logp, 0).sum(-1)
             grad_grad_sum_c_grad_logp = weight @ grad_grad_logp.mT
-    if weight is not None:
-        if reduction != "mean":
-            safe_target = torch.where(keep, target, 0)
-        grad_grad_weight_picked = take(grad_grad_weight, safe_target, fill=0)
-    if (needs_input_grad[0] or needs_input_grad[3]) and weight is not None and reduction == "mean":
-        neg_value_2 = -(grad_grad_weight_picked * logp_picked)
-        safe_neg_value_2 = torch.where(keep, neg_value_2, 0)
-        grad_grad_sum_n_all_grad_hit_sum = (safe_neg_value_2 + grad_grad_hit_grad_logp).sum()
-        total = grad_grad_sum_c_part + grad_grad_sum_c_grad_logp
-        grad_grad_sum_n_all_part = torch.where(keep, -(total * label_smoothing / C), 0).sum()
-        product_2 = grad_grad_sum_n_all_grad_hit_sum * (1 - label_smoothing)
-        grad_grad_sum_n_all = product_2 + grad_grad_sum_n_all_part
-    if weight is not None and reduction == "mean":
-        safe_grad_grad_weight_picked = torch.where(keep, grad_grad_weight_picked, 0)
-        grad_grad_sum_n_all_2 = torch.broadcast_to(safe_grad_grad_weight_picked, (*batch, N)).sum()
-    if (needs_input_grad[1] or needs_input_grad[3]) and weight is not None and reduction == "mean":
-        grad_sum_n_all_1 = -(grad_grad_sum_n_all_2 * grad_output / sum_n_all_2**2)
-        grad_sum_c_1 = torch.where(keep, -(grad_sum_n_all_1 * label_smoothing / C), 0)
-        grad_hit_1 = grad_sum_n_all_1 * (1 - label_smoothing)
-    if reduction == "none":
-        N = grad_grad_input.shape[-2]
-        batch = grad_output.shape[:-1]
+            if reduction != "none":
+                if reduction == "mean":
+                    grad_grad_sum_n_all_grad_hit_sum = (safe_neg_value_2 + grad_grad_hit_grad_logp).sum()
+                    product_2 = grad_grad_sum_n_all_grad_hit_sum * (1 - label_smoothing)
+                total = grad_grad_sum_c_part + grad_grad_sum_c_grad_logp
+                grad_grad_sum_n_all_part = torch.where(keep, -(total * label_smoothing / C), 0).sum()
+                if reduction == "mean":
+                    grad_grad_sum_n_all = product_2 + grad_grad_sum_n_all_part
     if needs_input_grad[0]:
-        if weight is None:
+        if weight is not None and reduction == "mean":
+            ratio_2 = grad_grad_sum_n_all_2 * sum_n_all / sum_n_all_2**2
+        elif weight is not None:
+            product_8 = grad_grad_weight_picked * pick(logp, safe_target, guarded=True)
+            if reduction == "sum":
+                chosen_8 = torch.where(keep, -product_8, 0)
+        else:
             chosen_2 = torch.where(keep.unsqueeze(-1), -grad_grad_logp, 0)
             grad_grad_hit = torch.where(mask, chosen_2, 0).sum(-1)
             grad_grad_sum_c = grad_grad_logp.sum(-1)
-            if reduction == "mean":
+            if reduction != "none":
                 grad_grad_sum_n_all_grad_hit_sum = grad_grad_hit.sum()
-                product_2 = grad_grad_sum_c * label_smoothing
-                grad_grad_sum_n_all_part = torch.where(keep, -(product_2 / C), 0).sum()
-        elif reduction == "mean":
-            ratio_2 = grad_grad_sum_n_all_2 * sum_n_all / sum_n_all_2**2
-            grad_grad_output = grad_grad_sum_n_all / sum_n_all_2 - ratio_2
-        else:
-            product_3 = grad_grad_weight_picked * pick(logp, safe_target, guarded=True)
-            if reduction == "sum":
-                chosen_5 = torch.where(keep, -product_3, 0)
-                grad_grad_output_grad_hit_sum = (chosen_5 + grad_grad_hit_grad_logp).sum()
-                total = grad_grad_sum_c_part + grad_grad_sum_c_grad_logp
-                grad_grad_sum_n_all_part = torch.where(keep, -(total * label_smoothing / C), 0).sum()
-                product_4 = grad_grad_output_grad_hit_sum * (1 - label_smoothing)
-                grad_grad_output = product_4 + grad_grad_sum_n_all_part
-        if reduction != "none":
-            if weight is None:
-                if reduction == "sum":
-                    grad_grad_sum_n_all_grad_hit_sum = grad_grad_hit.sum()
-                    product_3 = grad_grad_sum_c * label_smoothing
-                    grad_grad_output_grad_sum_c = torch.where(keep, -(product_3 / C), 0).sum()
-                product_4 = grad_grad_sum_n_all_grad_hit_sum * (1 - label_smoothing)
+                product_10 = grad_grad_sum_c * label_smoothing
+                grad_grad_sum_n_all_part = torch.where(keep, -(product_10 / C), 0).sum()
+                product_2 = grad_grad_sum_n_all_grad_hit_sum * (1 - label_smoothing)
                 if reduction == "mean":
-                    grad_grad_output = (product_4 + grad_grad_sum_n_all_part) / sum_n_all_2
-                else:
-                    grad_grad_output = product_4 + grad_grad_output_grad_sum_c
+                    grad_grad_output = (product_2 + grad_grad_sum_n_all_part) / sum_n_all_2
+        if weight is not None and reduction == "mean":
+            grad_grad_output = grad_grad_sum_n_all / sum_n_all_2 - ratio_2
+        elif weight is not None and reduction == "sum":
+            grad_grad_output_grad_hit_sum = (chosen_8 + grad_grad_hit_grad_logp).sum()
+            product_4 = grad_grad_output_grad_hit_sum * (1 - label_smoothing)
+            grad_grad_output = product_4 + grad_grad_sum_n_all_part
+        if reduction != "none":
+            if weight is None and reduction == "sum":
+                grad_grad_output = product_2 + grad_grad_sum_n_all_part
             grad_grad_output = grad_grad_output.to(dtype)
         elif weight is not None:
-            total = torch.where(keep, -product_3, 0) + grad_grad_hit_grad_logp
+            total = torch.where(keep, -product_8, 0) + grad_grad_hit_grad_logp
             product_4 = (grad_grad_sum_c_part + grad_grad_sum_c_grad_logp) * label_smoothing
             grad_grad_output = total * (1 - label_smoothing) + torch.where(keep, -(product_4 / C), 0)
         if reduction == "none":
@@ -227,84 +222,84 @@ def cross_entropy_second(
             grad_grad_output = torch.broadcast_to(grad_grad_output, (*batch, N))
             grad_grad_output = grad_grad_output.movedim(-1, 0).to(dtype)
     if needs_input_grad[1]:
-        if weight is not None:
+        if weight is not None and reduction == "mean":
             chosen = torch.where(keep, -(grad_hit * weight_picked_2), 0)
-        else:
-            chosen = torch.where(keep, -grad_hit, 0)
-        safe_chosen = torch.where(mask, chosen.unsqueeze(-1), 0)
-        if weight is not None:
-            sum_grad_logp = (grad_sum_c.unsqueeze(-1) * weight + safe_chosen).sum(-1)
-        else:
-            sum_grad_logp = (grad_sum_c.unsqueeze(-1) + safe_chosen).sum(-1)
-        if weight is not None:
             neg_value_3 = -(grad_grad_weight_picked * grad_hit)
+            neg_value_4 = -(grad_hit_1 * weight_picked_2)
+            safe_neg_value_4 = torch.where(keep, neg_value_4, 0)
+            chosen_3 = torch.where(mask, safe_neg_value_4.unsqueeze(-1), 0)
+            chosen_5 = torch.where(keep.unsqueeze(-1), grad_grad_weight * grad_sum_c.unsqueeze(-1), 0)
+            product_4 = grad_sum_c_1.unsqueeze(-1) * weight
+        if weight is not None:
+            if reduction != "mean":
+                chosen = torch.where(keep, -(grad_hit_1 * weight_picked_2), 0)
+                neg_value_3 = -(grad_grad_weight_picked * grad_hit_1)
+                chosen_5 = torch.where(keep.unsqueeze(-1), grad_grad_weight * grad_sum_c_1.unsqueeze(-1), 0)
             safe_neg_value_3 = torch.where(keep, neg_value_3, 0)
             chosen_2 = torch.where(mask, safe_neg_value_3.unsqueeze(-1), 0)
-            if reduction == "mean":
-                neg_value_4 = -(grad_hit_1 * weight_picked_2)
-                safe_neg_value_4 = torch.where(keep, neg_value_4, 0)
-                chosen_3 = torch.where(mask, safe_neg_value_4.unsqueeze(-1), 0)
-        if reduction == "mean":
-            product_3 = grad_grad_input * exp_value * sum_grad_logp.unsqueeze(-1)
-            chosen_4 = torch.where(keep.unsqueeze(-1), -product_3, 0)
-            if weight is not None:
-                chosen_5 = torch.where(keep.unsqueeze(-1), grad_grad_weight * grad_sum_c.unsqueeze(-1), 0)
-                product_4 = grad_sum_c_1.unsqueeze(-1) * weight
-                grad_logp_1 = chosen_2 + chosen_5 + chosen_4 + product_4 + chosen_3
+        elif reduction != "none":
+            chosen = torch.where(keep, -grad_hit, 0)
         else:
-            product_2 = grad_grad_input * exp_value * sum_grad_logp.unsqueeze(-1)
-            if reduction == "sum" or weight is not None:
-                chosen_3 = torch.where(keep.unsqueeze(-1), -product_2, 0)
-                if weight is not None:
-                    chosen_4 = torch.where(keep.unsqueeze(-1), grad_grad_weight * grad_sum_c.unsqueeze(-1), 0)
-                    grad_logp_1 = chosen_2 + chosen_4 + chosen_3
-        if weight is not None:
+            chosen = torch.where(keep, -grad_hit_1, 0)
+        safe_chosen = torch.where(mask, chosen.unsqueeze(-1), 0)
+        if weight is not None and reduction == "mean":
+            sum_grad_logp = (grad_sum_c.unsqueeze(-1) * weight + safe_chosen).sum(-1)
+        elif weight is not None:
+            sum_grad_logp = (grad_sum_c_1.unsqueeze(-1) * weight + safe_chosen).sum(-1)
+        elif reduction != "none":
+            sum_grad_logp = (grad_sum_c.unsqueeze(-1) + safe_chosen).sum(-1)
+        else:
+            sum_grad_logp = (grad_sum_c_1.unsqueeze(-1) + safe_chosen).sum(-1)
+        product_3 = grad_grad_input * exp_value * sum_grad_logp.unsqueeze(-1)
+        chosen_4 = torch.where(keep.unsqueeze(-1), -product_3, 0)
+        if weight is not None and reduction == "mean":
+            grad_logp_1 = chosen_2 + chosen_5 + chosen_4 + product_4 + chosen_3
+        elif weight is not None:
+            grad_logp_1 = chosen_2 + chosen_5 + chosen_4
+        else:
+            grad_logp_1 = chosen_4
+            if reduction != "none":
+                chosen_3 = grad_logp_1
+                sum_grad_logp_1 = chosen_3.sum(-1)
+        if weight is not None or reduction == "none":
             sum_grad_logp_1 = grad_logp_1.sum(-1)
-        elif reduction != "sum":
-            if reduction == "none":
-                chosen_4 = torch.where(keep.unsqueeze(-1), -product_2, 0)
-            sum_grad_logp_1 = chosen_4.sum(-1)
-        else:
-            sum_grad_logp_1 = chosen_3.sum(-1)
         product_5 = exp_value * sum_grad_logp_1.unsqueeze(-1)
-        if weight is not None:
+        if weight is not None or reduction == "none":
             grad_input = torch.where(keep.unsqueeze(-1), grad_logp_1 - product_5, 0)
-        elif reduction != "sum":
-            grad_input = torch.where(keep.unsqueeze(-1), chosen_4 - product_5, 0)
         else:
             grad_input = torch.where(keep.unsqueeze(-1), chosen_3 - product_5, 0)
         grad_input = grad_input.sum_to_size(input.shape).movedim((-2, -1), (0, 1)).to(dtype)
     if needs_input_grad[3]:
         if reduction == "mean":
             ratio = 2 * grad_grad_sum_n_all_2 * grad_output * sum_n_all / sum_n_all_2**3
+            product_7 = logp.mT * grad_sum_c_1.unsqueeze(-2)
+            grad_weight_sum_c_1 = as_rows(torch.where(keep.unsqueeze(-2), product_7, 0), 2).sum((0, -1))
+            update_2 = torch.where(keep, -(grad_hit_1 * logp_picked), 0)
+            position_3 = torch.broadcast_to(safe_target, (*batch, N))
+        mask_4 = mask & keep.unsqueeze(-1)
+        position_2 = torch.where(mask_4, target.unsqueeze(-1), 0)
+        if reduction == "mean":
             grad_sum_n_all_2_1 = ratio - grad_grad_sum_n_all * grad_output / sum_n_all_2**2
             product_6 = grad_sum_c.unsqueeze(-2) * grad_grad_logp.mT
             safe_product_6 = torch.where(keep.unsqueeze(-2), product_6, 0)
             grad_weight_grad_logp = as_rows(safe_product_6, 2).sum((0, -1))
-        else:
-            grad_weight_grad_logp = as_rows(grad_grad_logp * grad_sum_c.unsqueeze(-1), 2).sum((0, -2))
-        mask_4 = mask & keep.unsqueeze(-1)
-        if reduction == "mean":
             chosen_6 = torch.where(mask, -(grad_grad_logp * grad_hit), 0)
             update = torch.where(mask_4, torch.where(keep.unsqueeze(-1), chosen_6, 0), 0)
-        elif reduction == "sum":
-            chosen_6 = torch.where(keep.unsqueeze(-1), -(grad_grad_logp * grad_hit), 0)
-            update = torch.where(mask_4, torch.where(mask, chosen_6, 0), 0)
-        else:
-            chosen_5 = torch.where(keep.unsqueeze(-1), -(grad_grad_logp * grad_hit.unsqueeze(-1)), 0)
-            update = torch.where(mask_4, torch.where(mask, chosen_5, 0), 0)
-        position_2 = torch.where(mask_4, target.unsqueeze(-1), 0)
-        grad_weight_grad_logp_1 = grad_grad_input.new_zeros(C)
-        grad_weight_grad_logp_1 = add_at(grad_weight_grad_logp_1, position_2, update, padded=True)
-        if reduction == "mean":
-            product_7 = logp.mT * grad_sum_c_1.unsqueeze(-2)
-            grad_weight_sum_c_1 = as_rows(torch.where(keep.unsqueeze(-2), product_7, 0), 2).sum((0, -1))
-            update_2 = torch.where(keep, -(grad_hit_1 * logp_picked), 0)
             grad_weight_hit_1 = add_at(grad_grad_input.new_zeros(C), safe_target, update_2, padded=True)
             update_3 = torch.where(keep, grad_sum_n_all_2_1, 0)
             grad_weight_share_1 = grad_grad_input.new_zeros(C)
-            position_3 = torch.broadcast_to(safe_target, (*batch, N))
             grad_weight_share_1 = add_at(grad_weight_share_1, position_3, update_3, padded=True)
+        grad_weight_grad_logp_1 = grad_grad_input.new_zeros(C)
+        if reduction != "mean":
+            grad_weight_grad_logp = as_rows(grad_grad_logp * grad_sum_c_1.unsqueeze(-1), 2).sum((0, -2))
+            if reduction == "sum":
+                chosen_6 = torch.where(keep.unsqueeze(-1), -(grad_grad_logp * grad_hit_1), 0)
+                update = torch.where(mask_4, torch.where(mask, chosen_6, 0), 0)
+            else:
+                chosen_10 = torch.where(keep.unsqueeze(-1), -(grad_grad_logp * grad_hit_1.unsqueeze(-1)), 0)
+                update = torch.where(mask_4, torch.where(mask, chosen_10, 0), 0)
+        grad_weight_grad_logp_1 = add_at(grad_weight_grad_logp_1, position_2, update, padded=True)
+        if reduction == "mean":
             total_2 = grad_weight_grad_logp + grad_weight_grad_logp_1 + grad_weight_sum_c_1
             grad_weight = total_2 + grad_weight_hit_1 + grad_weight_share_1
         else:
@@ -337,10 +332,13 @@ def cross_entropy_backward_tangent(
     logp = input.log_softmax(-1)
     tangent_input = tangent_input.movedim((0, 1), (-2, -1))
     mean_tangent_input = (tangent_input * torch.exp(logp)).sum(-1)
+    tangent_logp = tangent_input - mean_tangent_input.unsqueeze(-1)
+    C = tangent_input.shape[-1]
+    exp_value = torch.exp(torch.where(keep.unsqueeze(-1), logp, 0))
     if weight is not None:
-        tangent_logp = tangent_input - mean_tangent_input.unsqueeze(-1)
+        safe_target = torch.where(keep, target, 0)
+        weight_picked_2 = take(weight, target, fill=0)
         if reduction == "mean":
-            safe_target = torch.where(keep, target, 0)
             weight_picked = take(weight, safe_target, guarded=True)
             share = torch.where(keep, weight_picked, 0)
             logp_picked = pick(logp, safe_target, guarded=True)
@@ -351,47 +349,43 @@ def cross_entropy_backward_tangent(
             tangent_hit = chosen + torch.where(keep, -(tangent_logp_picked * weight_picked), 0)
             sum_c = weight @ logp.mT
             tangent_sum_c = (logp * tangent_weight + weight * tangent_logp).sum(-1)
-    if weight is not None or reduction != "mean":
-        if reduction == "none":
-            grad_output = grad_output.movedim(0, -1)
-        C = tangent_input.shape[-1]
-        if reduction == "mean":
             spread = torch.where(keep, -sum_c / C, 0)
             each = (1 - label_smoothing) * hit + label_smoothing * spread
             sum_n_all = each.sum()
             chosen_2 = torch.where(keep, -(tangent_sum_c / C), 0)
             tangent_sum_n_all = ((1 - label_smoothing) * tangent_hit + label_smoothing * chosen_2).sum()
+            safe_tangent_weight_picked = torch.where(keep, tangent_weight_picked, 0)
+            tangent_grad_weight_share = tangent_grad_output.new_zeros(C)
     if reduction == "mean":
-        if weight is None:
-            share = keep.to(tangent_input.dtype)
         N = tangent_input.shape[-2]
         batch = torch.broadcast_shapes(input.shape[:-2], target.shape[:-1])
+        if weight is None:
+            share = keep.to(tangent_input.dtype)
         sum_n_all_2 = torch.broadcast_to(share, (*batch, N)).sum()
+        grad_sum_n_all = grad_output / sum_n_all_2
+        tangent_grad_sum_n_all = tangent_grad_output / sum_n_all_2
         if weight is not None:
-            safe_tangent_weight_picked = torch.where(keep, tangent_weight_picked, 0)
             tangent_sum_n_all_2 = torch.broadcast_to(safe_tangent_weight_picked, (*batch, N)).sum()
             ratio = 2 * grad_output * sum_n_all * tangent_sum_n_all_2 / sum_n_all_2**3
             difference = ratio - sum_n_all * tangent_grad_output / sum_n_all_2**2
             tangent_grad_sum_n_all_2 = difference - grad_output * tangent_sum_n_all / sum_n_all_2**2
-        grad_sum_n_all = grad_output / sum_n_all_2
-        if weight is not None:
             ratio_2 = grad_output * tangent_sum_n_all_2 / sum_n_all_2**2
-        tangent_grad_sum_n_all = tangent_grad_output / sum_n_all_2
-        if weight is not None:
             tangent_grad_sum_n_all = tangent_grad_sum_n_all - ratio_2
-        else:
-            C = tangent_input.shape[-1]
-        grad_sum_c = torch.where(keep, -(grad_sum_n_all * label_smoothing / C), 0)
-        tangent_grad_sum_c = torch.where(keep, -(tangent_grad_sum_n_all * label_smoothing / C), 0)
-        grad_hit = grad_sum_n_all * (1 - label_smoothing)
-        tangent_grad_hit = (1 - label_smoothing) * tangent_grad_sum_n_all
+            update_2 = torch.where(keep, tangent_grad_sum_n_all_2, 0)
+            position = torch.broadcast_to(safe_target, (*batch, N))
+            tangent_grad_weight_share = add_at(tangent_grad_weight_share, position, update_2, padded=True)
     else:
-        grad_sum_c = torch.where(keep, -(grad_output * label_smoothing / C), 0)
         if reduction == "none":
+            grad_output = grad_output.movedim(0, -1)
             tangent_grad_output = tangent_grad_output.movedim(0, -1)
-        tangent_grad_sum_c = torch.where(keep, -(tangent_grad_output * label_smoothing / C), 0)
-        grad_hit = grad_output * (1 - label_smoothing)
-        tangent_grad_hit = (1 - label_smoothing) * tangent_grad_output
+        grad_sum_n_all = grad_output
+        tangent_grad_sum_n_all = tangent_grad_output
+    if weight is not None:
+        tangent_grad_weight_hit = tangent_grad_output.new_zeros(C)
+    grad_sum_c = torch.where(keep, -(grad_sum_n_all * label_smoothing / C), 0)
+    tangent_grad_sum_c = torch.where(keep, -(tangent_grad_sum_n_all * label_smoothing / C), 0)
+    grad_hit = grad_sum_n_all * (1 - label_smoothing)
+    tangent_grad_hit = (1 - label_smoothing) * tangent_grad_sum_n_all
     c = torch.arange(C, device=tangent_grad_output.device)
     mask_4 = c == target.unsqueeze(-1)
     if reduction == "mean" or weight is not None:
@@ -399,38 +393,40 @@ def cross_entropy_backward_tangent(
             chosen = torch.where(mask_4, torch.where(keep.unsqueeze(-1), -tangent_grad_hit, 0), 0)
         mask = mask_4 & keep.unsqueeze(-1)
         if weight is not None:
-            weight_picked_2 = take(weight, target, fill=0)
             neg_value = -(take(tangent_weight, target, fill=0) * grad_hit)
             safe_neg_value = torch.where(keep, neg_value, 0)
             chosen_3 = torch.where(mask, torch.where(mask_4, safe_neg_value.unsqueeze(-1), 0), 0)
             neg_value_2 = -(tangent_grad_hit * weight_picked_2)
             safe_neg_value_2 = torch.where(keep, neg_value_2, 0)
             chosen_4 = torch.where(mask_4, safe_neg_value_2.unsqueeze(-1), 0)
-            if reduction == "mean":
-                safe_chosen_4 = torch.where(mask, chosen_4, 0)
             product = weight * tangent_grad_sum_c.unsqueeze(-1)
-            if reduction == "mean":
-                product_2 = grad_sum_c.unsqueeze(-1) * tangent_weight
-                tangent_grad_logp = product + product_2 + safe_chosen_4 + chosen_3
-            else:
-                tangent_grad_logp = product + grad_sum_c.unsqueeze(-1) * tangent_weight + chosen_4 + chosen_3
             chosen_5 = torch.where(keep, -(grad_hit * weight_picked_2), 0)
             safe_chosen_5 = torch.where(mask_4, chosen_5.unsqueeze(-1), 0)
             sum_grad_logp = (grad_sum_c.unsqueeze(-1) * weight + safe_chosen_5).sum(-1)
+            product_5 = tangent_grad_sum_c.unsqueeze(-2) * logp.mT
+            safe_product_5 = torch.where(keep.unsqueeze(-2), product_5, 0)
+            if reduction == "mean":
+                safe_chosen_4 = torch.where(mask, chosen_4, 0)
+                product_2 = grad_sum_c.unsqueeze(-1) * tangent_weight
+                tangent_grad_logp = product + product_2 + safe_chosen_4 + chosen_3
+                chosen_8 = torch.where(keep.unsqueeze(-2), tangent_logp.mT * grad_sum_c.unsqueeze(-2), 0)
+                tangent_grad_weight_sum_c = as_rows(chosen_8 + safe_product_5, 2).sum((0, -1))
+                chosen_9 = torch.where(keep, -(tangent_grad_hit * logp_picked), 0)
+                update = chosen_9 + torch.where(keep, -(tangent_logp_picked * grad_hit), 0)
+            else:
+                tangent_grad_logp = product + grad_sum_c.unsqueeze(-1) * tangent_weight + chosen_4 + chosen_3
+                product_5 = pick(tangent_logp, safe_target, guarded=True) * grad_hit
         else:
             tangent_grad_logp = tangent_grad_sum_c.unsqueeze(-1) + torch.where(mask, chosen, 0)
     if weight is None:
+        chosen_2 = torch.where(keep, -grad_hit, 0)
+        safe_chosen_2 = torch.where(mask_4, chosen_2.unsqueeze(-1), 0)
+        sum_grad_logp = (grad_sum_c.unsqueeze(-1) + safe_chosen_2).sum(-1)
         if reduction != "mean":
             chosen = torch.where(keep, -tangent_grad_hit, 0)
             safe_chosen = torch.where(mask_4, chosen.unsqueeze(-1), 0)
             tangent_grad_logp = tangent_grad_sum_c.unsqueeze(-1) + safe_chosen
-        chosen_2 = torch.where(keep, -grad_hit, 0)
-        safe_chosen_2 = torch.where(mask_4, chosen_2.unsqueeze(-1), 0)
-        sum_grad_logp = (grad_sum_c.unsqueeze(-1) + safe_chosen_2).sum(-1)
     tangent_sum_grad_logp = tangent_grad_logp.sum(-1)
-    exp_value = torch.exp(torch.where(keep.unsqueeze(-1), logp, 0))
-    if weight is None:
-        tangent_logp = tangent_input - mean_tangent_input.unsqueeze(-1)
     product_3 = tangent_logp * exp_value * sum_grad_logp.unsqueeze(-1)
     chosen_6 = torch.where(keep.unsqueeze(-1), -product_3, 0)
     product_4 = tangent_sum_grad_logp.unsqueeze(-1) * exp_value
@@ -438,30 +434,13 @@ def cross_entropy_backward_tangent(
     safe_tangent_grad_logp = torch.where(keep.unsqueeze(-1), tangent_grad_logp, 0)
     tangent_grad_input = safe_tangent_grad_logp + chosen_6 + chosen_7
     tangent_grad_input = tangent_grad_input.sum_to_size(input.shape).movedim((-2, -1), (0, 1)).to(dtype)
-    if weight is not None and reduction == "mean":
-        chosen_8 = torch.where(keep.unsqueeze(-2), tangent_logp.mT * grad_sum_c.unsqueeze(-2), 0)
     if weight is not None:
         if reduction != "mean":
             chosen_6 = torch.where(keep.unsqueeze(-2), tangent_logp.mT * grad_sum_c.unsqueeze(-2), 0)
-        product_5 = tangent_grad_sum_c.unsqueeze(-2) * logp.mT
-        safe_product_5 = torch.where(keep.unsqueeze(-2), product_5, 0)
-        if reduction == "mean":
-            tangent_grad_weight_sum_c = as_rows(chosen_8 + safe_product_5, 2).sum((0, -1))
-            chosen_9 = torch.where(keep, -(tangent_grad_hit * logp_picked), 0)
-            update = chosen_9 + torch.where(keep, -(tangent_logp_picked * grad_hit), 0)
-        else:
             tangent_grad_weight_sum_c = as_rows(chosen_6 + safe_product_5, 2).sum((0, -1))
-            safe_target = torch.where(keep, target, 0)
             chosen_7 = torch.where(keep, -(tangent_grad_hit * pick(logp, safe_target, guarded=True)), 0)
-            product_5 = pick(tangent_logp, safe_target, guarded=True) * grad_hit
             update = chosen_7 + torch.where(keep, -product_5, 0)
-        tangent_grad_weight_hit = tangent_grad_output.new_zeros(C)
         tangent_grad_weight_hit = add_at(tangent_grad_weight_hit, safe_target, update, padded=True)
-        if reduction == "mean":
-            update_2 = torch.where(keep, tangent_grad_sum_n_all_2, 0)
-            tangent_grad_weight_share = tangent_grad_output.new_zeros(C)
-            position = torch.broadcast_to(safe_target, (*batch, N))
-            tangent_grad_weight_share = add_at(tangent_grad_weight_share, position, update_2, padded=True)
         tangent_grad_weight = tangent_grad_weight_sum_c + tangent_grad_weight_hit
         if reduction == "mean":
             tangent_grad_weight = tangent_grad_weight + tangent_grad_weight_share

@@ -47,37 +47,34 @@ def focal_loss_backward(
     """The gradient of each input that needs one."""
     dtype = grad_output.dtype
     grad_output, logits, target = upcast_all(grad_output, logits, target)
-    if reduction == "mean":
-        batch = torch.broadcast_shapes(logits.shape, target.shape)
-        grad_miss = -(grad_output / math.prod(batch))
-    else:
-        grad_miss = -grad_output
     sigmoid_logits = torch.sigmoid(-logits)
     sigmoid_logits_2 = torch.sigmoid(logits)
-    if reduction == "sum":
-        batch = torch.broadcast_shapes(logits.shape, target.shape)
-    elif reduction == "none":
-        batch = grad_output.shape
     max_logits = torch.clamp(torch.nn.functional.logsigmoid(-logits), min=-1e38)
     power = sigmoid_logits_2 ** (gamma - 1)
     difference_2 = 1 - target
     product_2 = sigmoid_logits * sigmoid_logits_2 * max_logits * power
     product = product_2 * (1 - alpha) * difference_2 * gamma
     product_3 = sigmoid_logits_2 * sigmoid_logits_2**gamma * (1 - alpha) * (1 - target)
-    if reduction != "none":
-        difference = (grad_output.new_zeros(batch) if gamma == 0 else product) - product_3
-    else:
-        chosen = grad_output.new_zeros(batch) if gamma == 0 else torch.broadcast_to(product, batch)
-        difference = chosen - product_3
     max_logits_2 = torch.clamp(torch.nn.functional.logsigmoid(logits), min=-1e38)
     power_2 = sigmoid_logits ** (gamma - 1)
     product_5 = sigmoid_logits * sigmoid_logits_2 * max_logits_2 * power_2
     product_4 = product_5 * alpha * target * gamma
     neg_value = -product_4
     product_6 = sigmoid_logits * sigmoid_logits**gamma * alpha * target
+    if reduction == "mean":
+        batch = torch.broadcast_shapes(logits.shape, target.shape)
+        grad_miss = -(grad_output / math.prod(batch))
+    else:
+        grad_miss = -grad_output
+        if reduction == "sum":
+            batch = torch.broadcast_shapes(logits.shape, target.shape)
     if reduction != "none":
+        difference = (grad_output.new_zeros(batch) if gamma == 0 else product) - product_3
         total = product_6 + (grad_output.new_zeros(batch) if gamma == 0 else neg_value)
     else:
+        batch = grad_output.shape
+        chosen = grad_output.new_zeros(batch) if gamma == 0 else torch.broadcast_to(product, batch)
+        difference = chosen - product_3
         chosen_2 = grad_output.new_zeros(batch) if gamma == 0 else torch.broadcast_to(neg_value, batch)
         total = product_6 + chosen_2
     grad_logits = grad_miss * difference + grad_miss * total

@@ -66,8 +66,6 @@ def focal_loss_second(
     dtype = grad_grad_logits.dtype
     grad_grad_logits, grad_output = upcast_all(grad_grad_logits, grad_output)
     logits, target = upcast_all(logits, target)
-    if reduction == "mean":
-        batch = torch.broadcast_shapes(logits.shape, target.shape)
     sigmoid_logits = torch.sigmoid(-logits)
     sigmoid_logits_2 = torch.sigmoid(logits)
     logsigmoid_logits = torch.nn.functional.logsigmoid(-logits)
@@ -76,9 +74,9 @@ def focal_loss_second(
     power_3 = sigmoid_logits**gamma
     logsigmoid_logits_2 = torch.nn.functional.logsigmoid(logits)
     power_4 = sigmoid_logits ** (gamma - 1)
-    if reduction == "sum":
+    if reduction != "none":
         batch = torch.broadcast_shapes(logits.shape, target.shape)
-    elif reduction == "none":
+    else:
         batch = grad_output.shape
     if needs_input_grad[0]:
         max_logsigmoid_logits = torch.clamp(logsigmoid_logits, min=-1e38)
@@ -86,95 +84,85 @@ def focal_loss_second(
         product_2 = sigmoid_logits * sigmoid_logits_2 * max_logsigmoid_logits * power
         product = product_2 * gamma * (1 - alpha) * difference_2
         product_3 = sigmoid_logits_2 * power_2 * (1 - alpha) * (1 - target)
-        if reduction != "none":
-            difference = (grad_grad_logits.new_zeros(batch) if gamma == 0 else product) - product_3
-        else:
-            chosen = grad_grad_logits.new_zeros(batch) if gamma == 0 else torch.broadcast_to(product, batch)
-            difference = chosen - product_3
         max_logsigmoid_logits_2 = torch.clamp(logsigmoid_logits_2, min=-1e38)
         product_5 = sigmoid_logits * sigmoid_logits_2 * max_logsigmoid_logits_2 * power_4
         product_4 = product_5 * gamma * alpha * target
         neg_value = -product_4
         product_6 = sigmoid_logits * power_3 * alpha * target
         if reduction != "none":
+            difference = (grad_grad_logits.new_zeros(batch) if gamma == 0 else product) - product_3
             chosen = grad_grad_logits.new_zeros(batch) if gamma == 0 else neg_value
             grad_grad_miss = grad_grad_logits * (difference + product_6 + chosen)
             grad_grad_output_sum = grad_grad_miss.sum()
             if reduction == "mean":
                 grad_grad_output = -(grad_grad_output_sum / math.prod(batch))
-            else:
-                grad_grad_output = -grad_grad_output_sum
         else:
+            chosen = grad_grad_logits.new_zeros(batch) if gamma == 0 else torch.broadcast_to(product, batch)
+            difference = chosen - product_3
             chosen_2 = grad_grad_logits.new_zeros(batch) if gamma == 0 else torch.broadcast_to(neg_value, batch)
             grad_grad_miss = grad_grad_logits * (difference + product_6 + chosen_2)
             grad_grad_output = -grad_grad_miss
+        if reduction == "sum":
+            grad_grad_output = -grad_grad_output_sum
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
         if reduction == "mean":
             grad_miss = -(grad_output / math.prod(batch))
-        else:
-            grad_miss = -grad_output
         power_5 = sigmoid_logits_2**2
         power_6 = sigmoid_logits**2
         power_7 = sigmoid_logits_2 ** (gamma - 2)
         difference_5 = 1 - target
         product_8 = gamma * logsigmoid_logits * power_6 * power_5
         product_7 = product_8 * (1 - alpha) * difference_5 * (gamma - 1) * power_7
-        if reduction != "none":
-            chosen_2 = grad_grad_logits.new_zeros(batch) if gamma - 1 == 0 else product_7
-        else:
-            chosen_3 = grad_grad_logits.new_zeros(batch) if gamma - 1 == 0 else torch.broadcast_to(product_7, batch)
         difference_6 = 1 - target
         product_10 = sigmoid_logits_2 * logsigmoid_logits * power_6 * power
         product_9 = product_10 * gamma * (1 - alpha) * difference_6
         product_11 = sigmoid_logits * power_5 * power * gamma * (1 - alpha) * (1 - target)
-        if reduction != "none":
-            difference_4 = product_9 + chosen_2 - product_11
-        else:
-            difference_4 = product_9 + chosen_3 - product_11
         max_value = torch.clamp(logsigmoid_logits * power_5, min=-1e38)
         product_12 = sigmoid_logits * max_value * power * gamma * (1 - alpha) * (1 - target)
-        if reduction != "none":
-            chosen_3 = grad_grad_logits.new_zeros(batch) if gamma == 0 else difference_4 - product_12
-        else:
-            chosen_4 = grad_grad_logits.new_zeros(batch) if gamma == 0 else difference_4 - product_12
         product_13 = sigmoid_logits * power_5 * power * (1 - alpha) * (1 - target) * gamma
-        if reduction != "none":
-            chosen_4 = grad_grad_logits.new_zeros(batch) if gamma == 0 else -product_13
-        else:
-            neg_product_13 = -product_13
-            chosen_5 = grad_grad_logits.new_zeros(batch) if gamma == 0 else torch.broadcast_to(neg_product_13, batch)
         product_14 = sigmoid_logits * sigmoid_logits_2 * power_2 * (1 - alpha) * (1 - target)
-        if reduction != "none":
-            difference_3 = chosen_4 + chosen_3 - product_14
-        else:
-            difference_3 = chosen_5 + chosen_4 - product_14
         power_8 = sigmoid_logits ** (gamma - 2)
         product_16 = logsigmoid_logits_2 * power_6 * power_5 * gamma
         product_15 = product_16 * alpha * target * power_8 * (gamma - 1)
-        if reduction != "none":
-            chosen_5 = grad_grad_logits.new_zeros(batch) if gamma - 1 == 0 else product_15
-        else:
-            chosen_6 = grad_grad_logits.new_zeros(batch) if gamma - 1 == 0 else torch.broadcast_to(product_15, batch)
         product_18 = sigmoid_logits * logsigmoid_logits_2 * power_5 * power_4
         product_17 = product_18 * gamma * alpha * target
         product_19 = sigmoid_logits_2 * power_6 * power_4 * gamma * alpha * target
-        if reduction != "none":
-            difference_7 = product_17 + chosen_5 - product_19
-        else:
-            difference_7 = product_17 + chosen_6 - product_19
         max_value_2 = torch.clamp(logsigmoid_logits_2 * power_6, min=-1e38)
         product_20 = sigmoid_logits_2 * max_value_2 * power_4 * gamma * alpha * target
-        difference_8 = difference_7 - product_20
         product_21 = sigmoid_logits_2 * power_6 * power_4 * alpha * target * gamma
+        if reduction != "mean":
+            grad_miss = -grad_output
+            if reduction == "none":
+                chosen_9 = grad_grad_logits.new_zeros(batch) if gamma - 1 == 0 else torch.broadcast_to(product_7, batch)
+                difference_4 = product_9 + chosen_9 - product_11
+                neg_product_13 = -product_13
+                chosen_5 = (
+                    grad_grad_logits.new_zeros(batch) if gamma == 0 else torch.broadcast_to(neg_product_13, batch)
+                )
+                chosen_10 = (
+                    grad_grad_logits.new_zeros(batch) if gamma - 1 == 0 else torch.broadcast_to(product_15, batch)
+                )
+                difference_7 = product_17 + chosen_10 - product_19
+                neg_product_21 = -product_21
+                chosen_8 = (
+                    grad_grad_logits.new_zeros(batch) if gamma == 0 else torch.broadcast_to(neg_product_21, batch)
+                )
         if reduction != "none":
-            chosen_6 = grad_grad_logits.new_zeros(batch) if gamma == 0 else difference_8
+            chosen_2 = grad_grad_logits.new_zeros(batch) if gamma - 1 == 0 else product_7
+            difference_4 = product_9 + chosen_2 - product_11
+            chosen_4 = grad_grad_logits.new_zeros(batch) if gamma == 0 else -product_13
+            chosen_5 = grad_grad_logits.new_zeros(batch) if gamma - 1 == 0 else product_15
+            difference_7 = product_17 + chosen_5 - product_19
+        chosen_3 = grad_grad_logits.new_zeros(batch) if gamma == 0 else difference_4 - product_12
+        difference_8 = difference_7 - product_20
+        chosen_6 = grad_grad_logits.new_zeros(batch) if gamma == 0 else difference_8
+        if reduction != "none":
+            difference_3 = chosen_4 + chosen_3 - product_14
             total = (grad_grad_logits.new_zeros(batch) if gamma == 0 else -product_21) + chosen_6
         else:
-            chosen_7 = grad_grad_logits.new_zeros(batch) if gamma == 0 else difference_8
-            neg_product_21 = -product_21
-            chosen_8 = grad_grad_logits.new_zeros(batch) if gamma == 0 else torch.broadcast_to(neg_product_21, batch)
-            total = chosen_8 + chosen_7
+            difference_3 = chosen_5 + chosen_3 - product_14
+            total = chosen_8 + chosen_6
         difference_9 = total - sigmoid_logits * sigmoid_logits_2 * power_3 * alpha * target
         grad_logits = grad_grad_logits * (grad_miss * difference_3 + grad_miss * difference_9)
         grad_logits = grad_logits.sum_to_size(logits.shape).to(dtype)
@@ -196,13 +184,6 @@ def focal_loss_backward_tangent(
     tangent_grad_output, tangent_logits = upcast_all(tangent_grad_output, tangent_logits)
     grad_output = upcast(grad_output)
     logits, target = upcast_all(logits, target)
-    if reduction == "mean":
-        batch = torch.broadcast_shapes(logits.shape, target.shape)
-        grad_miss = -(grad_output / math.prod(batch))
-        tangent_grad_miss = -(tangent_grad_output / math.prod(batch))
-    else:
-        grad_miss = -grad_output
-        tangent_grad_miss = -tangent_grad_output
     sigmoid_logits = torch.sigmoid(-logits)
     sigmoid_logits_2 = torch.sigmoid(logits)
     logsigmoid_logits = torch.nn.functional.logsigmoid(-logits)
@@ -213,80 +194,78 @@ def focal_loss_backward_tangent(
     power_4 = sigmoid_logits ** (gamma - 1)
     power_5 = sigmoid_logits_2**2
     power_6 = sigmoid_logits**2
-    if reduction == "sum":
-        batch = torch.broadcast_shapes(logits.shape, target.shape)
-    elif reduction == "none":
-        batch = grad_output.shape
     power_7 = sigmoid_logits_2 ** (gamma - 2)
     difference_6 = 1 - target
     product_3 = gamma * logsigmoid_logits * power_6 * power_5
     product_2 = product_3 * (1 - alpha) * difference_6 * (gamma - 1) * power_7
-    if reduction != "none":
-        chosen = tangent_grad_output.new_zeros(batch) if gamma - 1 == 0 else product_2
-    else:
-        chosen = tangent_grad_output.new_zeros(batch) if gamma - 1 == 0 else torch.broadcast_to(product_2, batch)
     difference_3 = 1 - target
     product_5 = sigmoid_logits_2 * logsigmoid_logits * power_6 * power
     product_4 = product_5 * gamma * (1 - alpha) * difference_3
     product_6 = sigmoid_logits * power_5 * power * gamma * (1 - alpha) * (1 - target)
-    difference = product_4 + chosen - product_6
     max_value = torch.clamp(logsigmoid_logits * power_5, min=-1e38)
     product_7 = sigmoid_logits * max_value * power * gamma * (1 - alpha) * (1 - target)
-    chosen_2 = tangent_grad_output.new_zeros(batch) if gamma == 0 else difference - product_7
     product_8 = sigmoid_logits * power_5 * power * (1 - alpha) * (1 - target) * gamma
-    if reduction != "none":
-        total = (tangent_grad_output.new_zeros(batch) if gamma == 0 else -product_8) + chosen_2
-    else:
-        neg_product_8 = -product_8
-        chosen_3 = tangent_grad_output.new_zeros(batch) if gamma == 0 else torch.broadcast_to(neg_product_8, batch)
-        total = chosen_3 + chosen_2
     product_9 = sigmoid_logits * sigmoid_logits_2 * power_2 * (1 - alpha) * (1 - target)
-    product = grad_miss * (total - product_9)
     power_8 = sigmoid_logits ** (gamma - 2)
     product_11 = logsigmoid_logits_2 * power_6 * power_5 * gamma
     product_10 = product_11 * alpha * target * power_8 * (gamma - 1)
     product_13 = sigmoid_logits * logsigmoid_logits_2 * power_5 * power_4
     product_12 = product_13 * gamma * alpha * target
-    if reduction != "none":
-        chosen_3 = tangent_grad_output.new_zeros(batch) if gamma - 1 == 0 else product_10
-        total_3 = product_12 + chosen_3
-    else:
-        chosen_4 = tangent_grad_output.new_zeros(batch) if gamma - 1 == 0 else torch.broadcast_to(product_10, batch)
-        total_3 = product_12 + chosen_4
     max_value_2 = torch.clamp(logsigmoid_logits_2 * power_6, min=-1e38)
     product_14 = sigmoid_logits_2 * max_value_2 * power_4 * gamma * alpha * target
     product_15 = sigmoid_logits_2 * power_6 * power_4 * gamma * alpha * target
-    difference_4 = total_3 - product_15 - product_14
     product_16 = sigmoid_logits_2 * power_6 * power_4 * alpha * target * gamma
-    chosen_5 = tangent_grad_output.new_zeros(batch) if gamma == 0 else difference_4
-    if reduction != "none":
-        total_2 = (tangent_grad_output.new_zeros(batch) if gamma == 0 else -product_16) + chosen_5
-    else:
-        neg_product_16 = -product_16
-        chosen_6 = tangent_grad_output.new_zeros(batch) if gamma == 0 else torch.broadcast_to(neg_product_16, batch)
-        total_2 = chosen_6 + chosen_5
     max_logsigmoid_logits = torch.clamp(logsigmoid_logits, min=-1e38)
     difference_6 = 1 - target
     product_18 = sigmoid_logits * sigmoid_logits_2 * max_logsigmoid_logits * power
     product_17 = product_18 * gamma * (1 - alpha) * difference_6
     product_19 = sigmoid_logits_2 * power_2 * (1 - alpha) * (1 - target)
-    if reduction != "none":
-        chosen_5 = tangent_grad_output.new_zeros(batch) if gamma == 0 else product_17
-        difference_5 = chosen_5 - product_19
-    else:
-        chosen_7 = tangent_grad_output.new_zeros(batch) if gamma == 0 else torch.broadcast_to(product_17, batch)
-        difference_5 = chosen_7 - product_19
     max_logsigmoid_logits_2 = torch.clamp(logsigmoid_logits_2, min=-1e38)
     product_21 = sigmoid_logits * sigmoid_logits_2 * max_logsigmoid_logits_2 * power_4
     product_20 = product_21 * gamma * alpha * target
     product_22 = sigmoid_logits * power_3 * alpha * target
-    if reduction != "none":
-        chosen_6 = tangent_grad_output.new_zeros(batch) if gamma == 0 else -product_20
-        total_4 = difference_5 + product_22 + chosen_6
+    if reduction == "mean":
+        batch = torch.broadcast_shapes(logits.shape, target.shape)
+        grad_miss = -(grad_output / math.prod(batch))
+        tangent_grad_miss = -(tangent_grad_output / math.prod(batch))
     else:
+        grad_miss = -grad_output
+        tangent_grad_miss = -tangent_grad_output
+        if reduction == "sum":
+            batch = torch.broadcast_shapes(logits.shape, target.shape)
+    if reduction != "none":
+        chosen = tangent_grad_output.new_zeros(batch) if gamma - 1 == 0 else product_2
+        chosen_3 = tangent_grad_output.new_zeros(batch) if gamma - 1 == 0 else product_10
+        total_3 = product_12 + chosen_3
+        chosen_6 = tangent_grad_output.new_zeros(batch) if gamma == 0 else -product_20
+    else:
+        batch = grad_output.shape
+        chosen = tangent_grad_output.new_zeros(batch) if gamma - 1 == 0 else torch.broadcast_to(product_2, batch)
+        neg_product_8 = -product_8
+        chosen_3 = tangent_grad_output.new_zeros(batch) if gamma == 0 else torch.broadcast_to(neg_product_8, batch)
+        chosen_4 = tangent_grad_output.new_zeros(batch) if gamma - 1 == 0 else torch.broadcast_to(product_10, batch)
+        total_3 = product_12 + chosen_4
+        neg_product_16 = -product_16
+        chosen_6 = tangent_grad_output.new_zeros(batch) if gamma == 0 else torch.broadcast_to(neg_product_16, batch)
+        chosen_7 = tangent_grad_output.new_zeros(batch) if gamma == 0 else torch.broadcast_to(product_17, batch)
+        difference_5 = chosen_7 - product_19
         neg_product_20 = -product_20
         chosen_8 = tangent_grad_output.new_zeros(batch) if gamma == 0 else torch.broadcast_to(neg_product_20, batch)
         total_4 = difference_5 + product_22 + chosen_8
+    difference = product_4 + chosen - product_6
+    chosen_2 = tangent_grad_output.new_zeros(batch) if gamma == 0 else difference - product_7
+    difference_4 = total_3 - product_15 - product_14
+    chosen_5 = tangent_grad_output.new_zeros(batch) if gamma == 0 else difference_4
+    if reduction != "none":
+        total = (tangent_grad_output.new_zeros(batch) if gamma == 0 else -product_8) + chosen_2
+        total_2 = (tangent_grad_output.new_zeros(batch) if gamma == 0 else -product_16) + chosen_5
+        chosen_5 = tangent_grad_output.new_zeros(batch) if gamma == 0 else product_17
+        difference_5 = chosen_5 - product_19
+        total_4 = difference_5 + product_22 + chosen_6
+    else:
+        total = chosen_3 + chosen_2
+        total_2 = chosen_6 + chosen_5
+    product = grad_miss * (total - product_9)
     difference_7 = total_2 - sigmoid_logits * sigmoid_logits_2 * power_3 * alpha * target
     total_5 = product + grad_miss * difference_7
     tangent_grad_logits = total_4 * tangent_grad_miss + total_5 * tangent_logits

@@ -131,14 +131,13 @@ def gated_recurrence_tangent(
     tangent_initial = upcast(tangent_initial)
     gate, input, initial = upcast_all(gate, input, initial)
     D = tangent_gate.shape[-1]
-    if initial is not None:
-        batch = torch.broadcast_shapes(gate.shape[:-2], input.shape[:-2], initial.shape[:-1])
-    else:
-        batch = torch.broadcast_shapes(gate.shape[:-2], input.shape[:-2])
     gate_each = gate.unbind(-2)
     input_each = input.unbind(-2)
     T = tangent_gate.shape[-2]
+    tangent_gate_each = tangent_gate.unbind(-2)
+    tangent_input_each = tangent_input.unbind(-2)
     if initial is not None:
+        batch = torch.broadcast_shapes(gate.shape[:-2], input.shape[:-2], initial.shape[:-1])
         steps = []
         state_before = torch.broadcast_to(initial, (*batch, D))
         for t in range(T):
@@ -148,19 +147,6 @@ def gated_recurrence_tangent(
             steps.append(state_t)
             state_before = state_t
         state = torch.stack(steps, -2) if steps else gate.new_zeros(*batch, T, D)
-    else:
-        steps = []
-        state_before = tangent_gate.new_zeros(*batch, D)
-        for t in range(T):
-            gate_t = gate_each[t]
-            input_t = input_each[t]
-            state_t = gate_t * state_before + input_t
-            steps.append(state_t)
-            state_before = state_t
-        state = torch.stack(steps, -2) if steps else tangent_gate.new_zeros(*batch, T, D)
-    tangent_gate_each = tangent_gate.unbind(-2)
-    tangent_input_each = tangent_input.unbind(-2)
-    if initial is not None:
         steps_2 = []
         tangent_state_before = gate.new_zeros(*batch, D)
         for t_2 in range(T):
@@ -178,6 +164,16 @@ def gated_recurrence_tangent(
             steps_2.append(tangent_state_t_2)
             tangent_state_before = tangent_state_t_2
     else:
+        batch = torch.broadcast_shapes(gate.shape[:-2], input.shape[:-2])
+        steps = []
+        state_before = tangent_gate.new_zeros(*batch, D)
+        for t in range(T):
+            gate_t = gate_each[t]
+            input_t = input_each[t]
+            state_t = gate_t * state_before + input_t
+            steps.append(state_t)
+            state_before = state_t
+        state = torch.stack(steps, -2) if steps else tangent_gate.new_zeros(*batch, T, D)
         steps_2 = []
         tangent_state_before = tangent_gate.new_zeros(*batch, D)
         for t_2 in range(T):

@@ -210,6 +210,11 @@ def gated_recurrence_backward_tangent(
     batch = grad_state.shape[:-2]
     grad_state_each = grad_state.unbind(-2)
     T = tangent_grad_state.shape[-2]
+    tangent_grad_state_each = tangent_grad_state.unbind(-2)
+    t_3 = torch.arange(T, device=tangent_grad_state.device)
+    mask = t_3 == 0
+    chosen = torch.where(~mask, t_3 - 1, 0)
+    state_picked = columns(state.mT, chosen, guarded=True).mT
     if initial is not None:
         steps = []
         grad_state_1_before = initial.new_zeros(*batch, D)
@@ -222,21 +227,6 @@ def gated_recurrence_backward_tangent(
             grad_state_1_before = grad_state_1_t
         steps.reverse()
         grad_state_1 = torch.stack(steps, -2) if steps else grad_state.new_zeros(*batch, T, D)
-    else:
-        steps = []
-        grad_state_1_before = tangent_grad_state.new_zeros(*batch, D)
-        for t in reversed(range(T)):
-            grad_state_t = grad_state_each[t]
-            gate_view = window(gate, -2, t + 1 if t + 1 < T else 0)
-            product = grad_state_1_before * gate_view
-            safe_product = product if t + 1 < T else tangent_grad_state.new_zeros(*batch, D)
-            grad_state_1_t = grad_state_t + safe_product
-            steps.append(grad_state_1_t)
-            grad_state_1_before = grad_state_1_t
-        steps.reverse()
-        grad_state_1 = torch.stack(steps, -2) if steps else tangent_grad_state.new_zeros(*batch, T, D)
-    tangent_grad_state_each = tangent_grad_state.unbind(-2)
-    if initial is not None:
         steps_2 = []
         tangent_grad_state_1_before = grad_state.new_zeros(*batch, D)
         for t_2 in reversed(range(T)):
@@ -252,7 +242,25 @@ def gated_recurrence_backward_tangent(
             steps_2.append(tangent_grad_state_1_t_2)
             tangent_grad_state_1_before = tangent_grad_state_1_t_2
         steps_2.reverse()
+        product_5 = window(tangent_gate, -2, 0, fill=0) * window(grad_state_1, -2, 0, fill=0)
+        safe_product_5 = product_5 if T > 0 else tangent_grad_state.new_zeros(*batch, D)
+        chosen_4 = torch.where(mask.unsqueeze(-1), initial.unsqueeze(-2), state_picked)
+        tangent_state_picked = columns(tangent_state.mT, chosen, guarded=True).mT
+        chosen_5 = torch.where(mask.unsqueeze(-1), 0, tangent_state_picked * grad_state_1)
+        product_7 = tangent_initial.unsqueeze(-2) * grad_state_1
     else:
+        steps = []
+        grad_state_1_before = tangent_grad_state.new_zeros(*batch, D)
+        for t in reversed(range(T)):
+            grad_state_t = grad_state_each[t]
+            gate_view = window(gate, -2, t + 1 if t + 1 < T else 0)
+            product = grad_state_1_before * gate_view
+            safe_product = product if t + 1 < T else tangent_grad_state.new_zeros(*batch, D)
+            grad_state_1_t = grad_state_t + safe_product
+            steps.append(grad_state_1_t)
+            grad_state_1_before = grad_state_1_t
+        steps.reverse()
+        grad_state_1 = torch.stack(steps, -2) if steps else tangent_grad_state.new_zeros(*batch, T, D)
         steps_2 = []
         tangent_grad_state_1_before = tangent_grad_state.new_zeros(*batch, D)
         for t_2 in reversed(range(T)):
@@ -268,29 +276,18 @@ def gated_recurrence_backward_tangent(
             steps_2.append(tangent_grad_state_1_t_2)
             tangent_grad_state_1_before = tangent_grad_state_1_t_2
         steps_2.reverse()
+        product_4 = columns(tangent_state.mT, chosen, guarded=True).mT * grad_state_1
     tangent_grad_input = torch.stack(steps_2, -2) if steps_2 else tangent_grad_state.new_zeros(*batch, T, D)
     if initial is not None:
         tangent_grad_input_view = window(tangent_grad_input, -2, 0, fill=0)
         product_4 = tangent_grad_input_view * window(gate, -2, 0, fill=0)
         chosen_3 = product_4 if T > 0 else tangent_grad_state.new_zeros(*batch, D)
-        product_5 = window(tangent_gate, -2, 0, fill=0) * window(grad_state_1, -2, 0, fill=0)
-        safe_product_5 = product_5 if T > 0 else tangent_grad_state.new_zeros(*batch, D)
         tangent_grad_initial = chosen_3 + safe_product_5
         tangent_grad_initial = tangent_grad_initial.sum_to_size(initial.shape).to(dtype)
-    t_3 = torch.arange(T, device=tangent_grad_state.device)
-    mask = t_3 == 0
-    chosen = torch.where(~mask, t_3 - 1, 0)
-    state_picked = columns(state.mT, chosen, guarded=True).mT
-    if initial is not None:
-        chosen_4 = torch.where(mask.unsqueeze(-1), initial.unsqueeze(-2), state_picked)
         product_6 = chosen_4 * tangent_grad_input
-        tangent_state_picked = columns(tangent_state.mT, chosen, guarded=True).mT
-        chosen_5 = torch.where(mask.unsqueeze(-1), 0, tangent_state_picked * grad_state_1)
-        product_7 = tangent_initial.unsqueeze(-2) * grad_state_1
         tangent_grad_gate = product_6 + torch.where(mask.unsqueeze(-1), product_7, 0) + chosen_5
     else:
         chosen_3 = torch.where(mask.unsqueeze(-1), 0, tangent_grad_input * state_picked)
-        product_4 = columns(tangent_state.mT, chosen, guarded=True).mT * grad_state_1
         tangent_grad_gate = chosen_3 + torch.where(mask.unsqueeze(-1), 0, product_4)
     tangent_grad_gate = tangent_grad_gate.sum_to_size(gate.shape).to(dtype)
     tangent_grad_input = tangent_grad_input.sum_to_size(input.shape).to(dtype)

@@ -84,17 +84,15 @@ def geglu_second(
             grad_grad_output = phi * torch.clamp(gate, min=-1e38) * grad_grad_up + product_2
         grad_grad_output = torch.broadcast_to(grad_grad_output, batch).to(dtype)
     if needs_input_grad[1]:
-        if approximate == "tanh":
-            total_4 = grad_grad_up * grad_output * gate + grad_grad_gate * grad_output * up
-        else:
+        total_4 = grad_grad_up * grad_output * gate + grad_grad_gate * grad_output * up
+        if approximate == "none":
             min_gate = torch.clamp(gate**2, max=1e38)
             ratio = exp_square_gate * min_gate * grad_output * up / (math.sqrt(math.pi) * math.sqrt(2))
             product_3 = exp_square_gate * grad_output * up
             product_2 = grad_grad_gate * (product_3 / (math.sqrt(math.pi) * math.sqrt(2)) - ratio)
-            total_4 = grad_grad_up * grad_output * gate + grad_grad_gate * grad_output * up
             ratio_2 = torch.exp(-(0.5 * square_gate)) * total_4 / (math.sqrt(math.pi) * math.sqrt(2))
             grad_gate = grad_grad_up * grad_output * phi + product_2 + ratio_2
-        if approximate == "tanh":
+        else:
             min_total_2 = torch.clamp(total_2, max=1e38)
             power_2 = total_2**2
             max_value = torch.clamp(sigmoid_total_2**2 * gate * power_2, min=-1e38)

@@ -207,52 +207,50 @@ def info_nce_backward_tangent(
     exp_value = torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
     product = tangent_similarity * exp_value
     tangent_logsumexp_j = torch.where(mask.unsqueeze(-1), 0, product).sum(-1)
+    exp_value = torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
     if reduction != "none":
         N = tangent_query.shape[0]
         if reduction == "mean":
             grad_each = grad_output / N
-    else:
-        N = tangent_grad_output.shape[0]
-    j = torch.arange(N, device=tangent_grad_output.device)
-    mask_4 = j == j.unsqueeze(-1)
-    if reduction == "mean":
-        product_2 = grad_each * torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
-        chosen = torch.where(mask_4, -grad_each, 0)
-    if reduction != "sum":
-        if reduction == "none":
-            safe_difference = torch.where(~mask.unsqueeze(-1), difference, 0)
-            product_2 = grad_output.unsqueeze(-1) * torch.exp(safe_difference)
-            chosen = torch.where(mask_4, -grad_output.unsqueeze(-1), 0)
-        grad_similarity = chosen + torch.where(mask.unsqueeze(-1), 0, product_2)
-    else:
-        product_2 = grad_output * torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
-        chosen = torch.where(mask_4, -grad_output, 0)
-        grad_sum_d = (chosen + torch.where(mask.unsqueeze(-1), 0, product_2)) / temperature
-    exp_value = torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
-    if reduction != "sum":
-        chosen_2 = torch.where(mask.unsqueeze(-1), 0, exp_value)
-        if reduction == "mean":
-            ratio = (torch.where(mask_4, -1, 0) + chosen_2) * tangent_grad_output / N
+            product_2 = grad_each * torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
             product_3 = tangent_logsumexp_j.unsqueeze(-1) * exp_value * grad_each
             chosen_3 = torch.where(mask.unsqueeze(-1), 0, -product_3)
             product_4 = tangent_similarity * exp_value * grad_each
-            tangent_grad_similarity = ratio + chosen_3 + torch.where(mask.unsqueeze(-1), 0, product_4)
-        else:
-            product_3 = (torch.where(mask_4, -1, 0) + chosen_2) * tangent_grad_output.unsqueeze(-1)
+    if reduction != "sum":
+        chosen_2 = torch.where(mask.unsqueeze(-1), 0, exp_value)
+        if reduction == "none":
+            N = tangent_grad_output.shape[0]
+            safe_difference = torch.where(~mask.unsqueeze(-1), difference, 0)
+            product_2 = grad_output.unsqueeze(-1) * torch.exp(safe_difference)
             product_4 = tangent_logsumexp_j.unsqueeze(-1) * exp_value * grad_output.unsqueeze(-1)
             chosen_3 = torch.where(mask.unsqueeze(-1), 0, -product_4)
             product_5 = tangent_similarity * exp_value * grad_output.unsqueeze(-1)
             chosen_4 = torch.where(mask.unsqueeze(-1), 0, product_5)
-            tangent_grad_similarity = product_3 + chosen_3 + chosen_4
-        grad_sum_d = grad_similarity / temperature
-        tangent_grad_sum_d = tangent_grad_similarity / temperature
     else:
-        total = torch.where(mask_4, -1, 0) + torch.where(mask.unsqueeze(-1), 0, exp_value)
-        ratio = total * tangent_grad_output / temperature
+        product_2 = grad_output * torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
         product_3 = tangent_logsumexp_j.unsqueeze(-1) * grad_output * exp_value
         chosen_2 = torch.where(mask.unsqueeze(-1), 0, -(product_3 / temperature))
         product_4 = tangent_similarity * grad_output * exp_value
         chosen_3 = torch.where(mask.unsqueeze(-1), 0, product_4 / temperature)
+    j = torch.arange(N, device=tangent_grad_output.device)
+    mask_4 = j == j.unsqueeze(-1)
+    if reduction == "mean":
+        chosen = torch.where(mask_4, -grad_each, 0)
+        ratio = (torch.where(mask_4, -1, 0) + chosen_2) * tangent_grad_output / N
+        tangent_grad_similarity = ratio + chosen_3 + torch.where(mask.unsqueeze(-1), 0, product_4)
+    if reduction != "sum":
+        if reduction == "none":
+            chosen = torch.where(mask_4, -grad_output.unsqueeze(-1), 0)
+            product_3 = (torch.where(mask_4, -1, 0) + chosen_2) * tangent_grad_output.unsqueeze(-1)
+            tangent_grad_similarity = product_3 + chosen_3 + chosen_4
+        grad_similarity = chosen + torch.where(mask.unsqueeze(-1), 0, product_2)
+        grad_sum_d = grad_similarity / temperature
+        tangent_grad_sum_d = tangent_grad_similarity / temperature
+    else:
+        chosen = torch.where(mask_4, -grad_output, 0)
+        grad_sum_d = (chosen + torch.where(mask.unsqueeze(-1), 0, product_2)) / temperature
+        total = torch.where(mask_4, -1, 0) + torch.where(mask.unsqueeze(-1), 0, exp_value)
+        ratio = total * tangent_grad_output / temperature
         tangent_grad_sum_d = ratio + chosen_2 + chosen_3
     tangent_grad_query_sum = tangent_grad_sum_d @ key
     tangent_grad_query_sum_1 = grad_sum_d @ tangent_key

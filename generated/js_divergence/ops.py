@@ -77,49 +77,45 @@ def js_divergence_second(
     grad_output = upcast(grad_output)
     log_p, log_q = upcast_all(log_p, log_q)
     m = torch.logaddexp(log_p, log_q) - math.log(2)
-    if reduction == "mean":
-        batch = torch.broadcast_shapes(log_p.shape[:-1], log_q.shape[:-1])
-    if needs_input_grad[1] or needs_input_grad[2]:
-        if reduction == "mean":
-            grad_q_term = 0.5 * grad_output / math.prod(batch)
-        else:
-            grad_q_term = 0.5 * grad_output
     mask = torch.exp(log_q) == 0
     mask_2 = torch.exp(log_p) == 0
-    if needs_input_grad[1] or needs_input_grad[2]:
-        if reduction != "none":
-            chosen = torch.where(mask_2, 0, -(grad_q_term * torch.exp(torch.where(~mask_2, log_p, 0))))
-            exp_value_5 = torch.exp(torch.where(~mask, log_q, 0))
-            grad_m = torch.where(mask, 0, -(grad_q_term * exp_value_5)) + chosen
-        else:
-            exp_value_5 = torch.exp(torch.where(~mask_2, log_p, 0))
-            chosen = torch.where(mask_2, 0, -(grad_q_term.unsqueeze(-1) * exp_value_5))
-            exp_value_6 = torch.exp(torch.where(~mask, log_q, 0))
-            grad_m = torch.where(mask, 0, -(grad_q_term.unsqueeze(-1) * exp_value_6)) + chosen
     mask_16 = (log_p == -math.inf) & (log_q == -math.inf)
     sigmoid_value = torch.sigmoid(log_q - log_p)
     sigmoid_value_2 = torch.sigmoid(log_p - log_q)
     chosen_2 = torch.where(mask_16, 0, grad_grad_log_p * sigmoid_value_2)
     grad_grad_m = torch.where(mask_16, 0, grad_grad_log_q * sigmoid_value) + chosen_2
+    if reduction == "mean":
+        batch = torch.broadcast_shapes(log_p.shape[:-1], log_q.shape[:-1])
+    elif reduction == "none":
+        batch = grad_output.shape
+    if needs_input_grad[1] or needs_input_grad[2]:
+        if reduction != "none":
+            if reduction == "mean":
+                grad_q_term = 0.5 * grad_output / math.prod(batch)
+            exp_value_5 = torch.exp(torch.where(~mask, log_q, 0))
+        exp_value_6 = torch.exp(torch.where(~mask, log_q, 0))
+        if reduction != "mean":
+            grad_q_term = 0.5 * grad_output
+            if reduction == "none":
+                exp_value_5 = torch.exp(torch.where(~mask_2, log_p, 0))
+                chosen = torch.where(mask_2, 0, -(grad_q_term.unsqueeze(-1) * exp_value_5))
+                grad_m = torch.where(mask, 0, -(grad_q_term.unsqueeze(-1) * exp_value_6)) + chosen
+                exp_value_11 = torch.exp(torch.where(~mask, log_q, 0))
+                product_2 = grad_grad_log_q * exp_value_11 * grad_q_term.unsqueeze(-1)
+                chosen_6 = torch.where(mask, 0, -product_2)
+                exp_value_12 = torch.exp(torch.where(~mask_2, log_p, 0))
+                product_13 = grad_grad_log_p * exp_value_12 * grad_q_term.unsqueeze(-1)
+                grad_m_1 = chosen_6 + torch.where(mask_2, 0, -product_13)
+        if reduction != "none":
+            chosen = torch.where(mask_2, 0, -(grad_q_term * torch.exp(torch.where(~mask_2, log_p, 0))))
+            grad_m = torch.where(mask, 0, -(grad_q_term * exp_value_5)) + chosen
+            chosen_6 = torch.where(mask, 0, -(grad_grad_log_q * exp_value_6 * grad_q_term))
+            product_2 = grad_grad_log_p * torch.exp(torch.where(~mask_2, log_p, 0)) * grad_q_term
+            grad_m_1 = chosen_6 + torch.where(mask_2, 0, -product_2)
     if needs_input_grad[0] or needs_input_grad[2]:
         difference = log_q - m
     if needs_input_grad[0] or needs_input_grad[1]:
         difference_2 = log_p - m
-    if needs_input_grad[1] or needs_input_grad[2]:
-        if reduction != "none":
-            exp_value_6 = torch.exp(torch.where(~mask, log_q, 0))
-            chosen_6 = torch.where(mask, 0, -(grad_grad_log_q * exp_value_6 * grad_q_term))
-            product_2 = grad_grad_log_p * torch.exp(torch.where(~mask_2, log_p, 0)) * grad_q_term
-            grad_m_1 = chosen_6 + torch.where(mask_2, 0, -product_2)
-        else:
-            exp_value_7 = torch.exp(torch.where(~mask, log_q, 0))
-            product_2 = grad_grad_log_q * exp_value_7 * grad_q_term.unsqueeze(-1)
-            chosen_6 = torch.where(mask, 0, -product_2)
-            exp_value_8 = torch.exp(torch.where(~mask_2, log_p, 0))
-            product_3 = grad_grad_log_p * exp_value_8 * grad_q_term.unsqueeze(-1)
-            grad_m_1 = chosen_6 + torch.where(mask_2, 0, -product_3)
-    if reduction == "none":
-        batch = grad_output.shape
     if needs_input_grad[0]:
         mask_6 = torch.exp(torch.where(~mask_16, log_q, 0)) == 0
         mask_7 = torch.exp(torch.where(~mask_16, log_p, 0)) == 0
@@ -148,57 +144,41 @@ def js_divergence_second(
         mask_12 = torch.exp(torch.where(~mask_16, log_p, 0)) == 0
         exp_value_3 = torch.exp(torch.where(~mask_2, log_p, 0))
         total_3 = exp_value_3 * difference_2 + 2 * exp_value_3
-        if reduction != "none":
-            chosen_7 = torch.where(mask_2, 0, total_3 * grad_q_term)
-            product_4 = sigmoid_value * sigmoid_value_2 * grad_m
-            product_3 = grad_grad_log_p * (chosen_7 + torch.where(mask_16, 0, product_4))
-            exp_value_7 = torch.exp(torch.where(~mask_16 & ~mask_12, log_p, 0))
-            product_5 = grad_grad_m * exp_value_7 * grad_q_term
-            chosen_8 = torch.where(mask_16, 0, torch.where(mask_12, 0, -product_5))
-            product_6 = sigmoid_value_2 * sigmoid_value * grad_grad_log_q * grad_m
-            chosen_9 = torch.where(mask_16, 0, -product_6)
-        else:
-            chosen_7 = torch.where(mask_2, 0, total_3 * grad_q_term.unsqueeze(-1))
-            product_5 = sigmoid_value * sigmoid_value_2 * grad_m
-            product_4 = grad_grad_log_p * (chosen_7 + torch.where(mask_16, 0, product_5))
-            exp_value_9 = torch.exp(torch.where(~mask_16 & ~mask_12, log_p, 0))
-            product_6 = grad_grad_m * exp_value_9 * grad_q_term.unsqueeze(-1)
-            chosen_8 = torch.where(mask_16, 0, torch.where(mask_12, 0, -product_6))
-            product_7 = sigmoid_value_2 * sigmoid_value * grad_grad_log_q * grad_m
-            chosen_9 = torch.where(mask_16, 0, -product_7)
+        product_4 = sigmoid_value * sigmoid_value_2 * grad_m
+        exp_value_7 = torch.exp(torch.where(~mask_16 & ~mask_12, log_p, 0))
+        product_6 = sigmoid_value_2 * sigmoid_value * grad_grad_log_q * grad_m
+        chosen_9 = torch.where(mask_16, 0, -product_6)
         chosen_10 = torch.where(mask_16, 0, grad_m_1 * sigmoid_value_2)
         if reduction != "none":
-            grad_log_p = chosen_9 + product_3 + chosen_8 + chosen_10
+            chosen_7 = torch.where(mask_2, 0, total_3 * grad_q_term)
+            product_5 = grad_grad_m * exp_value_7 * grad_q_term
+            chosen_8 = torch.where(mask_16, 0, torch.where(mask_12, 0, -product_5))
         else:
-            grad_log_p = chosen_9 + product_4 + chosen_8 + chosen_10
+            chosen_7 = torch.where(mask_2, 0, total_3 * grad_q_term.unsqueeze(-1))
+            product_14 = grad_grad_m * exp_value_7 * grad_q_term.unsqueeze(-1)
+            chosen_8 = torch.where(mask_16, 0, torch.where(mask_12, 0, -product_14))
+        product_3 = grad_grad_log_p * (chosen_7 + torch.where(mask_16, 0, product_4))
+        grad_log_p = chosen_9 + product_3 + chosen_8 + chosen_10
         grad_log_p = grad_log_p.sum_to_size(log_p.shape).to(dtype)
     if needs_input_grad[2]:
         mask_15 = torch.exp(torch.where(~mask_16, log_q, 0)) == 0
         exp_value_4 = torch.exp(torch.where(~mask, log_q, 0))
+        product_8 = sigmoid_value_2 * sigmoid_value * grad_m
+        exp_value_8 = torch.exp(torch.where(~mask_16 & ~mask_15, log_q, 0))
+        product_10 = sigmoid_value * sigmoid_value_2 * grad_grad_log_p * grad_m
+        chosen_13 = torch.where(mask_16, 0, -product_10)
+        chosen_14 = torch.where(mask_16, 0, grad_m_1 * sigmoid_value)
         if reduction != "none":
             chosen_11 = torch.where(mask, 0, (exp_value_4 * difference + 2 * exp_value_4) * grad_q_term)
-            product_8 = sigmoid_value_2 * sigmoid_value * grad_m
-            product_7 = grad_grad_log_q * (chosen_11 + torch.where(mask_16, 0, product_8))
-            exp_value_8 = torch.exp(torch.where(~mask_16 & ~mask_15, log_q, 0))
             product_9 = grad_grad_m * exp_value_8 * grad_q_term
             chosen_12 = torch.where(mask_16, 0, torch.where(mask_15, 0, -product_9))
-            product_10 = sigmoid_value * sigmoid_value_2 * grad_grad_log_p * grad_m
-            chosen_13 = torch.where(mask_16, 0, -product_10)
         else:
             total_4 = exp_value_4 * difference + 2 * exp_value_4
             chosen_11 = torch.where(mask, 0, total_4 * grad_q_term.unsqueeze(-1))
-            product_9 = sigmoid_value_2 * sigmoid_value * grad_m
-            product_8 = grad_grad_log_q * (chosen_11 + torch.where(mask_16, 0, product_9))
-            exp_value_10 = torch.exp(torch.where(~mask_16 & ~mask_15, log_q, 0))
-            product_10 = grad_grad_m * exp_value_10 * grad_q_term.unsqueeze(-1)
-            chosen_12 = torch.where(mask_16, 0, torch.where(mask_15, 0, -product_10))
-            product_11 = sigmoid_value * sigmoid_value_2 * grad_grad_log_p * grad_m
-            chosen_13 = torch.where(mask_16, 0, -product_11)
-        chosen_14 = torch.where(mask_16, 0, grad_m_1 * sigmoid_value)
-        if reduction != "none":
-            grad_log_q = product_7 + chosen_13 + chosen_12 + chosen_14
-        else:
-            grad_log_q = product_8 + chosen_13 + chosen_12 + chosen_14
+            product_16 = grad_grad_m * exp_value_8 * grad_q_term.unsqueeze(-1)
+            chosen_12 = torch.where(mask_16, 0, torch.where(mask_15, 0, -product_16))
+        product_7 = grad_grad_log_q * (chosen_11 + torch.where(mask_16, 0, product_8))
+        grad_log_q = product_7 + chosen_13 + chosen_12 + chosen_14
         grad_log_q = grad_log_q.sum_to_size(log_q.shape).to(dtype)
     return grad_grad_output, grad_log_p, grad_log_q
 
@@ -223,6 +203,12 @@ def js_divergence_backward_tangent(
     sigmoid_value_2 = torch.sigmoid(log_q - log_p)
     chosen = torch.where(mask_7, 0, tangent_log_q * sigmoid_value_2)
     tangent_m = torch.where(mask_7, 0, tangent_log_p * sigmoid_value) + chosen
+    mask = torch.exp(log_q) == 0
+    mask_2 = torch.exp(log_p) == 0
+    exp_value_3 = torch.exp(torch.where(~mask_2, log_p, 0))
+    exp_value_4 = torch.exp(torch.where(~mask, log_q, 0))
+    exp_value_2 = torch.exp(torch.where(~mask_2, log_p, 0))
+    chosen_3 = torch.where(mask_2, 0, -exp_value_2)
     if reduction == "mean":
         batch = torch.broadcast_shapes(log_p.shape[:-1], log_q.shape[:-1])
         grad_q_term = 0.5 * grad_output / math.prod(batch)
@@ -230,82 +216,62 @@ def js_divergence_backward_tangent(
     else:
         grad_q_term = 0.5 * grad_output
         tangent_grad_q_term = 0.5 * tangent_grad_output
-    mask = torch.exp(log_q) == 0
-    mask_2 = torch.exp(log_p) == 0
-    exp_value_3 = torch.exp(torch.where(~mask_2, log_p, 0))
+        if reduction == "none":
+            chosen_2 = torch.where(mask_2, 0, -(grad_q_term.unsqueeze(-1) * exp_value_3))
+            product_3 = grad_q_term.unsqueeze(-1) * torch.exp(torch.where(~mask, log_q, 0))
+            chosen_4 = torch.where(mask, 0, -exp_value_4)
+            product_4 = (chosen_4 + chosen_3) * tangent_grad_q_term.unsqueeze(-1)
+            product_5 = tangent_log_p * exp_value_2 * grad_q_term.unsqueeze(-1)
+            chosen_5 = torch.where(mask_2, 0, -product_5)
+            neg_value = -(tangent_log_q * exp_value_4 * grad_q_term.unsqueeze(-1))
+            tangent_grad_m = torch.where(mask, 0, neg_value) + product_4 + chosen_5
     if reduction != "none":
         chosen_2 = torch.where(mask_2, 0, -(grad_q_term * exp_value_3))
         product_3 = grad_q_term * torch.exp(torch.where(~mask, log_q, 0))
-    else:
-        chosen_2 = torch.where(mask_2, 0, -(grad_q_term.unsqueeze(-1) * exp_value_3))
-        product_3 = grad_q_term.unsqueeze(-1) * torch.exp(torch.where(~mask, log_q, 0))
-    grad_m = torch.where(mask, 0, -product_3) + chosen_2
-    exp_value_4 = torch.exp(torch.where(~mask, log_q, 0))
-    exp_value_2 = torch.exp(torch.where(~mask_2, log_p, 0))
-    chosen_3 = torch.where(mask_2, 0, -exp_value_2)
-    if reduction != "none":
         product_4 = (torch.where(mask, 0, -exp_value_4) + chosen_3) * tangent_grad_q_term
         chosen_4 = torch.where(mask_2, 0, -(tangent_log_p * exp_value_2 * grad_q_term))
         neg_value = -(tangent_log_q * exp_value_4 * grad_q_term)
         tangent_grad_m = torch.where(mask, 0, neg_value) + product_4 + chosen_4
-    else:
-        chosen_4 = torch.where(mask, 0, -exp_value_4)
-        product_4 = (chosen_4 + chosen_3) * tangent_grad_q_term.unsqueeze(-1)
-        product_5 = tangent_log_p * exp_value_2 * grad_q_term.unsqueeze(-1)
-        chosen_5 = torch.where(mask_2, 0, -product_5)
-        neg_value = -(tangent_log_q * exp_value_4 * grad_q_term.unsqueeze(-1))
-        tangent_grad_m = torch.where(mask, 0, neg_value) + product_4 + chosen_5
+    grad_m = torch.where(mask, 0, -product_3) + chosen_2
     exp_value_3 = torch.exp(torch.where(~mask_2, log_p, 0))
     product = exp_value_3 * (log_p - m)
-    if reduction != "none":
-        chosen_5 = torch.where(mask_2, 0, (product + 2 * exp_value_3) * grad_q_term)
-    else:
-        chosen_6 = torch.where(mask_2, 0, (product + 2 * exp_value_3) * grad_q_term.unsqueeze(-1))
     product_7 = sigmoid_value_2 * sigmoid_value * grad_m
-    if reduction != "none":
-        product_5 = (chosen_5 + torch.where(mask_7, 0, product_7)) * tangent_log_p
-    else:
-        product_6 = (chosen_6 + torch.where(mask_7, 0, product_7)) * tangent_log_p
     product_8 = sigmoid_value_2 * sigmoid_value * tangent_log_q * grad_m
-    if reduction != "none":
-        chosen_6 = torch.where(mask_7, 0, -product_8)
-        chosen_7 = torch.where(mask_2, 0, tangent_grad_q_term * (product + exp_value_3))
-        chosen_8 = torch.where(mask_2, 0, -(tangent_m * exp_value_3 * grad_q_term))
-    else:
-        chosen_7 = torch.where(mask_7, 0, -product_8)
-        total = product + exp_value_3
-        chosen_8 = torch.where(mask_2, 0, tangent_grad_q_term.unsqueeze(-1) * total)
-        chosen_9 = torch.where(mask_2, 0, -(tangent_m * exp_value_3 * grad_q_term.unsqueeze(-1)))
+    chosen_6 = torch.where(mask_7, 0, -product_8)
     chosen_10 = torch.where(mask_7, 0, tangent_grad_m * sigmoid_value)
-    if reduction != "none":
-        tangent_grad_log_p = product_5 + chosen_7 + chosen_8 + chosen_6 + chosen_10
-    else:
-        tangent_grad_log_p = product_6 + chosen_8 + chosen_9 + chosen_7 + chosen_10
-    tangent_grad_log_p = tangent_grad_log_p.sum_to_size(log_p.shape).to(dtype)
     exp_value_4 = torch.exp(torch.where(~mask, log_q, 0))
     product_2 = exp_value_4 * (log_q - m)
-    if reduction != "none":
-        chosen_10 = torch.where(mask, 0, (product_2 + 2 * exp_value_4) * grad_q_term)
-    else:
-        chosen_11 = torch.where(mask, 0, (product_2 + 2 * exp_value_4) * grad_q_term.unsqueeze(-1))
     product_10 = sigmoid_value * sigmoid_value_2 * grad_m
+    chosen_14 = torch.where(mask_7, 0, tangent_grad_m * sigmoid_value_2)
     if reduction != "none":
+        chosen_5 = torch.where(mask_2, 0, (product + 2 * exp_value_3) * grad_q_term)
+        product_5 = (chosen_5 + torch.where(mask_7, 0, product_7)) * tangent_log_p
+        chosen_7 = torch.where(mask_2, 0, tangent_grad_q_term * (product + exp_value_3))
+        chosen_8 = torch.where(mask_2, 0, -(tangent_m * exp_value_3 * grad_q_term))
+        tangent_grad_log_p = product_5 + chosen_7 + chosen_8 + chosen_6 + chosen_10
+        chosen_10 = torch.where(mask, 0, (product_2 + 2 * exp_value_4) * grad_q_term)
         product_8 = (chosen_10 + torch.where(mask_7, 0, product_10)) * tangent_log_q
         product_10 = sigmoid_value * sigmoid_value_2 * tangent_log_p * grad_m
         chosen_11 = torch.where(mask_7, 0, -product_10)
         chosen_12 = torch.where(mask, 0, tangent_grad_q_term * (product_2 + exp_value_4))
         chosen_13 = torch.where(mask, 0, -(tangent_m * exp_value_4 * grad_q_term))
-        chosen_14 = torch.where(mask_7, 0, tangent_grad_m * sigmoid_value_2)
         tangent_grad_log_q = product_8 + chosen_12 + chosen_13 + chosen_11 + chosen_14
     else:
+        chosen_16 = torch.where(mask_2, 0, (product + 2 * exp_value_3) * grad_q_term.unsqueeze(-1))
+        product_6 = (chosen_16 + torch.where(mask_7, 0, product_7)) * tangent_log_p
+        total = product + exp_value_3
+        chosen_8 = torch.where(mask_2, 0, tangent_grad_q_term.unsqueeze(-1) * total)
+        chosen_9 = torch.where(mask_2, 0, -(tangent_m * exp_value_3 * grad_q_term.unsqueeze(-1)))
+        tangent_grad_log_p = product_6 + chosen_8 + chosen_9 + chosen_6 + chosen_10
+        chosen_11 = torch.where(mask, 0, (product_2 + 2 * exp_value_4) * grad_q_term.unsqueeze(-1))
         product_9 = (chosen_11 + torch.where(mask_7, 0, product_10)) * tangent_log_q
         product_11 = sigmoid_value * sigmoid_value_2 * tangent_log_p * grad_m
         chosen_12 = torch.where(mask_7, 0, -product_11)
         total_2 = product_2 + exp_value_4
         chosen_13 = torch.where(mask, 0, tangent_grad_q_term.unsqueeze(-1) * total_2)
-        chosen_14 = torch.where(mask, 0, -(tangent_m * exp_value_4 * grad_q_term.unsqueeze(-1)))
-        chosen_15 = torch.where(mask_7, 0, tangent_grad_m * sigmoid_value_2)
-        tangent_grad_log_q = product_9 + chosen_13 + chosen_14 + chosen_12 + chosen_15
+        chosen_17 = torch.where(mask, 0, -(tangent_m * exp_value_4 * grad_q_term.unsqueeze(-1)))
+        tangent_grad_log_q = product_9 + chosen_13 + chosen_17 + chosen_12 + chosen_14
+    tangent_grad_log_p = tangent_grad_log_p.sum_to_size(log_p.shape).to(dtype)
     tangent_grad_log_q = tangent_grad_log_q.sum_to_size(log_q.shape).to(dtype)
     return tangent_grad_log_p, tangent_grad_log_q
 

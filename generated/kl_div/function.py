@@ -71,7 +71,7 @@ def kl_div_backward(
         target = target.movedim(0, -1)
         if log_target:
             p = torch.exp(target)
-    if reduction in ("mean", "batchmean"):
+    if reduction != "none":
         N = input.shape[0]
         if reduction == "mean" and log_target:
             batch = torch.broadcast_shapes(input.shape[1:], target.shape[:-1])
@@ -79,45 +79,35 @@ def kl_div_backward(
             if not log_target:
                 batch = torch.broadcast_shapes(input.shape[1:], target.shape[1:])
             grad_each = grad_output / (N * math.prod(batch))
-        else:
+        elif reduction == "batchmean":
             grad_each = grad_output / N
-        if log_target:
-            product = grad_each * p
-    elif reduction == "none":
-        grad_output = grad_output.movedim(0, -1)
-    if reduction in ("sum", "none") and log_target:
-        product = grad_output * p
-    elif reduction != "sum" and not log_target:
+    if reduction in ("sum", "none"):
+        if reduction == "none":
+            grad_output = grad_output.movedim(0, -1)
+        grad_each = grad_output
+    if log_target:
+        product = grad_each * p
+    elif reduction != "sum":
         target = target.movedim(0, -1)
     if reduction in ("batchmean", "sum"):
-        if reduction == "sum":
-            N = input.shape[0]
         batch = torch.broadcast_shapes(input.shape[1:], target.shape[:-1])
     input = input.movedim(0, -1)
     if needs_input_grad[0]:
         if log_target:
             grad_input = torch.where(p == 0, 0, -product)
-        elif reduction in ("mean", "batchmean"):
-            grad_input = -(grad_each * target)
         else:
-            grad_input = -(grad_output * target)
+            grad_input = -(grad_each * target)
         if reduction != "none":
             grad_input = torch.broadcast_to(grad_input, (*batch, N))
         grad_input = grad_input.sum_to_size(input.shape).movedim(-1, 0).to(dtype)
     if needs_input_grad[1]:
-        if reduction in ("mean", "batchmean") and log_target:
-            product_2 = p * (grad_each * (target - input))
         if log_target:
-            if reduction in ("sum", "none"):
-                product_2 = p * (grad_output * (target - input))
+            product_2 = p * (grad_each * (target - input))
             grad_target = torch.where(p == 0, 0, product) + torch.where(p == 0, 0, product_2)
         else:
             mask = (target == 0) & (target <= 0)
             log_value = torch.log(torch.where(~mask, target, 1))
-            if reduction in ("mean", "batchmean"):
-                grad_target = grad_each * (torch.where(mask, 0, log_value) + 1 - input)
-            else:
-                grad_target = grad_output * (torch.where(mask, 0, log_value) + 1 - input)
+            grad_target = grad_each * (torch.where(mask, 0, log_value) + 1 - input)
         grad_target = grad_target.sum_to_size(target.shape).movedim(-1, 0).to(dtype)
     return grad_input, grad_target
 
@@ -130,20 +120,17 @@ def kl_div_tangent(
     tangent_input, tangent_target = upcast_all(tangent_input, tangent_target)
     input, target = upcast_all(input, target)
     target = target.movedim(0, -1)
+    input = input.movedim(0, -1)
+    tangent_input = tangent_input.movedim(0, -1)
     if log_target:
         p = torch.exp(target)
         tangent_target = tangent_target.movedim(0, -1)
-    else:
-        mask = (target == 0) & (target <= 0)
-    input = input.movedim(0, -1)
-    if not log_target:
-        tangent_target = tangent_target.movedim(0, -1)
-    tangent_input = tangent_input.movedim(0, -1)
-    if log_target:
         chosen = torch.where(p == 0, 0, p * tangent_target * (target - input))
         chosen_2 = torch.where(p == 0, 0, -(tangent_input * p))
         tangent_each = chosen + torch.where(p == 0, 0, tangent_target * p) + chosen_2
     else:
+        mask = (target == 0) & (target <= 0)
+        tangent_target = tangent_target.movedim(0, -1)
         total = torch.where(mask, 0, torch.log(torch.where(~mask, target, 1))) + 1
         tangent_each = (total - input) * tangent_target - target * tangent_input
     if reduction == "mean":

@@ -98,8 +98,7 @@ def kl_div_second(
             grad_each = grad_output / (N * math.prod(batch))
         elif reduction == "batchmean":
             grad_each = grad_output / N
-    if log_target:
-        input = input.movedim(0, -1)
+    input = input.movedim(0, -1)
     if (needs_input_grad[0] or needs_input_grad[2]) and log_target:
         difference = target - input
     if reduction in ("mean", "batchmean") and not log_target:
@@ -107,32 +106,27 @@ def kl_div_second(
     if (needs_input_grad[0] or needs_input_grad[2]) and not log_target:
         mask = (target == 0) & (target <= 0)
     grad_grad_target = grad_grad_target.movedim(0, -1)
-    if not log_target:
-        input = input.movedim(0, -1)
-    elif reduction == "none":
+    if reduction == "none" and log_target:
         grad_output = grad_output.movedim(0, -1)
     grad_grad_input = grad_grad_input.movedim(0, -1)
     if reduction in ("sum", "none"):
         N = grad_grad_input.shape[-1]
-        if reduction == "sum":
-            batch = torch.broadcast_shapes(input.shape[:-1], target.shape[:-1])
+    if reduction in ("batchmean", "sum"):
+        batch = torch.broadcast_shapes(input.shape[:-1], target.shape[:-1])
     if (needs_input_grad[1] or needs_input_grad[2]) and reduction in ("mean", "batchmean") and log_target:
         product = grad_grad_target * p * grad_each
     if reduction == "none" and log_target:
         batch = grad_output.shape[:-1]
     elif reduction == "none":
         batch = grad_output.shape[1:]
-    if needs_input_grad[1] or needs_input_grad[2]:
-        if reduction in ("sum", "none") and log_target:
-            product = grad_grad_target * p * grad_output
-        elif reduction in ("mean", "batchmean") and not log_target:
-            product = grad_grad_target * grad_each
+    if (needs_input_grad[1] or needs_input_grad[2]) and reduction in ("sum", "none") and log_target:
+        product = grad_grad_target * p * grad_output
     if reduction == "none" and not log_target:
         grad_output = grad_output.movedim(0, -1)
-    if (needs_input_grad[1] or needs_input_grad[2]) and reduction in ("sum", "none") and not log_target:
-        product = grad_grad_target * grad_output
-    if reduction == "batchmean":
-        batch = torch.broadcast_shapes(input.shape[:-1], target.shape[:-1])
+    if (needs_input_grad[1] or needs_input_grad[2]) and not log_target:
+        if reduction in ("sum", "none"):
+            grad_each = grad_output
+        product = grad_grad_target * grad_each
     if needs_input_grad[0]:
         if reduction == "sum" and not log_target:
             chosen = torch.where(mask, 0, torch.log(torch.where(~mask, target, 1)))
@@ -155,9 +149,9 @@ def kl_div_second(
             chosen_3 = torch.where(p == 0, 0, p)
             grad_grad_output_grad_target = (grad_grad_target * (chosen_3 + chosen_2)).sum()
         elif log_target:
-            total_2 = torch.where(p == 0, 0, p) + torch.where(p == 0, 0, p * difference)
+            total_4 = torch.where(p == 0, 0, p) + torch.where(p == 0, 0, p * difference)
             chosen_2 = torch.where(p == 0, 0, -(grad_grad_input * p))
-            grad_grad_output = grad_grad_target * total_2 + chosen_2
+            grad_grad_output = grad_grad_target * total_4 + chosen_2
         elif reduction == "none":
             grad_grad_output = grad_grad_target * (total - input) - grad_grad_input * target
         if reduction == "sum" and log_target:
@@ -196,10 +190,7 @@ def kl_div_second(
             grad_target = torch.where(p == 0, 0, product) + torch.where(p == 0, 0, p * grad_p)
         else:
             ratio = product / torch.where(~mask, target, 1)
-            if reduction in ("mean", "batchmean"):
-                grad_target = torch.where(mask, 0, ratio) - grad_grad_input * grad_each
-            else:
-                grad_target = torch.where(mask, 0, ratio) - grad_grad_input * grad_output
+            grad_target = torch.where(mask, 0, ratio) - grad_grad_input * grad_each
             if reduction != "none":
                 grad_target = torch.broadcast_to(grad_target, (*batch, N))
         grad_target = grad_target.sum_to_size(target.shape).movedim(-1, 0).to(dtype)
@@ -221,27 +212,16 @@ def kl_div_backward_tangent(
     tangent_grad_output, tangent_input = upcast_all(tangent_grad_output, tangent_input)
     tangent_target = upcast(tangent_target)
     grad_output, input, target = upcast_all(grad_output, input, target)
+    tangent_target = tangent_target.movedim(0, -1)
     if log_target or reduction in ("sum", "none"):
         target = target.movedim(0, -1)
-        if log_target or reduction != "none":
-            if log_target:
-                p = torch.exp(target)
-            tangent_target = tangent_target.movedim(0, -1)
-            if log_target:
-                tangent_p = p * tangent_target
-                if reduction == "none":
-                    grad_output = grad_output.movedim(0, -1)
-        if reduction == "none":
-            tangent_grad_output = tangent_grad_output.movedim(0, -1)
-        if reduction in ("sum", "none") and log_target:
-            chosen = torch.where(p == 0, 0, -(tangent_p * grad_output))
-            tangent_grad_input = chosen + torch.where(p == 0, 0, -(tangent_grad_output * p))
-        elif reduction == "sum":
-            tangent_grad_input = -(target * tangent_grad_output + grad_output * tangent_target)
+        if log_target:
+            p = torch.exp(target)
+            tangent_p = p * tangent_target
+            if reduction == "mean":
+                batch = torch.broadcast_shapes(input.shape[1:], target.shape[:-1])
     if reduction != "none":
         N = tangent_input.shape[0]
-        if (reduction != "batchmean" and log_target) or reduction == "sum":
-            batch = torch.broadcast_shapes(input.shape[1:], target.shape[:-1])
         if reduction == "mean":
             if not log_target:
                 batch = torch.broadcast_shapes(input.shape[1:], target.shape[1:])
@@ -250,52 +230,46 @@ def kl_div_backward_tangent(
         elif reduction == "batchmean":
             grad_each = grad_output / N
             tangent_grad_each = tangent_grad_output / N
-        if reduction != "sum" and log_target:
-            chosen = torch.where(p == 0, 0, -(tangent_p * grad_each))
-            tangent_grad_input = chosen + torch.where(p == 0, 0, -(tangent_grad_each * p))
-        elif reduction != "sum":
-            target = target.movedim(0, -1)
-    if reduction != "sum" and not log_target:
+    if reduction in ("sum", "none"):
         if reduction == "none":
             grad_output = grad_output.movedim(0, -1)
-        tangent_target = tangent_target.movedim(0, -1)
-        if reduction != "none":
-            tangent_grad_input = -(target * tangent_grad_each + grad_each * tangent_target)
-    if reduction != "none":
-        if reduction == "batchmean":
-            batch = torch.broadcast_shapes(input.shape[1:], target.shape[:-1])
-        tangent_grad_input = torch.broadcast_to(tangent_grad_input, (*batch, N))
-    elif not log_target:
-        tangent_grad_input = -(target * tangent_grad_output + grad_output * tangent_target)
-    input = input.movedim(0, -1)
-    tangent_grad_input = tangent_grad_input.sum_to_size(input.shape).movedim(-1, 0).to(dtype)
+            tangent_grad_output = tangent_grad_output.movedim(0, -1)
+        grad_each = grad_output
+        if log_target:
+            tangent_grad_each = tangent_grad_output
     if log_target:
-        difference = target - input
+        chosen = torch.where(p == 0, 0, -(tangent_p * grad_each))
+        tangent_grad_input = chosen + torch.where(p == 0, 0, -(tangent_grad_each * p))
+        chosen_5 = torch.where(p == 0, 0, tangent_target * p * grad_each)
     else:
+        if reduction in ("mean", "batchmean"):
+            target = target.movedim(0, -1)
+            tangent_grad_input = -(target * tangent_grad_each + grad_each * tangent_target)
         mask = (target == 0) & (target <= 0)
         safe_target = torch.where(~mask, target, 1)
+        chosen = torch.where(mask, 0, tangent_target * grad_each / safe_target)
+        if reduction in ("sum", "none"):
+            tangent_grad_input = -(target * tangent_grad_output + grad_output * tangent_target)
+    if reduction != "none":
+        if reduction != "mean":
+            batch = torch.broadcast_shapes(input.shape[1:], target.shape[:-1])
+        tangent_grad_input = torch.broadcast_to(tangent_grad_input, (*batch, N))
+    input = input.movedim(0, -1)
+    tangent_grad_input = tangent_grad_input.sum_to_size(input.shape).movedim(-1, 0).to(dtype)
     tangent_input = tangent_input.movedim(0, -1)
     if log_target:
+        difference = target - input
         chosen_2 = torch.where(p == 0, 0, p * difference)
-        if reduction in ("mean", "batchmean"):
-            product = (torch.where(p == 0, 0, p) + chosen_2) * tangent_grad_each
-            chosen_3 = torch.where(p == 0, 0, tangent_p * (grad_each + grad_each * difference))
-            chosen_4 = torch.where(p == 0, 0, -(tangent_input * p * grad_each))
-            chosen_5 = torch.where(p == 0, 0, tangent_target * p * grad_each)
-        else:
-            product = (torch.where(p == 0, 0, p) + chosen_2) * tangent_grad_output
-            chosen_3 = torch.where(p == 0, 0, tangent_p * (grad_output + grad_output * difference))
-            chosen_4 = torch.where(p == 0, 0, -(tangent_input * p * grad_output))
-            chosen_5 = torch.where(p == 0, 0, tangent_target * p * grad_output)
+        product = (torch.where(p == 0, 0, p) + chosen_2) * tangent_grad_each
+        chosen_3 = torch.where(p == 0, 0, tangent_p * (grad_each + grad_each * difference))
+        chosen_4 = torch.where(p == 0, 0, -(tangent_input * p * grad_each))
         tangent_grad_target = chosen_3 + product + chosen_5 + chosen_4
     elif reduction in ("mean", "batchmean"):
         product = (torch.where(mask, 0, torch.log(safe_target)) + 1 - input) * tangent_grad_each
-        chosen = torch.where(mask, 0, tangent_target * grad_each / safe_target)
+    if not log_target:
+        if reduction in ("sum", "none"):
+            product = (torch.where(mask, 0, torch.log(safe_target)) + 1 - input) * tangent_grad_output
         tangent_grad_target = product + chosen - grad_each * tangent_input
-    else:
-        product = (torch.where(mask, 0, torch.log(safe_target)) + 1 - input) * tangent_grad_output
-        chosen = torch.where(mask, 0, tangent_target * grad_output / safe_target)
-        tangent_grad_target = product + chosen - grad_output * tangent_input
     tangent_grad_target = tangent_grad_target.sum_to_size(target.shape).movedim(-1, 0).to(dtype)
     return tangent_grad_input, tangent_grad_target
 

@@ -54,22 +54,20 @@ def layer_norm_backward(
     grad_input = grad_weight = grad_bias = None
     dtype = grad_output.dtype
     grad_output, input, weight, mu, rstd = upcast_all(grad_output, input, weight, mu, rstd)
+    D = grad_output.shape[-1]
     if needs_input_grad[0] or needs_input_grad[1]:
         difference = input - mu.unsqueeze(-1)
-    D = grad_output.shape[-1]
     if needs_input_grad[0]:
         if weight is not None:
             grad_rstd = (grad_output * difference * weight).sum(-1)
+            grad_mu_sum = (grad_output * weight).sum(-1)
+            product = grad_output * rstd.unsqueeze(-1) * weight
         else:
             grad_rstd = (grad_output * difference).sum(-1)
-        grad_var_d = -0.5 * grad_rstd * rstd**3
-        if weight is not None:
-            grad_mu_sum = (grad_output * weight).sum(-1)
-        else:
             grad_mu_sum = grad_output.sum(-1)
+        grad_var_d = -0.5 * grad_rstd * rstd**3
         grad_mu = -(grad_mu_sum * rstd)
         if weight is not None:
-            product = grad_output * rstd.unsqueeze(-1) * weight
             product_2 = 2 * grad_var_d.unsqueeze(-1) * difference
             grad_input = product + product_2 / D + grad_mu.unsqueeze(-1) / D
         else:

@@ -106,11 +106,11 @@ def layer_norm_second(
     grad_grad_mu_sum_1 = grad_grad_input.sum(-1)
     D = grad_grad_input.shape[-1]
     grad_grad_mu = grad_grad_mu_sum_1 / D
-    if needs_input_grad[0] or needs_input_grad[2]:
-        grad_grad_mu_sum = -(grad_grad_mu * rstd)
     grad_grad_var_d_sum = (grad_grad_input * difference).sum(-1)
     grad_grad_var_d = 2 * grad_grad_var_d_sum / D
     grad_grad_rstd = -0.5 * grad_grad_var_d * power
+    if needs_input_grad[0] or needs_input_grad[2]:
+        grad_grad_mu_sum = -(grad_grad_mu * rstd)
     if needs_input_grad[0]:
         if weight is not None:
             product = grad_grad_weight * difference * rstd.unsqueeze(-1)
@@ -132,41 +132,29 @@ def layer_norm_second(
     if needs_input_grad[1]:
         if weight is not None:
             grad_rstd = (grad_output * difference * weight).sum(-1)
-        else:
-            grad_rstd = (grad_output * difference).sum(-1)
-        grad_var_d = -0.5 * grad_rstd * power
-        if weight is not None:
             grad_mu_sum = (grad_output * weight).sum(-1)
-        else:
-            grad_mu_sum = grad_output.sum(-1)
-        if weight is not None:
             grad_rstd_grad_weight = (grad_grad_weight * grad_output * difference).sum(-1)
             grad_rstd_grad_input = (grad_grad_input * grad_output * weight).sum(-1)
             difference_2 = grad_rstd_grad_weight + grad_rstd_grad_input - grad_grad_mu * grad_mu_sum
-        else:
-            grad_rstd_grad_input = (grad_grad_input * grad_output).sum(-1)
-            difference_2 = grad_rstd_grad_input - grad_grad_mu * grad_mu_sum
-        grad_var_d_1 = -0.5 * (difference_2 - 1.5 * grad_grad_var_d * grad_rstd * rstd**2) * power
-        if weight is not None:
             grad_mu_grad_weight_sum = (grad_grad_weight * grad_output).sum(-1)
-            ratio = 2 * grad_grad_mu_sum_1 * grad_var_d / D
-            grad_mu_1 = -(grad_mu_grad_weight_sum * rstd + ratio + grad_mu_sum * grad_grad_rstd)
-        else:
-            grad_mu_1 = -(2 * grad_grad_mu_sum_1 * grad_var_d / D + grad_mu_sum * grad_grad_rstd)
-        if weight is not None and grad_grad_bias is not None:
             product_5 = grad_grad_weight * grad_output * rstd.unsqueeze(-1)
             product_6 = grad_grad_rstd.unsqueeze(-1) * grad_output * weight
-        elif weight is not None:
-            product_4 = grad_grad_weight * grad_output * rstd.unsqueeze(-1)
-            product_5 = grad_grad_rstd.unsqueeze(-1) * grad_output * weight
+        else:
+            grad_rstd = (grad_output * difference).sum(-1)
+            grad_mu_sum = grad_output.sum(-1)
+            grad_rstd_grad_input = (grad_grad_input * grad_output).sum(-1)
+            difference_2 = grad_rstd_grad_input - grad_grad_mu * grad_mu_sum
+            product_3 = grad_grad_rstd.unsqueeze(-1) * grad_output
+        grad_var_d = -0.5 * grad_rstd * power
+        grad_var_d_1 = -0.5 * (difference_2 - 1.5 * grad_grad_var_d * grad_rstd * rstd**2) * power
         ratio_2 = 2 * grad_grad_input * grad_var_d.unsqueeze(-1) / D
         ratio_3 = 2 * grad_var_d_1.unsqueeze(-1) * difference / D
-        if weight is not None and grad_grad_bias is not None:
+        if weight is not None:
+            ratio = 2 * grad_grad_mu_sum_1 * grad_var_d / D
+            grad_mu_1 = -(grad_mu_grad_weight_sum * rstd + ratio + grad_mu_sum * grad_grad_rstd)
             grad_input = product_5 + ratio_2 + product_6 + ratio_3 + grad_mu_1.unsqueeze(-1) / D
-        elif weight is not None:
-            grad_input = product_4 + ratio_2 + product_5 + ratio_3 + grad_mu_1.unsqueeze(-1) / D
         else:
-            product_3 = grad_grad_rstd.unsqueeze(-1) * grad_output
+            grad_mu_1 = -(2 * grad_grad_mu_sum_1 * grad_var_d / D + grad_mu_sum * grad_grad_rstd)
             grad_input = ratio_2 + product_3 + ratio_3 + grad_mu_1.unsqueeze(-1) / D
         grad_input = grad_input.to(dtype)
     if needs_input_grad[2]:
@@ -211,25 +199,31 @@ def layer_norm_backward_tangent(
         product_3 = grad_output * weight * tangent_input
         total = product + product_3 + product_2
         tangent_grad_rstd = (total - grad_output * weight * tangent_mu.unsqueeze(-1)).sum(-1)
+        grad_mu_sum = (grad_output * weight).sum(-1)
+        tangent_grad_mu_sum = (weight * tangent_grad_output + grad_output * tangent_weight).sum(-1)
+        product_5 = rstd.unsqueeze(-1) * weight * tangent_grad_output
+        product_6 = grad_output * weight * tangent_rstd.unsqueeze(-1)
+        product_7 = grad_output * rstd.unsqueeze(-1) * tangent_weight
+        product_8 = difference * rstd.unsqueeze(-1) * tangent_grad_output
+        product_9 = grad_output * difference * tangent_rstd.unsqueeze(-1)
+        product_10 = grad_output * rstd.unsqueeze(-1) * tangent_input
+        total_3 = product_8 + product_10 + product_9
+        product_11 = grad_output * rstd.unsqueeze(-1) * tangent_mu.unsqueeze(-1)
+        tangent_grad_weight = as_rows(total_3 - product_11).sum(0).to(dtype)
     else:
         grad_rstd = (grad_output * difference).sum(-1)
         product = difference * tangent_grad_output
         product_2 = grad_output * tangent_input
         tangent_grad_rstd = (product + product_2 - grad_output * tangent_mu.unsqueeze(-1)).sum(-1)
+        grad_mu_sum = grad_output.sum(-1)
+        tangent_grad_mu_sum = tangent_grad_output.sum(-1)
+        product_5 = grad_output * tangent_rstd.unsqueeze(-1)
+    if needs_input_grad[2]:
+        tangent_grad_bias = as_rows(tangent_grad_output).sum(0).to(dtype)
     grad_var_d = -0.5 * grad_rstd * power
     product_4 = 1.5 * grad_rstd * rstd**2 * tangent_rstd
     tangent_grad_var_d = -(0.5 * power * tangent_grad_rstd + product_4)
-    if weight is not None:
-        grad_mu_sum = (grad_output * weight).sum(-1)
-        tangent_grad_mu_sum = (weight * tangent_grad_output + grad_output * tangent_weight).sum(-1)
-    else:
-        grad_mu_sum = grad_output.sum(-1)
-        tangent_grad_mu_sum = tangent_grad_output.sum(-1)
     tangent_grad_mu = -(rstd * tangent_grad_mu_sum + grad_mu_sum * tangent_rstd)
-    if weight is not None:
-        product_5 = rstd.unsqueeze(-1) * weight * tangent_grad_output
-        product_6 = grad_output * weight * tangent_rstd.unsqueeze(-1)
-        product_7 = grad_output * rstd.unsqueeze(-1) * tangent_weight
     ratio = 2 * difference * tangent_grad_var_d.unsqueeze(-1) / D
     ratio_2 = 2 * grad_var_d.unsqueeze(-1) * tangent_input / D
     if weight is not None:
@@ -238,19 +232,9 @@ def layer_norm_backward_tangent(
         tangent_grad_input = total_2 - 2 * grad_var_d.unsqueeze(-1) * tangent_mu.unsqueeze(-1) / D
     else:
         product_4 = rstd.unsqueeze(-1) * tangent_grad_output
-        product_5 = grad_output * tangent_rstd.unsqueeze(-1)
         total = product_4 + product_5 + ratio + ratio_2 + tangent_grad_mu.unsqueeze(-1) / D
         tangent_grad_input = total - 2 * grad_var_d.unsqueeze(-1) * tangent_mu.unsqueeze(-1) / D
     tangent_grad_input = tangent_grad_input.to(dtype)
-    if weight is not None:
-        product_8 = difference * rstd.unsqueeze(-1) * tangent_grad_output
-        product_9 = grad_output * difference * tangent_rstd.unsqueeze(-1)
-        product_10 = grad_output * rstd.unsqueeze(-1) * tangent_input
-        total_3 = product_8 + product_10 + product_9
-        product_11 = grad_output * rstd.unsqueeze(-1) * tangent_mu.unsqueeze(-1)
-        tangent_grad_weight = as_rows(total_3 - product_11).sum(0).to(dtype)
-    if needs_input_grad[2]:
-        tangent_grad_bias = as_rows(tangent_grad_output).sum(0).to(dtype)
     return tangent_grad_input, tangent_grad_weight, tangent_grad_bias
 
 

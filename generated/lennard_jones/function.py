@@ -59,16 +59,15 @@ def lennard_jones_backward(
     dtype = grad_energy.dtype
     grad_energy, position, sigma = upcast_all(grad_energy, position, sigma)
     epsilon, box = upcast_all(epsilon, box)
-    if box is not None:
-        round_value = torch.round((position.unsqueeze(-2) - position.unsqueeze(-3)) / box)
     difference = position.unsqueeze(-2) - position.unsqueeze(-3)
-    if box is not None:
-        difference = difference - (box * round_value)
-    r2 = (difference**2).sum(-1)
     grad_sum_i_j = 0.5 * grad_energy
     N = position.shape[-2]
     i = torch.arange(N, device=grad_energy.device)
     mask = i.unsqueeze(-1) != i
+    if box is not None:
+        round_value = torch.round((position.unsqueeze(-2) - position.unsqueeze(-3)) / box)
+        difference = difference - (box * round_value)
+    r2 = (difference**2).sum(-1)
     if needs_input_grad[0] or needs_input_grad[3]:
         ratio = 6 * sigma**12 / torch.where(mask, r2**7, 1)
         difference_2 = 3 * sigma**6 / torch.where(mask, r2**4, 1) - ratio
@@ -120,21 +119,19 @@ def lennard_jones_tangent(
     tangent_position, tangent_sigma = upcast_all(tangent_position, tangent_sigma)
     tangent_epsilon, tangent_box = upcast_all(tangent_epsilon, tangent_box)
     position, sigma, epsilon, box = upcast_all(position, sigma, epsilon, box)
-    if box is not None:
-        round_value = torch.round((position.unsqueeze(-2) - position.unsqueeze(-3)) / box)
     difference = position.unsqueeze(-2) - position.unsqueeze(-3)
-    if box is not None:
-        difference = difference - (box * round_value)
-    r2 = (difference**2).sum(-1)
     difference_2 = tangent_position.unsqueeze(-2) - tangent_position.unsqueeze(-3)
-    if box is not None:
-        tangent_r2_sum = (difference * (difference_2 - round_value * tangent_box)).sum(-1)
-    else:
-        tangent_r2_sum = (difference * difference_2).sum(-1)
-    tangent_r2 = 2 * tangent_r2_sum
     N = tangent_position.shape[-2]
     i = torch.arange(N, device=tangent_position.device)
     mask = i.unsqueeze(-1) != i
+    if box is not None:
+        round_value = torch.round((position.unsqueeze(-2) - position.unsqueeze(-3)) / box)
+        difference = difference - (box * round_value)
+        tangent_r2_sum = (difference * (difference_2 - round_value * tangent_box)).sum(-1)
+    else:
+        tangent_r2_sum = (difference * difference_2).sum(-1)
+    r2 = (difference**2).sum(-1)
+    tangent_r2 = 2 * tangent_r2_sum
     chosen = torch.where(mask, r2**6, 1)
     chosen_2 = torch.where(mask, r2**3, 1)
     ratio = 6 * sigma**12 / torch.where(mask, r2**7, 1)

@@ -72,33 +72,26 @@ def linear_activation_backward(
     grad_output, input, weight, z, output = upcast_all(grad_output, input, weight, z, output)
     if activation == "relu":
         grad_z = torch.where(condition, grad_output, 0)
-    elif activation == "gelu":
-        product = torch.exp(-torch.square(z / math.sqrt(2))) * torch.clamp(z, -1e38, 1e38)
-        ratio = product / (math.sqrt(math.pi) * math.sqrt(2))
-        grad_z = grad_output * (ratio + 0.5 * torch.erfc(-(z / math.sqrt(2))))
-    elif activation == "silu":
+    elif activation != "silu":
+        if activation == "gelu":
+            product = torch.exp(-torch.square(z / math.sqrt(2))) * torch.clamp(z, -1e38, 1e38)
+            ratio = product / (math.sqrt(math.pi) * math.sqrt(2))
+        grad_z = grad_output
+        if activation == "gelu":
+            grad_z = grad_z * (ratio + 0.5 * torch.erfc(-(z / math.sqrt(2))))
+    else:
         max_z = torch.clamp(1 - torch.nn.functional.silu(torch.clamp(-z, min=-1e4)), min=-1e38)
         grad_z = torch.sigmoid(z) * max_z * grad_output
-    elif activation == "tanh":
-        grad_z = grad_output * (1 - torch.square(output))
+    if activation == "tanh":
+        grad_z = grad_z * (1 - torch.square(output))
     if needs_input_grad[0]:
-        if activation != "none":
-            grad_input = grad_z @ weight
-        else:
-            grad_input = grad_output @ weight
+        grad_input = grad_z @ weight
         grad_input = grad_input.to(dtype)
     if needs_input_grad[1]:
-        if activation != "none":
-            grad_weight = as_rows(grad_z).mT @ as_rows(input)
-        else:
-            grad_weight = as_rows(grad_output).mT @ as_rows(input)
+        grad_weight = as_rows(grad_z).mT @ as_rows(input)
         grad_weight = grad_weight.to(dtype)
     if needs_input_grad[2]:
-        if activation != "none":
-            grad_bias = as_rows(grad_z).sum(0)
-        else:
-            grad_bias = as_rows(grad_output).sum(0)
-        grad_bias = grad_bias.to(dtype)
+        grad_bias = as_rows(grad_z).sum(0).to(dtype)
     return grad_input, grad_weight, grad_bias
 
 

@@ -119,120 +119,87 @@ def linear_activation_second(
         "silu",
     ):
         sum_k = input @ weight.mT
+        z = sum_k
         if grad_grad_bias is not None:
-            z = sum_k + bias
-            if activation == "gelu":
-                exp_z = torch.exp(-(0.5 * torch.square(z)))
-    if (
-        (needs_input_grad[0] or needs_input_grad[2] or needs_input_grad[3])
-        and grad_grad_bias is not None
-        and activation == "gelu"
-    ):
-        product = exp_z * torch.clamp(z, -1e38, 1e38)
-    if (
-        (needs_input_grad[0] or needs_input_grad[2] or needs_input_grad[3] or needs_input_grad[4])
-        and grad_grad_bias is None
-        and activation == "gelu"
-    ):
-        exp_z = torch.exp(-(0.5 * torch.square(sum_k)))
-    if (needs_input_grad[0] or needs_input_grad[2] or needs_input_grad[3]) and activation == "gelu":
-        if grad_grad_bias is None:
-            product = exp_z * torch.clamp(sum_k, -1e38, 1e38)
-        ratio = product / (math.sqrt(math.pi) * math.sqrt(2))
-        if grad_grad_bias is not None:
+            z = z + bias
+        if activation == "gelu":
+            exp_z = torch.exp(-(0.5 * torch.square(z)))
+    if needs_input_grad[0] or needs_input_grad[2] or needs_input_grad[3]:
+        if activation == "gelu":
+            product = exp_z * torch.clamp(z, -1e38, 1e38)
+            ratio = product / (math.sqrt(math.pi) * math.sqrt(2))
             total = ratio + 0.5 * torch.erfc(-(z / math.sqrt(2)))
-        else:
-            total = ratio + 0.5 * torch.erfc(-(sum_k / math.sqrt(2)))
-    if (needs_input_grad[2] or needs_input_grad[3]) and activation == "gelu":
-        grad_z = grad_output * total
-    if needs_input_grad[0] or needs_input_grad[2] or needs_input_grad[3] or needs_input_grad[4]:
-        if grad_grad_bias is not None and activation == "silu":
-            sigmoid_z = torch.sigmoid(z)
-            max_z = torch.clamp(1 - torch.nn.functional.silu(torch.clamp(-z, min=-1e4)), min=-1e38)
-        elif activation == "silu":
-            sigmoid_z = torch.sigmoid(sum_k)
-            max_z = torch.clamp(1 - torch.nn.functional.silu(torch.clamp(-sum_k, min=-1e4)), min=-1e38)
-    if (needs_input_grad[2] or needs_input_grad[3]) and activation == "silu":
-        grad_z = sigmoid_z * max_z * grad_output
-    if (needs_input_grad[0] or needs_input_grad[2] or needs_input_grad[3]) and activation == "tanh":
-        difference = 1 - torch.square(output)
-    if (needs_input_grad[2] or needs_input_grad[3]) and activation == "tanh":
-        grad_z = grad_output * difference
+            difference = total
+        elif activation == "tanh":
+            difference = 1 - torch.square(output)
+            total = difference
+    if (needs_input_grad[2] or needs_input_grad[3]) and activation in ("gelu", "tanh", "none"):
+        grad_z = grad_output
+        if activation == "gelu":
+            grad_z = grad_z * difference
+    if (
+        needs_input_grad[0] or needs_input_grad[2] or needs_input_grad[3] or needs_input_grad[4]
+    ) and activation == "silu":
+        sigmoid_z = torch.sigmoid(z)
+        max_z = torch.clamp(1 - torch.nn.functional.silu(torch.clamp(-z, min=-1e4)), min=-1e38)
+    if needs_input_grad[2] or needs_input_grad[3]:
+        if activation == "silu":
+            grad_z = sigmoid_z * max_z * grad_output
+        elif activation == "tanh":
+            grad_z = grad_z * total
     grad_grad_z_grad_weight = input @ grad_grad_weight.mT
     grad_grad_z_grad_input = grad_grad_input @ weight.mT
-    if grad_grad_bias is not None and activation in ("gelu", "silu", "tanh"):
-        grad_grad_z = grad_grad_bias + grad_grad_z_grad_weight + grad_grad_z_grad_input
-    if (
-        (needs_input_grad[2] or needs_input_grad[3] or needs_input_grad[4])
-        and grad_grad_bias is not None
-        and activation == "gelu"
-    ):
-        ratio_2 = torch.exp(-torch.square(z / math.sqrt(2))) / (math.sqrt(math.pi) * math.sqrt(2))
-    if grad_grad_bias is None and activation in ("gelu", "silu", "tanh"):
-        grad_grad_z = grad_grad_z_grad_weight + grad_grad_z_grad_input
+    if grad_grad_bias is not None:
+        total_2 = grad_grad_bias + grad_grad_z_grad_weight
+        if activation != "none":
+            total_2 = total_2 + grad_grad_z_grad_input
+    elif activation != "none":
+        total_2 = grad_grad_z_grad_weight + grad_grad_z_grad_input
     if needs_input_grad[2] or needs_input_grad[3] or needs_input_grad[4]:
         if activation == "gelu":
-            if grad_grad_bias is None:
-                ratio_2 = torch.exp(-torch.square(sum_k / math.sqrt(2))) / (math.sqrt(math.pi) * math.sqrt(2))
-            total_2 = ratio_2 + exp_z / (math.sqrt(math.pi) * math.sqrt(2))
-            if grad_grad_bias is not None:
-                ratio_3 = 2 * exp_z * torch.clamp(z**2, max=1e38) / (math.sqrt(math.pi) * math.sqrt(2) ** 3)
-            else:
-                ratio_3 = 2 * exp_z * torch.clamp(sum_k**2, max=1e38) / (math.sqrt(math.pi) * math.sqrt(2) ** 3)
-            grad_z_1 = grad_grad_z * grad_output * (total_2 - ratio_3)
-        elif grad_grad_bias is not None and activation == "silu":
+            ratio_2 = torch.exp(-torch.square(z / math.sqrt(2))) / (math.sqrt(math.pi) * math.sqrt(2))
+            total_3 = ratio_2 + exp_z / (math.sqrt(math.pi) * math.sqrt(2))
+            ratio_3 = 2 * exp_z * torch.clamp(z**2, max=1e38) / (math.sqrt(math.pi) * math.sqrt(2) ** 3)
+            grad_z_1 = total_2 * grad_output * (total_3 - ratio_3)
+        elif activation == "silu":
             output_2 = torch.nn.functional.silu(torch.clamp(z, min=-1e4))
             sigmoid_z_2 = torch.sigmoid(-z)
-        if activation == "silu":
-            if grad_grad_bias is None:
-                output_2 = torch.nn.functional.silu(torch.clamp(sum_k, min=-1e4))
-                sigmoid_z_2 = torch.sigmoid(-sum_k)
             product = sigmoid_z_2 * sigmoid_z * (1 - output_2) * grad_output
-            grad_z_1 = grad_grad_z * (sigmoid_z_2 * sigmoid_z * max_z * grad_output + product)
+            grad_z_1 = total_2 * (sigmoid_z_2 * sigmoid_z * max_z * grad_output + product)
     if needs_input_grad[0]:
-        if grad_grad_bias is not None and activation in ("relu", "none"):
-            total_2 = grad_grad_bias + grad_grad_z_grad_weight
-            if activation == "relu":
-                total_2 = total_2 + grad_grad_z_grad_input
         if activation == "relu":
-            if grad_grad_bias is None:
-                total_2 = grad_grad_z_grad_weight + grad_grad_z_grad_input
             grad_grad_output = torch.where(condition, total_2, 0)
         elif activation == "gelu":
-            grad_grad_output = grad_grad_z * total
+            grad_grad_output = total_2 * difference
         elif activation == "silu":
-            grad_grad_output = sigmoid_z * max_z * grad_grad_z
+            grad_grad_output = sigmoid_z * max_z * total_2
         elif activation == "tanh":
-            grad_grad_output = grad_grad_z * difference
+            grad_grad_output = total_2 * total
         elif grad_grad_bias is not None:
             grad_grad_output = total_2 + grad_grad_z_grad_input
         else:
             grad_grad_output = grad_grad_z_grad_weight + grad_grad_z_grad_input
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[2]:
-        if activation in ("relu", "tanh"):
+        if activation in ("relu", "tanh", "none"):
             grad_input = grad_z @ grad_grad_weight
-        elif activation != "none":
+        else:
             grad_input_grad_weight = grad_z @ grad_grad_weight
             grad_input_sum_k = grad_z_1 @ weight
             grad_input = grad_input_grad_weight + grad_input_sum_k
-        else:
-            grad_input = grad_output @ grad_grad_weight
         grad_input = grad_input.to(dtype)
     if needs_input_grad[3]:
-        if activation in ("relu", "tanh"):
+        if activation in ("relu", "tanh", "none"):
             grad_weight = as_rows(grad_z).mT @ as_rows(grad_grad_input)
-        elif activation != "none":
+        else:
             grad_weight_grad_input = as_rows(grad_z).mT @ as_rows(grad_grad_input)
             grad_weight_sum_k = as_rows(grad_z_1).mT @ as_rows(input)
             grad_weight = grad_weight_grad_input + grad_weight_sum_k
-        else:
-            grad_weight = as_rows(grad_output).mT @ as_rows(grad_grad_input)
         grad_weight = grad_weight.to(dtype)
     if needs_input_grad[4] and activation in ("gelu", "silu"):
         grad_bias = as_rows(grad_z_1).sum(0).to(dtype)
     if needs_input_grad[1] and activation == "tanh":
-        grad_saved_output = -2 * grad_grad_z * grad_output * output
+        grad_saved_output = -2 * total_2 * grad_output * output
         grad_saved_output = grad_saved_output.to(dtype)
     return grad_grad_output, grad_input, grad_weight, grad_bias, grad_saved_output
 
@@ -285,44 +252,38 @@ def linear_activation_backward_tangent(
                 product = exp_z * torch.clamp(z, -1e38, 1e38)
                 ratio = product / (math.sqrt(math.pi) * math.sqrt(2))
                 total = ratio + 0.5 * torch.erfc(-(z / math.sqrt(2)))
-                grad_z = grad_output * total
-                ratio_2 = torch.exp(-torch.square(z / math.sqrt(2))) / (math.sqrt(math.pi) * math.sqrt(2))
-                total_2 = ratio_2 + exp_z / (math.sqrt(math.pi) * math.sqrt(2))
-                product_2 = 2 * exp_z * torch.clamp(z**2, max=1e38)
-                difference_2 = total_2 - product_2 / (math.sqrt(math.pi) * math.sqrt(2) ** 3)
-                tangent_grad_z = total * tangent_grad_output + grad_output * difference_2 * tangent_z
-            else:
-                tangent_grad_z = total_2 * tangent_z + sigmoid_z * max_z * tangent_grad_output
-    elif activation == "tanh":
-        difference = 1 - torch.square(output)
-        grad_z = grad_output * difference
+    if activation in ("gelu", "tanh", "none"):
+        if activation == "tanh":
+            difference = 1 - torch.square(output)
+        grad_z = grad_output
+        if activation == "gelu":
+            grad_z = grad_z * total
+            ratio_2 = torch.exp(-torch.square(z / math.sqrt(2))) / (math.sqrt(math.pi) * math.sqrt(2))
+            total_2 = ratio_2 + exp_z / (math.sqrt(math.pi) * math.sqrt(2))
+            product_2 = 2 * exp_z * torch.clamp(z**2, max=1e38)
+            difference_2 = total_2 - product_2 / (math.sqrt(math.pi) * math.sqrt(2) ** 3)
+            tangent_grad_z = total * tangent_grad_output + grad_output * difference_2 * tangent_z
+    elif bias is not None and activation == "silu":
+        tangent_grad_z = total_2 * tangent_z + sigmoid_z * max_z * tangent_grad_output
+    if activation == "tanh":
+        grad_z = grad_z * difference
         product = 2 * grad_output * output * tangent_output
         tangent_grad_z = difference * tangent_grad_output - product
-    if activation != "none":
-        if bias is None and activation == "silu":
-            product_2 = total_2 * (tangent_sum_k_sum + tangent_sum_k_sum_1)
-            tangent_grad_z = product_2 + sigmoid_z * max_z * tangent_grad_output
-        tangent_grad_input_sum = tangent_grad_z @ weight
-        tangent_grad_input_sum_1 = grad_z @ tangent_weight
-    else:
-        tangent_grad_input_sum = tangent_grad_output @ weight
-        tangent_grad_input_sum_1 = grad_output @ tangent_weight
+    elif activation == "none":
+        tangent_grad_z = tangent_grad_output
+    elif bias is None and activation == "silu":
+        product_2 = total_2 * (tangent_sum_k_sum + tangent_sum_k_sum_1)
+        tangent_grad_z = product_2 + sigmoid_z * max_z * tangent_grad_output
+    tangent_grad_input_sum = tangent_grad_z @ weight
+    tangent_grad_input_sum_1 = grad_z @ tangent_weight
     tangent_grad_input = tangent_grad_input_sum + tangent_grad_input_sum_1
     tangent_grad_input = tangent_grad_input.to(dtype)
-    if activation != "none":
-        tangent_grad_weight_sum = as_rows(tangent_grad_z).mT @ as_rows(input)
-        tangent_grad_weight_sum_1 = as_rows(grad_z).mT @ as_rows(tangent_input)
-    else:
-        tangent_grad_weight_sum = as_rows(tangent_grad_output).mT @ as_rows(input)
-        tangent_grad_weight_sum_1 = as_rows(grad_output).mT @ as_rows(tangent_input)
+    tangent_grad_weight_sum = as_rows(tangent_grad_z).mT @ as_rows(input)
+    tangent_grad_weight_sum_1 = as_rows(grad_z).mT @ as_rows(tangent_input)
     tangent_grad_weight = tangent_grad_weight_sum + tangent_grad_weight_sum_1
     tangent_grad_weight = tangent_grad_weight.to(dtype)
-    if bias is not None and activation != "none":
-        tangent_grad_bias = as_rows(tangent_grad_z).sum(0)
     if bias is not None:
-        if activation == "none":
-            tangent_grad_bias = as_rows(tangent_grad_output).sum(0)
-        tangent_grad_bias = tangent_grad_bias.to(dtype)
+        tangent_grad_bias = as_rows(tangent_grad_z).sum(0).to(dtype)
     return tangent_grad_input, tangent_grad_weight, tangent_grad_bias
 
 

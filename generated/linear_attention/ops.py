@@ -110,31 +110,13 @@ def linear_attention_second(
     q = torch.where(mask, query + 1, torch.exp(torch.where(~mask, query, 0)))
     mask_2 = key > 0
     k = torch.where(mask_2, key + 1, torch.exp(torch.where(~mask_2, key, 0)))
-    if needs_input_grad[0] or needs_input_grad[1] or needs_input_grad[2]:
-        numerator_part = value.mT @ k
-        numerator = q @ numerator_part.mT
     denominator_part = k.sum(-2)
     denominator = (q * denominator_part.unsqueeze(-2)).sum(-1)
-    if needs_input_grad[1] or needs_input_grad[2]:
-        grad_denominator_sum = (grad_output * numerator).sum(-1)
     power = (denominator + eps) ** 2
-    if needs_input_grad[1] or needs_input_grad[2]:
-        grad_denominator = -(grad_denominator_sum / power)
-    if needs_input_grad[1] or needs_input_grad[2] or needs_input_grad[3]:
-        grad_numerator = grad_output / (denominator.unsqueeze(-1) + eps)
-    if needs_input_grad[2] or needs_input_grad[3]:
-        grad_numerator_part = grad_numerator.mT @ q
     exp_value_3 = torch.exp(torch.where(~mask, query, 0))
     grad_grad_q_numerator = grad_grad_query * torch.where(mask, 1, exp_value_3)
     exp_value_4 = torch.exp(torch.where(~mask_2, key, 0))
     grad_grad_k_numerator_part = grad_grad_key * torch.where(mask_2, 1, exp_value_4)
-    if needs_input_grad[0] or needs_input_grad[1] or needs_input_grad[2]:
-        grad_grad_numerator_part_part = grad_grad_value.mT @ k
-        grad_grad_numerator_part_part_1 = value.mT @ grad_grad_k_numerator_part
-        grad_grad_numerator_part = grad_grad_numerator_part_part + grad_grad_numerator_part_part_1
-        grad_grad_numerator_part_1 = grad_grad_q_numerator @ numerator_part.mT
-        grad_grad_numerator_part_2 = q @ grad_grad_numerator_part.mT
-        grad_grad_numerator = grad_grad_numerator_part_1 + grad_grad_numerator_part_2
     mask_5 = key.mT > 0
     exp_value_5 = torch.exp(torch.where(~mask_5, key.mT, 0))
     chosen = torch.where(mask_5, 1, exp_value_5)
@@ -146,20 +128,33 @@ def linear_attention_second(
     grad_grad_denominator_part_2 = (grad_grad_denominator_part.unsqueeze(-2) * q).sum(-1)
     grad_grad_denominator = grad_grad_denominator_part_1 + grad_grad_denominator_part_2
     grad_grad_denominator_sum = -(grad_grad_denominator / power)
+    L = grad_grad_query.shape[-2]
+    V = grad_grad_value.shape[-1]
+    batch = grad_output.shape[:-2]
+    if needs_input_grad[0] or needs_input_grad[1] or needs_input_grad[2]:
+        numerator_part = value.mT @ k
+        numerator = q @ numerator_part.mT
+        grad_grad_numerator_part_part = grad_grad_value.mT @ k
+        grad_grad_numerator_part_part_1 = value.mT @ grad_grad_k_numerator_part
+        grad_grad_numerator_part = grad_grad_numerator_part_part + grad_grad_numerator_part_part_1
+        grad_grad_numerator_part_1 = grad_grad_q_numerator @ numerator_part.mT
+        grad_grad_numerator_part_2 = q @ grad_grad_numerator_part.mT
+        grad_grad_numerator = grad_grad_numerator_part_1 + grad_grad_numerator_part_2
     if needs_input_grad[1] or needs_input_grad[2]:
+        grad_denominator_sum = (grad_output * numerator).sum(-1)
+        grad_denominator = -(grad_denominator_sum / power)
         grad_denominator_part_1_sum = (grad_grad_numerator * grad_output).sum(-1)
         product_2 = 2 * grad_grad_denominator * grad_denominator_sum
         neg_value = -(grad_denominator_part_1_sum / power)
         grad_denominator_1 = neg_value + product_2 / (denominator + eps) ** 3
     if needs_input_grad[1] or needs_input_grad[2] or needs_input_grad[3]:
+        grad_numerator = grad_output / (denominator.unsqueeze(-1) + eps)
         grad_numerator_1 = grad_grad_denominator_sum.unsqueeze(-1) * grad_output
     if needs_input_grad[2] or needs_input_grad[3]:
+        grad_numerator_part = grad_numerator.mT @ q
         grad_numerator_part_part = grad_numerator.mT @ grad_grad_q_numerator
         grad_numerator_part_part_1 = grad_numerator_1.mT @ q
         grad_numerator_part_1 = grad_numerator_part_part + grad_numerator_part_part_1
-    L = grad_grad_query.shape[-2]
-    V = grad_grad_value.shape[-1]
-    batch = grad_output.shape[:-2]
     if needs_input_grad[0]:
         ratio = grad_grad_numerator / (denominator.unsqueeze(-1) + eps)
         grad_grad_output = ratio + grad_grad_denominator_sum.unsqueeze(-1) * numerator
@@ -178,7 +173,6 @@ def linear_attention_second(
         grad_query = grad_query.sum_to_size(query.shape).to(dtype)
     if needs_input_grad[2]:
         grad_denominator_part = (grad_denominator.unsqueeze(-1) * q).sum(-2)
-        grad_k_numerator_part = value @ grad_numerator_part
         mask_7 = query.mT > 0
         exp_value_7 = torch.exp(torch.where(~mask_7, query.mT, 0))
         chosen_3 = torch.where(mask_7, 1, exp_value_7)
@@ -186,9 +180,10 @@ def linear_attention_second(
         grad_denominator_part_part = product_3.sum(-1)
         grad_denominator_part_part_1 = (grad_denominator_1.unsqueeze(-1) * q).sum(-2)
         grad_denominator_part_2 = grad_denominator_part_part + grad_denominator_part_part_1
+        exp_value_2 = torch.exp(torch.where(~mask_2, key, 0))
+        grad_k_numerator_part = value @ grad_numerator_part
         grad_k_grad_value = grad_grad_value @ grad_numerator_part
         grad_k_numerator_part_1 = value @ grad_numerator_part_1
-        exp_value_2 = torch.exp(torch.where(~mask_2, key, 0))
         total_4 = grad_k_grad_value + grad_denominator_part_2.unsqueeze(-2)
         total_3 = total_4 + grad_k_numerator_part_1
         product_7 = total_3 * torch.where(mask_2, 1, exp_value_2)

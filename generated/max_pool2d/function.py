@@ -52,15 +52,12 @@ def max_pool2d_backward(
     ties_output = hit_output.sum((-2, -1))
     W = input.shape[-1]
     w = torch.arange(W, device=grad_output.device)
+    H = input.shape[-2]
+    h = torch.arange(H, device=grad_output.device)
     if stride is not None:
         s = torch.arange(kernel_size, device=grad_output.device)
         difference = padding + w.unsqueeze(-1) - s
         floordiv_difference = difference // stride
-    else:
-        floordiv_value = (padding + w) // kernel_size
-    H = input.shape[-2]
-    h = torch.arange(H, device=grad_output.device)
-    if stride is not None:
         difference_2 = padding + h.unsqueeze(-1) - s
         floordiv_difference_2 = difference_2 // stride
         Q = (W + 2 * padding - kernel_size) // stride + 1
@@ -76,7 +73,9 @@ def max_pool2d_backward(
         rows = hit_output.movedim((-2, -1, -4, -3), (-4, -3, -2, -1)).flatten(-2)
         hit_output_picked = pick(rows[..., None, None, :, :, :], position, fill=False)
         ties_output_picked = columns(ties_output.flatten(-2), position, fill=0)
+        grad_output_picked = columns(grad_output.flatten(-2), position, fill=0)
     else:
+        floordiv_value = (padding + w) // kernel_size
         floordiv_value_2 = (padding + h) // kernel_size
         Q = (W + 2 * padding - kernel_size) // kernel_size + 1
         P = (H + 2 * padding - kernel_size) // kernel_size + 1
@@ -93,11 +92,8 @@ def max_pool2d_backward(
         hit_output_picked = columns(hit_output.flatten(-4), position_5, guarded=True)
         position_6 = flat_index((P, Q), floordiv_value_3.unsqueeze(-1), floordiv_value_4)
         ties_output_picked = columns(ties_output.flatten(-2), position_6, fill=0)
-    safe_ties_output = torch.where(mask & hit_output_picked, ties_output_picked, 1)
-    if stride is not None:
-        grad_output_picked = columns(grad_output.flatten(-2), position, fill=0)
-    else:
         grad_output_picked = columns(grad_output.flatten(-2), position_6, fill=0)
+    safe_ties_output = torch.where(mask & hit_output_picked, ties_output_picked, 1)
     ratio = grad_output_picked / safe_ties_output
     if stride is not None:
         grad_input = torch.where(mask, torch.where(hit_output_picked, ratio, 0), 0).sum((-2, -1))
@@ -114,28 +110,24 @@ def max_pool2d_tangent(
     dtype = tangent_input.dtype
     tangent_input, input = upcast_all(tangent_input, input)
     H = tangent_input.shape[-2]
+    W = tangent_input.shape[-1]
     if stride is not None:
         P = (H + 2 * padding - kernel_size) // stride + 1
         input_view = window(input, -2, -padding, (P, stride), (kernel_size, 1), fill=-math.inf)
-    else:
-        P = (H + 2 * padding - kernel_size) // kernel_size + 1
-        input_view = window(input, -2, -padding, (P, kernel_size), (kernel_size, 1), fill=-math.inf)
-    W = tangent_input.shape[-1]
-    if stride is not None:
         Q = (W + 2 * padding - kernel_size) // stride + 1
         input_view_2 = window(input_view, -2, -padding, (Q, stride), (kernel_size, 1), fill=-math.inf)
-    else:
-        Q = (W + 2 * padding - kernel_size) // kernel_size + 1
-        input_view_2 = window(input_view, -2, -padding, (Q, kernel_size), (kernel_size, 1), fill=-math.inf)
-    output = amax(input_view_2, (-2, -1))
-    ties_output = (input_view_2 == output[..., :, :, None, None]).sum((-2, -1))
-    mask = input_view_2 == output[..., :, :, None, None]
-    if stride is not None:
         tangent_input_view = window(tangent_input, -2, -padding, (P, stride), (kernel_size, 1), fill=0)
         tangent_input_view_2 = window(tangent_input_view, -2, -padding, (Q, stride), (kernel_size, 1), fill=0)
     else:
+        P = (H + 2 * padding - kernel_size) // kernel_size + 1
+        input_view = window(input, -2, -padding, (P, kernel_size), (kernel_size, 1), fill=-math.inf)
+        Q = (W + 2 * padding - kernel_size) // kernel_size + 1
+        input_view_2 = window(input_view, -2, -padding, (Q, kernel_size), (kernel_size, 1), fill=-math.inf)
         tangent_input_view = window(tangent_input, -2, -padding, (P, kernel_size), (kernel_size, 1), fill=0)
         tangent_input_view_2 = window(tangent_input_view, -2, -padding, (Q, kernel_size), (kernel_size, 1), fill=0)
+    output = amax(input_view_2, (-2, -1))
+    ties_output = (input_view_2 == output[..., :, :, None, None]).sum((-2, -1))
+    mask = input_view_2 == output[..., :, :, None, None]
     safe_ties_output = torch.where(mask, ties_output[..., :, :, None, None], 1)
     tangent_output = torch.where(mask, tangent_input_view_2 / safe_ties_output, 0).sum((-2, -1))
     tangent_output = tangent_output.to(dtype)

@@ -100,35 +100,35 @@ def max_pool2d_second(
     dtype = grad_grad_input.dtype
     grad_grad_input = upcast(grad_grad_input)
     ties_output = hit_output.sum((-2, -1))
-    if stride is not None:
-        s = torch.arange(kernel_size, device=grad_grad_input.device)
-    else:
-        r_1 = torch.arange(kernel_size, device=grad_grad_input.device)
     W = grad_grad_input.shape[-1]
-    if stride is not None:
-        Q = (W + 2 * padding - kernel_size) // stride + 1
-    else:
-        Q = (W + 2 * padding - kernel_size) // kernel_size + 1
-    q = torch.arange(Q, device=grad_grad_input.device)
-    if stride is not None:
-        difference = s + q.unsqueeze(-1) * stride - padding
-    else:
-        difference = r_1 + q.unsqueeze(-1) * kernel_size - padding
     H = grad_grad_input.shape[-2]
     if stride is not None:
+        s = torch.arange(kernel_size, device=grad_grad_input.device)
+        Q = (W + 2 * padding - kernel_size) // stride + 1
         P = (H + 2 * padding - kernel_size) // stride + 1
+        grad_grad_input_view = window(grad_grad_input, -2, -padding, (kernel_size, 1), (P, stride), fill=0)
+        grad_grad_input_view_2 = window(grad_grad_input_view, -2, -padding, (kernel_size, 1), (Q, stride), fill=0)
     else:
+        r_1 = torch.arange(kernel_size, device=grad_grad_input.device)
+        Q = (W + 2 * padding - kernel_size) // kernel_size + 1
         P = (H + 2 * padding - kernel_size) // kernel_size + 1
+        position_3 = r_1 % (kernel_size if kernel_size != 0 else 1)
+        position_4 = r_1 % (kernel_size if kernel_size != 0 else 1)
+        grad_grad_input_view = window(grad_grad_input, -2, -padding, (kernel_size, 1), (P, kernel_size), fill=0)
+        grad_grad_input_view_2 = window(grad_grad_input_view, -2, -padding, (kernel_size, 1), (Q, kernel_size), fill=0)
+        rows = ties_output.flatten(-2)[..., None, None, None, None, :]
+    q = torch.arange(Q, device=grad_grad_input.device)
     p = torch.arange(P, device=grad_grad_input.device)
+    grad_grad_input_picked = grad_grad_input_view_2.movedim((-2, -1, -4, -3), (-4, -3, -2, -1))
     if stride is not None:
+        difference = s + q.unsqueeze(-1) * stride - padding
         difference_2 = s + p.unsqueeze(-1) * stride - padding
         mask_4 = (difference_2 >= 0) & (difference_2 < H)
         mask_5 = difference >= 0
         mask = mask_5.unsqueeze(-2) & (difference.unsqueeze(-2) < W) & mask_4[:, None, :, None]
-        grad_grad_input_view = window(grad_grad_input, -2, -padding, (kernel_size, 1), (P, stride), fill=0)
-        grad_grad_input_view_2 = window(grad_grad_input_view, -2, -padding, (kernel_size, 1), (Q, stride), fill=0)
         safe_ties_output = torch.where(mask & hit_output, ties_output[..., :, :, None, None], 1)
     else:
+        difference = r_1 + q.unsqueeze(-1) * kernel_size - padding
         difference_2 = r_1 + p.unsqueeze(-1) * kernel_size - padding
         mask_4 = (difference >= 0) & (difference < W)
         mask_5 = difference_2 >= 0
@@ -139,21 +139,15 @@ def max_pool2d_second(
         mask_2 = (total.unsqueeze(-2) < Q) & (total_2[:, None, :, None] < P)
         position = torch.where(mask & mask_2, total_2[:, None, :, None], 0)
         position_2 = torch.where(mask & mask_2, total.unsqueeze(-2), 0)
-        position_3 = r_1 % (kernel_size if kernel_size != 0 else 1)
-        position_4 = r_1 % (kernel_size if kernel_size != 0 else 1)
         position_5 = flat_index(
             (P, Q, kernel_size, kernel_size), position, position_2, position_3.unsqueeze(-1), position_4
         )
         hit_output_picked = columns(hit_output.flatten(-4), position_5, guarded=True)
         mask_3 = mask & mask_2 & hit_output_picked
-        grad_grad_input_view = window(grad_grad_input, -2, -padding, (kernel_size, 1), (P, kernel_size), fill=0)
-        grad_grad_input_view_2 = window(grad_grad_input_view, -2, -padding, (kernel_size, 1), (Q, kernel_size), fill=0)
         position_6 = torch.where(mask_3, total_2[:, None, :, None], 0)
         position_7 = torch.where(mask_3, total.unsqueeze(-2), 0)
         position_8 = flat_index((P, Q), position_6, position_7)
-        rows = ties_output.flatten(-2)[..., None, None, None, None, :]
         safe_ties_output = torch.where(mask_3, pick(rows, position_8, guarded=True), 1)
-    grad_grad_input_picked = grad_grad_input_view_2.movedim((-2, -1, -4, -3), (-4, -3, -2, -1))
     ratio = grad_grad_input_picked / safe_ties_output
     if stride is not None:
         grad_grad_output = torch.where(mask, torch.where(hit_output, ratio, 0), 0).sum((-2, -1))
@@ -173,15 +167,12 @@ def max_pool2d_backward_tangent(
     ties_output = hit_output.sum((-2, -1))
     W = input.shape[-1]
     w = torch.arange(W, device=tangent_grad_output.device)
+    H = input.shape[-2]
+    h = torch.arange(H, device=tangent_grad_output.device)
     if stride is not None:
         s = torch.arange(kernel_size, device=tangent_grad_output.device)
         difference = padding + w.unsqueeze(-1) - s
         floordiv_difference = difference // stride
-    else:
-        floordiv_value = (padding + w) // kernel_size
-    H = input.shape[-2]
-    h = torch.arange(H, device=tangent_grad_output.device)
-    if stride is not None:
         difference_2 = padding + h.unsqueeze(-1) - s
         floordiv_difference_2 = difference_2 // stride
         Q = (W + 2 * padding - kernel_size) // stride + 1
@@ -203,7 +194,9 @@ def max_pool2d_backward_tangent(
         mod_difference_2 = difference_2 % (stride if stride != 0 else 1)
         mask_11 = mod_difference_2 == 0
         mask_3 = mask_8.unsqueeze(-2) & mask_11[:, None, :, None] & mask_10[:, None, :, None]
+        position_10 = position
     else:
+        floordiv_value = (padding + w) // kernel_size
         floordiv_value_2 = (padding + h) // kernel_size
         Q = (W + 2 * padding - kernel_size) // kernel_size + 1
         P = (H + 2 * padding - kernel_size) // kernel_size + 1
@@ -232,15 +225,9 @@ def max_pool2d_backward_tangent(
         hit_output_picked = pick(rows, position_9, guarded=True)
         position_10 = flat_index((P, Q), floordiv_value_3.unsqueeze(-1), floordiv_value_4)
     mask_12 = mask_2 & mask_3 & hit_output_picked
-    if stride is not None:
-        ties_output_picked = columns(ties_output.flatten(-2), position, fill=0)
-    else:
-        ties_output_picked = columns(ties_output.flatten(-2), position_10, fill=0)
+    ties_output_picked = columns(ties_output.flatten(-2), position_10, fill=0)
     safe_ties_output = torch.where(mask_12, ties_output_picked, 1)
-    if stride is not None:
-        ratio = columns(tangent_grad_output.flatten(-2), position, fill=0) / safe_ties_output
-    else:
-        ratio = columns(tangent_grad_output.flatten(-2), position_10, fill=0) / safe_ties_output
+    ratio = columns(tangent_grad_output.flatten(-2), position_10, fill=0) / safe_ties_output
     safe_ratio = torch.where(hit_output_picked, ratio, 0)
     if stride is not None:
         safe_safe_ratio = torch.where(mask_3, safe_ratio, 0)

@@ -140,24 +140,22 @@ def message_passing_backward_tangent(
     tangent_grad_output, tangent_input = upcast_all(tangent_grad_output, tangent_input)
     tangent_edge_weight = upcast(tangent_edge_weight)
     grad_output, input, edge_weight = upcast_all(grad_output, input, edge_weight)
-    if edge_weight is not None:
-        tangent_grad_output_picked = take(tangent_grad_output, target)
-        grad_output_picked = take(grad_output, target)
     V = tangent_grad_output.shape[0]
     D = tangent_grad_output.shape[1]
     if edge_weight is not None:
+        tangent_grad_output_picked = take(tangent_grad_output, target)
+        grad_output_picked = take(grad_output, target)
         product = edge_weight.unsqueeze(-1) * tangent_grad_output_picked
         update = product + grad_output_picked * tangent_edge_weight.unsqueeze(-1)
         tangent_grad_input = add_at(tangent_grad_output.new_zeros(V, D), source, update)
-    else:
-        tangent_grad_input = tangent_grad_output.new_zeros(V, D)
-        tangent_grad_input = add_at(tangent_grad_input, source, take(tangent_grad_output, target))
-    tangent_grad_input = tangent_grad_input.to(dtype)
-    if edge_weight is not None:
         product_2 = take(input, source) * tangent_grad_output_picked
         tangent_input_picked = take(tangent_input, source)
         tangent_grad_edge_weight = (product_2 + grad_output_picked * tangent_input_picked).sum(-1)
         tangent_grad_edge_weight = tangent_grad_edge_weight.to(dtype)
+    else:
+        tangent_grad_input = tangent_grad_output.new_zeros(V, D)
+        tangent_grad_input = add_at(tangent_grad_input, source, take(tangent_grad_output, target))
+    tangent_grad_input = tangent_grad_input.to(dtype)
     return tangent_grad_input, tangent_grad_edge_weight
 
 

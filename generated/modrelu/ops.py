@@ -75,33 +75,10 @@ def modrelu_second(
     grad_grad_output_real = grad_grad_output_imag = grad_input_real = None
     grad_input_imag = grad_bias = None
     output_modulus = torch.hypot(input_real, input_imag)
-    if needs_input_grad[0] or needs_input_grad[1] or needs_input_grad[2] or needs_input_grad[3]:
-        output_factor = torch.relu(output_modulus + bias)
     mask = (input_real == 0) & (input_imag == 0)
     C = grad_grad_input_real.shape[-1]
     batch = grad_output_real.shape[:-1]
-    if needs_input_grad[2] or needs_input_grad[3]:
-        safe_output_modulus_3 = torch.where(given_grads[1] & ~mask, output_modulus, 1)
-        ratio = grad_output_imag * input_imag / safe_output_modulus_3
-        chosen_2 = torch.where(mask, 0, ratio)
-        chosen = chosen_2 if given_grads[1] else grad_output_real.new_zeros(*batch, C)
-        safe_output_modulus_4 = torch.where(given_grads[0] & ~mask, output_modulus, 1)
-        ratio_2 = grad_output_real * input_real / safe_output_modulus_4
-        chosen_3 = torch.where(mask, 0, ratio_2)
-        safe_chosen_3 = chosen_3 if given_grads[0] else grad_output_real.new_zeros(*batch, C)
-        grad_output_factor = chosen + safe_chosen_3
     power = output_modulus**2
-    if needs_input_grad[2] or needs_input_grad[3]:
-        product_5 = grad_output_imag * output_factor * input_imag
-        safe_power_3 = torch.where(given_grads[1] & ~mask, power, 1)
-        neg_value = -(product_5 / safe_power_3)
-        chosen_5 = torch.where(mask, 0, neg_value)
-        chosen_4 = chosen_5 if given_grads[1] else grad_output_real.new_zeros(*batch, C)
-        product_6 = grad_output_real * output_factor * input_real
-        ratio_3 = product_6 / torch.where(given_grads[0] & ~mask, power, 1)
-        chosen_6 = torch.where(mask, 0, -ratio_3)
-        safe_chosen_6 = chosen_6 if given_grads[0] else grad_output_real.new_zeros(*batch, C)
-        grad_output_modulus = chosen_4 + safe_chosen_6
     mask_32 = given_grads[1] & ~mask
     mask_33 = given_grads[0] & ~mask
     mask_3 = mask_32 & given_grads[1] | mask_33 & given_grads[0]
@@ -112,37 +89,35 @@ def modrelu_second(
     chosen_8 = torch.where(mask, 0, product / safe_output_modulus)
     grad_grad_output_modulus = torch.where(mask_3, chosen_8, 0) + chosen_7
     mask_7 = output_modulus + bias > 0
+    mask_9 = mask_3 & ~mask
     if needs_input_grad[0] or needs_input_grad[1] or needs_input_grad[2] or needs_input_grad[3]:
+        output_factor = torch.relu(output_modulus + bias)
         safe_output_modulus_2 = torch.where(mask_3 & ~mask & mask_7, output_modulus, 1)
         chosen_10 = torch.where(mask_7, product_2 / safe_output_modulus_2, 0)
         chosen_9 = torch.where(mask_3, torch.where(mask, 0, chosen_10), 0)
         chosen_11 = torch.where(mask, 0, torch.where(mask_7, product / safe_output_modulus_2, 0))
         safe_grad_grad_bias = torch.where(mask_7, grad_grad_bias, 0)
         grad_grad_output_factor = safe_grad_grad_bias + torch.where(mask_3, chosen_11, 0) + chosen_9
-    mask_9 = mask_3 & ~mask
-    if needs_input_grad[2] or needs_input_grad[3] or needs_input_grad[4]:
-        product_3 = input_imag * grad_output_imag
-        product_4 = input_real * grad_output_real
-        safe_power_4 = torch.where(mask_9 & given_grads[1] & ~mask, power, 1)
-        neg_value_2 = -(product_3 / safe_power_4)
-        chosen_14 = torch.where(mask, 0, neg_value_2)
-        chosen_13 = chosen_14 if given_grads[1] else grad_grad_input_real.new_zeros(*batch, C)
-        mask_39 = mask_9 & given_grads[0] & ~mask
-        chosen_15 = torch.where(mask, 0, -(product_4 / torch.where(mask_39, power, 1)))
-        safe_chosen_15 = chosen_15 if given_grads[0] else grad_grad_input_real.new_zeros(*batch, C)
-        total = chosen_13 + safe_chosen_15
-        chosen_12 = torch.where(mask_9, total * grad_grad_output_modulus, 0)
-        safe_output_modulus_5 = torch.where(given_grads[1] & ~mask, output_modulus, 1)
-        product_7 = grad_grad_input_imag * grad_output_imag
-        ratio_4 = product_7 / safe_output_modulus_5
-        chosen_17 = torch.where(mask, 0, ratio_4)
-        chosen_16 = chosen_17 if given_grads[1] else grad_grad_input_real.new_zeros(*batch, C)
-        safe_output_modulus_6 = torch.where(given_grads[0] & ~mask, output_modulus, 1)
-        ratio_5 = grad_grad_input_real * grad_output_real / safe_output_modulus_6
-        chosen_18 = torch.where(mask, 0, ratio_5)
-        safe_chosen_18 = chosen_18 if given_grads[0] else grad_grad_input_real.new_zeros(*batch, C)
-        grad_output_factor_1 = chosen_16 + safe_chosen_18 + chosen_12
     if needs_input_grad[2] or needs_input_grad[3]:
+        safe_output_modulus_3 = torch.where(given_grads[1] & ~mask, output_modulus, 1)
+        ratio = grad_output_imag * input_imag / safe_output_modulus_3
+        chosen_2 = torch.where(mask, 0, ratio)
+        chosen = chosen_2 if given_grads[1] else grad_output_real.new_zeros(*batch, C)
+        safe_output_modulus_4 = torch.where(given_grads[0] & ~mask, output_modulus, 1)
+        ratio_2 = grad_output_real * input_real / safe_output_modulus_4
+        chosen_3 = torch.where(mask, 0, ratio_2)
+        safe_chosen_3 = chosen_3 if given_grads[0] else grad_output_real.new_zeros(*batch, C)
+        grad_output_factor = chosen + safe_chosen_3
+        product_5 = grad_output_imag * output_factor * input_imag
+        safe_power_3 = torch.where(given_grads[1] & ~mask, power, 1)
+        neg_value = -(product_5 / safe_power_3)
+        chosen_5 = torch.where(mask, 0, neg_value)
+        chosen_4 = chosen_5 if given_grads[1] else grad_output_real.new_zeros(*batch, C)
+        product_6 = grad_output_real * output_factor * input_real
+        ratio_3 = product_6 / torch.where(given_grads[0] & ~mask, power, 1)
+        chosen_6 = torch.where(mask, 0, -ratio_3)
+        safe_chosen_6 = chosen_6 if given_grads[0] else grad_output_real.new_zeros(*batch, C)
+        grad_output_modulus = chosen_4 + safe_chosen_6
         mask_34 = mask_3 & ~mask
         safe_power = torch.where(mask_34 & mask_7, power, 1)
         safe_power_2 = torch.where(mask_34, power, 1)
@@ -177,20 +152,43 @@ def modrelu_second(
         neg_value_5 = -(input_real * grad_output_modulus / safe_power_2)
         total_2 = chosen_28 + chosen_30 + torch.where(mask_3, torch.where(mask, 0, neg_value_5), 0)
         safe_power_7 = torch.where(mask_7 & given_grads[1] & ~mask, power, 1)
-        neg_value_6 = -(product_3 / safe_power_7)
-        chosen_32 = torch.where(mask, 0, neg_value_6)
-        chosen_31 = chosen_32 if given_grads[1] else grad_grad_input_real.new_zeros(*batch, C)
         safe_power_8 = torch.where(mask_7 & given_grads[0] & ~mask, power, 1)
-        neg_value_7 = -(product_4 / safe_power_8)
-        chosen_34 = torch.where(mask, 0, neg_value_7)
-        chosen_33 = chosen_34 if given_grads[0] else grad_grad_input_real.new_zeros(*batch, C)
-        chosen_35 = torch.where(mask_7, (chosen_31 + chosen_33) * grad_grad_output_factor, 0)
-        grad_output_modulus_1 = product_9 + grad_grad_input_real * total_2 + chosen_19 + chosen_35
         mask_24 = mask_32 | mask_33
         mask_35 = mask_9 & mask_7 & mask_24
         mask_36 = mask_9 & mask_24
         mask_40 = mask_32 | mask_35 | mask_36 | (mask_33 | mask_35 | mask_36)
         mask_25 = mask_40 | mask_36 | mask_7 & mask_24
+    if needs_input_grad[2] or needs_input_grad[3] or needs_input_grad[4]:
+        product_3 = input_imag * grad_output_imag
+        product_4 = input_real * grad_output_real
+        safe_power_4 = torch.where(mask_9 & given_grads[1] & ~mask, power, 1)
+        neg_value_2 = -(product_3 / safe_power_4)
+        chosen_14 = torch.where(mask, 0, neg_value_2)
+        chosen_13 = chosen_14 if given_grads[1] else grad_grad_input_real.new_zeros(*batch, C)
+        mask_39 = mask_9 & given_grads[0] & ~mask
+        chosen_15 = torch.where(mask, 0, -(product_4 / torch.where(mask_39, power, 1)))
+        safe_chosen_15 = chosen_15 if given_grads[0] else grad_grad_input_real.new_zeros(*batch, C)
+        total = chosen_13 + safe_chosen_15
+        chosen_12 = torch.where(mask_9, total * grad_grad_output_modulus, 0)
+        safe_output_modulus_5 = torch.where(given_grads[1] & ~mask, output_modulus, 1)
+        product_7 = grad_grad_input_imag * grad_output_imag
+        ratio_4 = product_7 / safe_output_modulus_5
+        chosen_17 = torch.where(mask, 0, ratio_4)
+        chosen_16 = chosen_17 if given_grads[1] else grad_grad_input_real.new_zeros(*batch, C)
+        safe_output_modulus_6 = torch.where(given_grads[0] & ~mask, output_modulus, 1)
+        ratio_5 = grad_grad_input_real * grad_output_real / safe_output_modulus_6
+        chosen_18 = torch.where(mask, 0, ratio_5)
+        safe_chosen_18 = chosen_18 if given_grads[0] else grad_grad_input_real.new_zeros(*batch, C)
+        grad_output_factor_1 = chosen_16 + safe_chosen_18 + chosen_12
+    if needs_input_grad[2] or needs_input_grad[3]:
+        neg_value_6 = -(product_3 / safe_power_7)
+        chosen_32 = torch.where(mask, 0, neg_value_6)
+        chosen_31 = chosen_32 if given_grads[1] else grad_grad_input_real.new_zeros(*batch, C)
+        neg_value_7 = -(product_4 / safe_power_8)
+        chosen_34 = torch.where(mask, 0, neg_value_7)
+        chosen_33 = chosen_34 if given_grads[0] else grad_grad_input_real.new_zeros(*batch, C)
+        chosen_35 = torch.where(mask_7, (chosen_31 + chosen_33) * grad_grad_output_factor, 0)
+        grad_output_modulus_1 = product_9 + grad_grad_input_real * total_2 + chosen_19 + chosen_35
     if needs_input_grad[0]:
         safe_power_9 = torch.where(mask_9 & given_grads[0] & ~mask, power, 1)
         ratio_10 = grad_grad_output_modulus * input_real * output_factor / safe_power_9

@@ -54,19 +54,15 @@ def mse_loss_backward(
         batch = torch.broadcast_shapes(input.shape, target.shape)
         if reduction == "mean":
             grad_output_body = grad_output / math.prod(batch)
+    if reduction != "mean":
+        grad_output_body = grad_output
     if needs_input_grad[0]:
-        if reduction != "mean":
-            grad_input = 2 * grad_output * difference
+        grad_input = 2 * grad_output_body * difference
         if reduction != "none":
-            if reduction == "mean":
-                grad_input = 2 * grad_output_body * difference
             grad_input = torch.broadcast_to(grad_input, batch)
         grad_input = grad_input.sum_to_size(input.shape).to(dtype)
     if needs_input_grad[1]:
-        if reduction == "mean":
-            grad_target = -2 * grad_output_body * difference
-        else:
-            grad_target = -2 * grad_output * difference
+        grad_target = -2 * grad_output_body * difference
         if reduction != "none":
             grad_target = torch.broadcast_to(grad_target, batch)
         grad_target = grad_target.sum_to_size(target.shape).to(dtype)

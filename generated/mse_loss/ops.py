@@ -98,11 +98,10 @@ def mse_loss_second(
     if needs_input_grad[1]:
         if reduction == "mean":
             grad_output_body = grad_output / math.prod(batch)
-            product_4 = 2 * grad_grad_target * grad_output_body
-            grad_saved_difference = 2 * grad_grad_input * grad_output_body - product_4
         else:
-            product_4 = 2 * grad_grad_target * grad_output
-            grad_saved_difference = 2 * grad_grad_input * grad_output - product_4
+            grad_output_body = grad_output
+        product_4 = 2 * grad_grad_target * grad_output_body
+        grad_saved_difference = 2 * grad_grad_input * grad_output_body - product_4
         if reduction != "none":
             grad_saved_difference = torch.broadcast_to(grad_saved_difference, batch)
         grad_saved_difference = grad_saved_difference.sum_to_size(difference.shape).to(dtype)

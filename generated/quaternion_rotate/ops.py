@@ -65,12 +65,17 @@ def quaternion_rotate_second(
     c = torch.arange(3, device=grad_grad_quaternion.device)
     mask = c == 0
     mask_2 = c == 1
+    mask_3 = c == 2
+    i = torch.arange(4, device=grad_grad_quaternion.device)
+    mask_6 = i == 2
+    mask_7 = i == 3
+    mask_9 = i == 1
+    mask_10 = i == 0
+    batch = grad_output.shape[:-1]
     if needs_input_grad[1] or needs_input_grad[2]:
         grad_output_2 = grad_output.select(-1, 2)
         grad_output_1 = grad_output.select(-1, 1)
         grad_output_0 = grad_output.select(-1, 0)
-    mask_3 = c == 2
-    if needs_input_grad[1] or needs_input_grad[2]:
         product_4 = -2 * grad_output_1 * quaternion.select(-1, 1)
         chosen = torch.where(mask_3, product_4.unsqueeze(-1), 0)
         product_5 = -2 * grad_output_0 * quaternion.select(-1, 3)
@@ -94,43 +99,6 @@ def quaternion_rotate_second(
         grad_cross_2 = grad_cross.select(-1, 2)
         grad_cross_1 = grad_cross.select(-1, 1)
         grad_cross_0 = grad_cross.select(-1, 0)
-    if needs_input_grad[0] or needs_input_grad[1]:
-        mask_4 = c == 2
-        mask_5 = c == 1
-        chosen_10 = torch.where(mask_5, -quaternion.select(-1, 3).unsqueeze(-1), 0)
-        safe_quaternion = torch.where(mask_4, quaternion.select(-1, 2).unsqueeze(-1), 0)
-        grad_grad_cross_0_part = (grad_grad_vector * (safe_quaternion + chosen_10)).sum(-1)
-    i = torch.arange(4, device=grad_grad_quaternion.device)
-    mask_6 = i == 2
-    mask_7 = i == 3
-    if needs_input_grad[0] or needs_input_grad[1]:
-        chosen_11 = torch.where(mask_7, -vector.select(-1, 1).unsqueeze(-1), 0)
-        safe_vector = torch.where(mask_6, vector.select(-1, 2).unsqueeze(-1), 0)
-        grad_grad_cross_0_part_1 = (grad_grad_quaternion * (safe_vector + chosen_11)).sum(-1)
-        grad_grad_cross_0 = grad_grad_cross_0_part + grad_grad_cross_0_part_1
-        mask_8 = c == 0
-        chosen_12 = torch.where(mask_4, -quaternion.select(-1, 1).unsqueeze(-1), 0)
-        safe_quaternion_2 = torch.where(mask_8, quaternion.select(-1, 3).unsqueeze(-1), 0)
-        grad_grad_cross_1_part = (grad_grad_vector * (safe_quaternion_2 + chosen_12)).sum(-1)
-    mask_9 = i == 1
-    if needs_input_grad[0] or needs_input_grad[1]:
-        chosen_13 = torch.where(mask_9, -vector.select(-1, 2).unsqueeze(-1), 0)
-        safe_vector_2 = torch.where(mask_7, vector.select(-1, 0).unsqueeze(-1), 0)
-        grad_grad_cross_1_part_1 = (grad_grad_quaternion * (safe_vector_2 + chosen_13)).sum(-1)
-        grad_grad_cross_1 = grad_grad_cross_1_part + grad_grad_cross_1_part_1
-        chosen_14 = torch.where(mask_8, -quaternion.select(-1, 2).unsqueeze(-1), 0)
-        safe_quaternion_3 = torch.where(mask_5, quaternion.select(-1, 1).unsqueeze(-1), 0)
-        grad_grad_cross_2_part = (grad_grad_vector * (safe_quaternion_3 + chosen_14)).sum(-1)
-        chosen_15 = torch.where(mask_6, -vector.select(-1, 0).unsqueeze(-1), 0)
-        safe_vector_3 = torch.where(mask_9, vector.select(-1, 1).unsqueeze(-1), 0)
-        grad_grad_cross_2_part_1 = (grad_grad_quaternion * (safe_vector_3 + chosen_15)).sum(-1)
-        grad_grad_cross_2 = grad_grad_cross_2_part + grad_grad_cross_2_part_1
-        safe_grad_grad_cross_1 = torch.where(mask_2, grad_grad_cross_1.unsqueeze(-1), 0)
-        safe_grad_grad_cross_2 = torch.where(mask_3, grad_grad_cross_2.unsqueeze(-1), 0)
-        safe_grad_grad_cross_0 = torch.where(mask, grad_grad_cross_0.unsqueeze(-1), 0)
-        grad_grad_cross = safe_grad_grad_cross_0 + safe_grad_grad_cross_1 + safe_grad_grad_cross_2
-    mask_10 = i == 0
-    if needs_input_grad[1] or needs_input_grad[2]:
         mask_11 = c == 2
         chosen_34 = torch.where(mask_10, 2 * grad_output_2.unsqueeze(-1), 0)
         chosen_35 = torch.where(mask_9, -2 * grad_output_1.unsqueeze(-1), 0)
@@ -157,7 +125,35 @@ def quaternion_rotate_second(
         grad_cross_2_1 = grad_cross_3.select(-1, 2)
         grad_cross_1_1 = grad_cross_3.select(-1, 1)
         grad_cross_0_1 = grad_cross_3.select(-1, 0)
-    batch = grad_output.shape[:-1]
+    if needs_input_grad[0] or needs_input_grad[1]:
+        mask_4 = c == 2
+        mask_5 = c == 1
+        chosen_10 = torch.where(mask_5, -quaternion.select(-1, 3).unsqueeze(-1), 0)
+        safe_quaternion = torch.where(mask_4, quaternion.select(-1, 2).unsqueeze(-1), 0)
+        grad_grad_cross_0_part = (grad_grad_vector * (safe_quaternion + chosen_10)).sum(-1)
+        chosen_11 = torch.where(mask_7, -vector.select(-1, 1).unsqueeze(-1), 0)
+        safe_vector = torch.where(mask_6, vector.select(-1, 2).unsqueeze(-1), 0)
+        grad_grad_cross_0_part_1 = (grad_grad_quaternion * (safe_vector + chosen_11)).sum(-1)
+        grad_grad_cross_0 = grad_grad_cross_0_part + grad_grad_cross_0_part_1
+        mask_8 = c == 0
+        chosen_12 = torch.where(mask_4, -quaternion.select(-1, 1).unsqueeze(-1), 0)
+        safe_quaternion_2 = torch.where(mask_8, quaternion.select(-1, 3).unsqueeze(-1), 0)
+        grad_grad_cross_1_part = (grad_grad_vector * (safe_quaternion_2 + chosen_12)).sum(-1)
+        chosen_13 = torch.where(mask_9, -vector.select(-1, 2).unsqueeze(-1), 0)
+        safe_vector_2 = torch.where(mask_7, vector.select(-1, 0).unsqueeze(-1), 0)
+        grad_grad_cross_1_part_1 = (grad_grad_quaternion * (safe_vector_2 + chosen_13)).sum(-1)
+        grad_grad_cross_1 = grad_grad_cross_1_part + grad_grad_cross_1_part_1
+        chosen_14 = torch.where(mask_8, -quaternion.select(-1, 2).unsqueeze(-1), 0)
+        safe_quaternion_3 = torch.where(mask_5, quaternion.select(-1, 1).unsqueeze(-1), 0)
+        grad_grad_cross_2_part = (grad_grad_vector * (safe_quaternion_3 + chosen_14)).sum(-1)
+        chosen_15 = torch.where(mask_6, -vector.select(-1, 0).unsqueeze(-1), 0)
+        safe_vector_3 = torch.where(mask_9, vector.select(-1, 1).unsqueeze(-1), 0)
+        grad_grad_cross_2_part_1 = (grad_grad_quaternion * (safe_vector_3 + chosen_15)).sum(-1)
+        grad_grad_cross_2 = grad_grad_cross_2_part + grad_grad_cross_2_part_1
+        safe_grad_grad_cross_1 = torch.where(mask_2, grad_grad_cross_1.unsqueeze(-1), 0)
+        safe_grad_grad_cross_2 = torch.where(mask_3, grad_grad_cross_2.unsqueeze(-1), 0)
+        safe_grad_grad_cross_0 = torch.where(mask, grad_grad_cross_0.unsqueeze(-1), 0)
+        grad_grad_cross = safe_grad_grad_cross_0 + safe_grad_grad_cross_1 + safe_grad_grad_cross_2
     if needs_input_grad[0]:
         product = quaternion.select(-1, 2) * vector.select(-1, 2)
         cross_0 = product - quaternion.select(-1, 3) * vector.select(-1, 1)
@@ -175,9 +171,7 @@ def quaternion_rotate_second(
         chosen_19 = torch.where(mask_2, -2 * quaternion.select(-1, 3).unsqueeze(-1), 0)
         chosen_20 = torch.where(mask_3, 2 * quaternion.select(-1, 2).unsqueeze(-1), 0)
         chosen_21 = torch.where(mask, 2 * quaternion.select(-1, 0).unsqueeze(-1), 0)
-        grad_grad_output_0_part_1 = (grad_grad_cross * (chosen_21 + chosen_20 + chosen_19)).sum(-1)
         total_3 = grad_grad_vector.select(-1, 0) + grad_grad_output_0_part
-        grad_grad_output_0 = total_3 + grad_grad_output_0_part_1
         chosen_22 = torch.where(mask_10, 2 * cross.select(-1, 1).unsqueeze(-1), 0)
         chosen_23 = torch.where(mask_9, -2 * cross.select(-1, 2).unsqueeze(-1), 0)
         chosen_24 = torch.where(mask_7, 2 * cross.select(-1, 0).unsqueeze(-1), 0)
@@ -186,9 +180,7 @@ def quaternion_rotate_second(
         chosen_25 = torch.where(mask_3, -2 * quaternion.select(-1, 1).unsqueeze(-1), 0)
         chosen_26 = torch.where(mask_2, 2 * quaternion.select(-1, 0).unsqueeze(-1), 0)
         chosen_27 = torch.where(mask, 2 * quaternion.select(-1, 3).unsqueeze(-1), 0)
-        grad_grad_output_1_part_1 = (grad_grad_cross * (chosen_26 + chosen_27 + chosen_25)).sum(-1)
         total_5 = grad_grad_vector.select(-1, 1) + grad_grad_output_1_part
-        grad_grad_output_1 = total_5 + grad_grad_output_1_part_1
         chosen_28 = torch.where(mask_10, 2 * cross.select(-1, 2).unsqueeze(-1), 0)
         chosen_29 = torch.where(mask_6, -2 * cross.select(-1, 0).unsqueeze(-1), 0)
         chosen_30 = torch.where(mask_9, 2 * cross.select(-1, 1).unsqueeze(-1), 0)
@@ -197,8 +189,12 @@ def quaternion_rotate_second(
         chosen_31 = torch.where(mask_3, 2 * quaternion.select(-1, 0).unsqueeze(-1), 0)
         chosen_32 = torch.where(mask_2, 2 * quaternion.select(-1, 1).unsqueeze(-1), 0)
         chosen_33 = torch.where(mask, -2 * quaternion.select(-1, 2).unsqueeze(-1), 0)
-        grad_grad_output_2_part_1 = (grad_grad_cross * (chosen_31 + chosen_32 + chosen_33)).sum(-1)
         total_7 = grad_grad_vector.select(-1, 2) + grad_grad_output_2_part
+        grad_grad_output_0_part_1 = (grad_grad_cross * (chosen_21 + chosen_20 + chosen_19)).sum(-1)
+        grad_grad_output_0 = total_3 + grad_grad_output_0_part_1
+        grad_grad_output_1_part_1 = (grad_grad_cross * (chosen_26 + chosen_27 + chosen_25)).sum(-1)
+        grad_grad_output_1 = total_5 + grad_grad_output_1_part_1
+        grad_grad_output_2_part_1 = (grad_grad_cross * (chosen_31 + chosen_32 + chosen_33)).sum(-1)
         grad_grad_output_2 = total_7 + grad_grad_output_2_part_1
         safe_grad_grad_output_0 = torch.where(mask_8, grad_grad_output_0.unsqueeze(-1), 0)
         safe_grad_grad_output_1 = torch.where(mask_5, grad_grad_output_1.unsqueeze(-1), 0)

@@ -57,20 +57,16 @@ def rms_norm_residual_backward(
     dtype = grad_output.dtype
     grad_output, grad_hidden, weight = upcast_all(grad_output, grad_hidden, weight)
     hidden, rstd = upcast_all(hidden, rstd)
-    if needs_input_grad[0] or needs_input_grad[1]:
-        if weight is not None:
-            grad_rstd = (grad_output * hidden * weight).sum(-1)
-        else:
-            grad_rstd = (grad_output * hidden).sum(-1)
     batch = grad_output.shape[:-1]
-    if needs_input_grad[0] or needs_input_grad[1]:
-        grad_mean_d = -0.5 * rstd**3 * grad_rstd if given_grads[0] else grad_output.new_zeros(batch)
     D = grad_output.shape[-1]
     if needs_input_grad[0] or needs_input_grad[1]:
         if weight is not None:
+            grad_rstd = (grad_output * hidden * weight).sum(-1)
             product = rstd.unsqueeze(-1) * weight * grad_output
         else:
+            grad_rstd = (grad_output * hidden).sum(-1)
             product = rstd.unsqueeze(-1) * grad_output
+        grad_mean_d = -0.5 * rstd**3 * grad_rstd if given_grads[0] else grad_output.new_zeros(batch)
         chosen = product if given_grads[0] else grad_output.new_zeros(*batch, D)
         whole_grad_residual = grad_hidden + chosen + 2 * grad_mean_d.unsqueeze(-1) * hidden / D
     if needs_input_grad[0]:

@@ -82,44 +82,12 @@ def se3_exp_act_second(
     square_sin_norm_s = torch.square(sin_norm_s)
     ratio_15 = 2 * square_sin_norm_s / torch.where(~mask, s, 1)
     b = torch.where(mask, 1 / 2 - s / 24 * difference_10, ratio_15)
-    if needs_input_grad[0] or needs_input_grad[1]:
-        difference_11 = 1 - s / 210
-        difference_12 = 1 - s / 156 * difference_11
-        difference_13 = 1 - s / 110 * difference_12
-        difference_14 = 1 - s / 72 * difference_13
-        difference_15 = 1 - s / 42 * difference_14
-        difference_16 = norm_s - torch.sin(norm_s)
-        ratio_16 = difference_16 / torch.where(~mask, s * norm_s, 1)
-        c = torch.where(mask, 1 / 6 - s / 120 * difference_15, ratio_16)
     i = torch.arange(3, device=grad_grad_twist.device)
     mod_value = (i + 1) % 3
     twist_picked_2 = columns(twist, mod_value + 3)
     mod_value_2 = (i + 2) % 3
-    if needs_input_grad[0] or needs_input_grad[1]:
-        point_picked = columns(point, mod_value_2)
     twist_picked_3 = columns(twist, mod_value_2 + 3)
-    if needs_input_grad[0] or needs_input_grad[1]:
-        point_picked_2 = columns(point, mod_value)
-        wp = twist_picked_2 * point_picked - twist_picked_3 * point_picked_2
-        twist_picked_4 = columns(twist, mod_value_2)
-        twist_picked_5 = columns(twist, mod_value)
-        wv = twist_picked_2 * twist_picked_4 - twist_picked_3 * twist_picked_5
-    if needs_input_grad[1] or needs_input_grad[2]:
-        mask_32 = (i + 2 - i.unsqueeze(-1)) % 3 == 0
-        product_14 = grad_output * twist_picked_2
-        grad_mix_output = torch.where(mask_32, product_14.unsqueeze(-2), 0).sum(-1)
-        mask_33 = (i + 1 - i.unsqueeze(-1)) % 3 == 0
-        product_15 = grad_output * twist_picked_3
-        grad_mix_output_1 = torch.where(mask_33, -product_15.unsqueeze(-2), 0).sum(-1)
-        grad_mix = grad_mix_output + grad_mix_output_1
-        grad_wp = grad_output * a.unsqueeze(-1) + grad_mix * b.unsqueeze(-1)
     mask_4 = torch.abs(norm_s / math.pi) < 0.25
-    if needs_input_grad[0] or needs_input_grad[1]:
-        ratio = 0.5 * norm_s / math.pi
-        sinc_ratio = torch.sinc(torch.clamp(ratio, -1e38, 1e38))
-        product = sin_norm_s * sinc_ratio
-        power = norm_s**2
-        product_2 = s * power
     cos_norm_s = torch.cos(0.5 * norm_s)
     square_norm_s = torch.square(norm_s)
     difference_17 = square_norm_s / 22230464256000 - 1 / 93405312000
@@ -138,16 +106,7 @@ def se3_exp_act_second(
         ),
     )
     product_3 = (cospi_norm_s - sinc_norm_s) * math.pi
-    if needs_input_grad[0] or needs_input_grad[1]:
-        difference_21 = s / 32760 - difference_11 / 156
-        total_4 = s * difference_21 / 110 + difference_12 / 110
-        total_5 = -(s * total_4 / 72) + difference_13 / 72
-        total_6 = -(s * total_5 / 42) + difference_14 / 42
-        ratio_3 = s * total_6 / 120
-        ratio_4 = difference_15 / 120
     power_2 = s**2
-    if needs_input_grad[0] or needs_input_grad[1]:
-        product_4 = power_2 * norm_s
     difference_22 = s / 24024 - difference_6 / 132
     total_7 = s * difference_22 / 90 + difference_7 / 90
     total_8 = -(s * total_7 / 56) + difference_8 / 56
@@ -181,7 +140,34 @@ def se3_exp_act_second(
     chosen_8 = torch.where(mask, 0, product_18 / torch.where(mask_10 & ~mask, s, 1))
     chosen_9 = torch.where(mask, ratio_5 - ratio_6, product_5 / torch.where(~mask, power_2, 1))
     grad_grad_b = grad_grad_s * chosen_9 + torch.where(mask_10, chosen_8, 0)
+    batch = grad_output.shape[:-1]
     if needs_input_grad[0] or needs_input_grad[1]:
+        difference_11 = 1 - s / 210
+        difference_12 = 1 - s / 156 * difference_11
+        difference_13 = 1 - s / 110 * difference_12
+        difference_14 = 1 - s / 72 * difference_13
+        difference_15 = 1 - s / 42 * difference_14
+        difference_16 = norm_s - torch.sin(norm_s)
+        ratio_16 = difference_16 / torch.where(~mask, s * norm_s, 1)
+        c = torch.where(mask, 1 / 6 - s / 120 * difference_15, ratio_16)
+        point_picked = columns(point, mod_value_2)
+        point_picked_2 = columns(point, mod_value)
+        wp = twist_picked_2 * point_picked - twist_picked_3 * point_picked_2
+        twist_picked_4 = columns(twist, mod_value_2)
+        twist_picked_5 = columns(twist, mod_value)
+        wv = twist_picked_2 * twist_picked_4 - twist_picked_3 * twist_picked_5
+        ratio = 0.5 * norm_s / math.pi
+        sinc_ratio = torch.sinc(torch.clamp(ratio, -1e38, 1e38))
+        product = sin_norm_s * sinc_ratio
+        power = norm_s**2
+        product_2 = s * power
+        difference_21 = s / 32760 - difference_11 / 156
+        total_4 = s * difference_21 / 110 + difference_12 / 110
+        total_5 = -(s * total_4 / 72) + difference_13 / 72
+        total_6 = -(s * total_5 / 42) + difference_14 / 42
+        ratio_3 = s * total_6 / 120
+        ratio_4 = difference_15 / 120
+        product_4 = power_2 * norm_s
         mask_35 = mask_10 & ~mask
         ratio_22 = difference_16 / torch.where(mask_35, product_2, 1)
         difference_25 = product / torch.where(mask_35, s, 1) - ratio_22
@@ -221,6 +207,14 @@ def se3_exp_act_second(
         product_29 = grad_grad_wp * b.unsqueeze(-1)
         grad_grad_mix = product_27 + product_28 + product_29 + grad_grad_wv * c.unsqueeze(-1)
     if needs_input_grad[1] or needs_input_grad[2]:
+        mask_32 = (i + 2 - i.unsqueeze(-1)) % 3 == 0
+        product_14 = grad_output * twist_picked_2
+        grad_mix_output = torch.where(mask_32, product_14.unsqueeze(-2), 0).sum(-1)
+        mask_33 = (i + 1 - i.unsqueeze(-1)) % 3 == 0
+        product_15 = grad_output * twist_picked_3
+        grad_mix_output_1 = torch.where(mask_33, -product_15.unsqueeze(-2), 0).sum(-1)
+        grad_mix = grad_mix_output + grad_mix_output_1
+        grad_wp = grad_output * a.unsqueeze(-1) + grad_mix * b.unsqueeze(-1)
         mask_43 = (i + 1 - i.unsqueeze(-1)) % 3 == 0
         mask_44 = (i + 2 - i_1.unsqueeze(-1)) % 3 == 0
         mask_45 = mask_34.unsqueeze(-1) & mask_44
@@ -237,7 +231,6 @@ def se3_exp_act_second(
         grad_mix_1 = grad_mix_grad_twist_output_1 + grad_mix_grad_twist_output
         product_31 = grad_grad_a.unsqueeze(-1) * grad_output
         grad_wp_1 = product_31 + grad_grad_b.unsqueeze(-1) * grad_mix + grad_mix_1 * b.unsqueeze(-1)
-    batch = grad_output.shape[:-1]
     if needs_input_grad[0]:
         mix = b.unsqueeze(-1) * wp + c.unsqueeze(-1) * wv
         product_45 = grad_grad_twist.unsqueeze(-2) * columns(mix, mod_value).unsqueeze(-1)

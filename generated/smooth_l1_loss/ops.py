@@ -137,27 +137,23 @@ def smooth_l1_loss_backward_tangent(
     grad_output, difference = upcast_all(grad_output, difference)
     error = torch.abs(difference)
     sign_difference = torch.sign(difference)
-    if reduction == "mean":
-        batch = torch.broadcast_shapes(input.shape, target.shape)
     product = sign_difference * tangent_difference * grad_output
-    if reduction == "mean":
-        chosen = torch.where(error < beta, product / (math.prod(batch) * beta), 0)
-    else:
-        chosen = torch.where(error < beta, product / beta, 0)
     chosen_2 = torch.where(error < beta, error / beta, 1)
     if reduction == "mean":
+        batch = torch.broadcast_shapes(input.shape, target.shape)
+        chosen = torch.where(error < beta, product / (math.prod(batch) * beta), 0)
         tangent_grad_error = chosen_2 * tangent_grad_output / math.prod(batch) + chosen
     else:
+        chosen = torch.where(error < beta, product / beta, 0)
         tangent_grad_error = chosen_2 * tangent_grad_output + chosen
+        if reduction == "sum":
+            batch = torch.broadcast_shapes(input.shape, target.shape)
     tangent_grad_input = sign_difference * tangent_grad_error
     tangent_grad_target = -tangent_grad_input
     if reduction != "none":
-        if reduction == "sum":
-            batch = torch.broadcast_shapes(input.shape, target.shape)
         tangent_grad_target = torch.broadcast_to(tangent_grad_target, batch)
-    tangent_grad_target = tangent_grad_target.sum_to_size(target.shape).to(dtype)
-    if reduction != "none":
         tangent_grad_input = torch.broadcast_to(tangent_grad_input, batch)
+    tangent_grad_target = tangent_grad_target.sum_to_size(target.shape).to(dtype)
     tangent_grad_input = tangent_grad_input.sum_to_size(input.shape).to(dtype)
     return tangent_grad_input, tangent_grad_target
 

@@ -85,24 +85,7 @@ def so3_exp_act_second(
     mod_value = (i + 1) % 3
     rotation_picked = columns(rotation, mod_value)
     mod_value_2 = (i + 2) % 3
-    if needs_input_grad[0] or needs_input_grad[1]:
-        point_picked = columns(point, mod_value_2)
     rotation_picked_2 = columns(rotation, mod_value_2)
-    if needs_input_grad[0] or needs_input_grad[1]:
-        point_picked_2 = columns(point, mod_value)
-        cross = rotation_picked * point_picked - rotation_picked_2 * point_picked_2
-        cross_picked = columns(cross, mod_value_2)
-        cross_picked_2 = columns(cross, mod_value)
-        twice = rotation_picked * cross_picked - rotation_picked_2 * cross_picked_2
-    if needs_input_grad[1] or needs_input_grad[2]:
-        grad_twice = grad_output * b.unsqueeze(-1)
-        mask_24 = (i + 2 - i.unsqueeze(-1)) % 3 == 0
-        product_9 = grad_twice * rotation_picked
-        grad_cross_twice = torch.where(mask_24, product_9.unsqueeze(-2), 0).sum(-1)
-        mask_25 = (i + 1 - i.unsqueeze(-1)) % 3 == 0
-        product_10 = grad_twice * rotation_picked_2
-        grad_cross_twice_1 = torch.where(mask_25, -product_10.unsqueeze(-2), 0).sum(-1)
-        grad_cross = grad_output * a.unsqueeze(-1) + grad_cross_twice + grad_cross_twice_1
     mask_3 = torch.abs(norm_s / math.pi) < 0.25
     cos_norm_s = torch.cos(0.5 * norm_s)
     square_norm_s = torch.square(norm_s)
@@ -154,7 +137,14 @@ def so3_exp_act_second(
     chosen_7 = torch.where(mask, 0, product_11 / torch.where(mask_8 & ~mask, s, 1))
     chosen_8 = torch.where(mask, ratio_2 - ratio_3, product_2 / torch.where(~mask, power, 1))
     grad_grad_b = grad_grad_s * chosen_8 + torch.where(mask_8, chosen_7, 0)
+    batch = grad_output.shape[:-1]
     if needs_input_grad[0] or needs_input_grad[1]:
+        point_picked = columns(point, mod_value_2)
+        point_picked_2 = columns(point, mod_value)
+        cross = rotation_picked * point_picked - rotation_picked_2 * point_picked_2
+        cross_picked = columns(cross, mod_value_2)
+        cross_picked_2 = columns(cross, mod_value)
+        twice = rotation_picked * cross_picked - rotation_picked_2 * cross_picked_2
         mask_26 = (i.unsqueeze(-1) + 1 - i) % 3 == 0
         product_12 = grad_grad_point.unsqueeze(-2) * rotation_picked_2.unsqueeze(-1)
         grad_grad_cross_part = torch.where(mask_26, -product_12, 0).sum(-1)
@@ -178,6 +168,14 @@ def so3_exp_act_second(
         total_11 = grad_grad_twice_part + grad_grad_twice_part_1
         grad_grad_twice = total_11 + grad_grad_twice_part_2 + grad_grad_twice_part_3
     if needs_input_grad[1] or needs_input_grad[2]:
+        grad_twice = grad_output * b.unsqueeze(-1)
+        mask_24 = (i + 2 - i.unsqueeze(-1)) % 3 == 0
+        product_9 = grad_twice * rotation_picked
+        grad_cross_twice = torch.where(mask_24, product_9.unsqueeze(-2), 0).sum(-1)
+        mask_25 = (i + 1 - i.unsqueeze(-1)) % 3 == 0
+        product_10 = grad_twice * rotation_picked_2
+        grad_cross_twice_1 = torch.where(mask_25, -product_10.unsqueeze(-2), 0).sum(-1)
+        grad_cross = grad_output * a.unsqueeze(-1) + grad_cross_twice + grad_cross_twice_1
         grad_twice_1 = grad_grad_b.unsqueeze(-1) * grad_output
         mask_28 = (i + 1 - i.unsqueeze(-1)) % 3 == 0
         product_4 = grad_grad_rotation.unsqueeze(-1) * grad_twice.unsqueeze(-2)
@@ -195,7 +193,6 @@ def so3_exp_act_second(
         product_22 = grad_grad_a.unsqueeze(-1) * grad_output
         total_12 = grad_cross_part + grad_cross_part_1 + product_22
         grad_cross_1 = total_12 + grad_cross_twice_2 + grad_cross_twice_3
-    batch = grad_output.shape[:-1]
     if needs_input_grad[0]:
         product_31 = grad_grad_a.unsqueeze(-1) * cross
         product_32 = grad_grad_b.unsqueeze(-1) * twice

@@ -215,26 +215,14 @@ def triplet_margin_loss_tangent(
     total = anchor - positive + eps
     near = torch.linalg.vector_norm(total, dim=-1)
     mask = near == 0
-    if swap:
-        product = (tangent_anchor - tangent_positive) * total
-    else:
-        difference = tangent_anchor - tangent_positive
     safe_near = torch.where(~mask, near, 1)
-    if not swap:
-        product = difference * total
-    tangent_near = torch.where(mask.unsqueeze(-1), 0, product / safe_near.unsqueeze(-1)).sum(-1)
     total_2 = anchor - negative + eps
     far = torch.linalg.vector_norm(total_2, dim=-1)
     mask_2 = far == 0
-    if swap:
-        product_2 = (tangent_anchor - tangent_negative) * total_2
-    else:
-        difference_2 = tangent_anchor - tangent_negative
-        product_2 = difference_2 * total_2
     safe_far = torch.where(~mask_2, far, 1)
-    ratio = product_2 / safe_far.unsqueeze(-1)
-    tangent_far = torch.where(mask_2.unsqueeze(-1), 0, ratio).sum(-1)
     if swap:
+        product = (tangent_anchor - tangent_positive) * total
+        product_2 = (tangent_anchor - tangent_negative) * total_2
         total_3 = positive - negative + eps
         other = torch.linalg.vector_norm(total_3, dim=-1)
         mask_3 = other == 0
@@ -245,11 +233,25 @@ def triplet_margin_loss_tangent(
         rest = torch.minimum(far, other)
         chosen_2 = torch.where(far < other, 0, tangent_other)
         chosen = torch.where(far == other, 0.5 * tangent_other, chosen_2)
-        safe_tangent_far = torch.where(far < other, tangent_far, 0)
-        tangent_rest = torch.where(far == other, 0.5 * tangent_far, safe_tangent_far) + chosen
         total_4 = margin + near - rest
         mask_4 = total_4 == 0
         mask_5 = total_4 < 0
+    else:
+        difference = tangent_anchor - tangent_positive
+        product = difference * total
+        difference_2 = tangent_anchor - tangent_negative
+        product_2 = difference_2 * total_2
+        difference_3 = margin + near - far
+        mask_3 = difference_3 == 0
+        mask_4 = difference_3 < 0
+        tangent_total = difference
+        tangent_total_2 = difference_2
+    tangent_near = torch.where(mask.unsqueeze(-1), 0, product / safe_near.unsqueeze(-1)).sum(-1)
+    ratio = product_2 / safe_far.unsqueeze(-1)
+    tangent_far = torch.where(mask_2.unsqueeze(-1), 0, ratio).sum(-1)
+    if swap:
+        safe_tangent_far = torch.where(far < other, tangent_far, 0)
+        tangent_rest = torch.where(far == other, 0.5 * tangent_far, safe_tangent_far) + chosen
         chosen_3 = torch.where(mask_4, -0.5 * tangent_rest, torch.where(mask_5, 0, -tangent_rest))
         chosen_4 = torch.where(mask_5, 0, tangent_near)
         if reduction == "mean":
@@ -259,9 +261,6 @@ def triplet_margin_loss_tangent(
         else:
             tangent_output = torch.where(mask_4, 0.5 * tangent_near, chosen_4) + chosen_3
     else:
-        difference_3 = margin + near - far
-        mask_3 = difference_3 == 0
-        mask_4 = difference_3 < 0
         chosen = torch.where(mask_3, 0.5 * tangent_near, torch.where(mask_4, 0, tangent_near))
         chosen_2 = torch.where(mask_4, 0, -tangent_far)
         if reduction == "mean":
@@ -271,9 +270,6 @@ def triplet_margin_loss_tangent(
         else:
             tangent_output = chosen + torch.where(mask_3, -0.5 * tangent_far, chosen_2)
     tangent_output = tangent_output.to(dtype)
-    if not swap:
-        tangent_total = difference
-        tangent_total_2 = difference_2
     return tangent_output, tangent_total, tangent_total_2
 
 

@@ -183,307 +183,226 @@ def triplet_margin_loss_second(
     grad_grad_negative = upcast(grad_grad_negative)
     grad_output, anchor = upcast_all(grad_output, anchor)
     positive, negative, total, total_2 = upcast_all(positive, negative, total, total_2)
+    if swap:
+        total_2_2 = anchor - negative + eps
+        far = torch.linalg.vector_norm(total_2_2, dim=-1)
+    else:
+        far = torch.linalg.vector_norm(total_2, dim=-1)
+        if reduction != "none":
+            D = grad_grad_anchor.shape[-1]
+    if reduction == "mean" or (not swap and reduction != "none"):
+        batch = torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1])
+    elif reduction == "none":
+        batch = grad_output.shape
     if (
         needs_input_grad[0] or needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[5] or needs_input_grad[1]
     ) and swap:
         total_3 = anchor - positive + eps
         near = torch.linalg.vector_norm(total_3, dim=-1)
-    if swap:
-        total_2_2 = anchor - negative + eps
-        far = torch.linalg.vector_norm(total_2_2, dim=-1)
-    if (
-        needs_input_grad[0] or needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[5] or needs_input_grad[1]
-    ) and swap:
         total_3_2 = positive - negative + eps
         other = torch.linalg.vector_norm(total_3_2, dim=-1)
         rest = torch.minimum(far, other)
+        total_4 = margin + near - rest
+        mask_16 = total_4 == 0
+        mask_17 = total_4 < 0
+        if reduction == "mean":
+            mask_8 = mask_17
     if (
         needs_input_grad[0] or needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[1] or needs_input_grad[2]
     ) and not swap:
         near = torch.linalg.vector_norm(total, dim=-1)
-    if not swap:
-        far = torch.linalg.vector_norm(total_2, dim=-1)
-    if reduction == "mean":
-        batch = torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1])
+        total_3 = margin + near - far
+        mask_7 = total_3 == 0
+        mask_8 = total_3 < 0
+        if reduction == "mean":
+            mask_17 = mask_8
     if (
         needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[5] or needs_input_grad[1] or needs_input_grad[2]
     ) and reduction == "mean":
         grad_output_body = grad_output / math.prod(batch)
-    if (
-        needs_input_grad[0] or needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[5] or needs_input_grad[1]
-    ) and swap:
-        total_4 = margin + near - rest
-        mask_16 = total_4 == 0
-        mask_17 = total_4 < 0
-    if (needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[5]) and swap and reduction == "mean":
-        chosen = torch.where(mask_17, 0, -grad_output_body)
-        grad_rest = torch.where(mask_16, -0.5 * grad_output_body, chosen)
-    if (needs_input_grad[4] or needs_input_grad[5]) and swap and reduction == "mean":
+    if needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[5]:
+        if swap and reduction == "mean":
+            chosen = torch.where(mask_8, 0, -grad_output_body)
+            grad_rest = torch.where(mask_16, -0.5 * grad_output_body, chosen)
+        elif swap:
+            grad_rest = torch.where(mask_16, -0.5 * grad_output, torch.where(mask_17, 0, -grad_output))
+    if (needs_input_grad[4] or needs_input_grad[5]) and swap:
         chosen_2 = torch.where(far < other, 0, grad_rest)
         grad_other = torch.where(far == other, 0.5 * grad_rest, chosen_2)
-    if (needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[5]) and swap and reduction != "mean":
-        grad_rest = torch.where(mask_16, -0.5 * grad_output, torch.where(mask_17, 0, -grad_output))
-    if (needs_input_grad[4] or needs_input_grad[5]) and swap and reduction != "mean":
-        chosen = torch.where(far < other, 0, grad_rest)
-        grad_other = torch.where(far == other, 0.5 * grad_rest, chosen)
     if (needs_input_grad[3] or needs_input_grad[5]) and swap:
         safe_grad_rest = torch.where(far < other, grad_rest, 0)
         grad_far = torch.where(far == other, 0.5 * grad_rest, safe_grad_rest)
     if needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[1]:
         if swap and reduction == "mean":
-            chosen_3 = torch.where(mask_17, 0, grad_output_body)
+            chosen_3 = torch.where(mask_8, 0, grad_output_body)
             grad_near = torch.where(mask_16, 0.5 * grad_output_body, chosen_3)
         elif swap:
             grad_near = torch.where(mask_16, 0.5 * grad_output, torch.where(mask_17, 0, grad_output))
-    if (
-        needs_input_grad[0] or needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[1] or needs_input_grad[2]
-    ) and not swap:
-        total_3 = margin + near - far
-        mask_7 = total_3 == 0
-        mask_8 = total_3 < 0
-    if needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[1]:
-        if not swap and reduction == "mean":
-            chosen_2 = torch.where(mask_8, 0, grad_output_body)
+        elif reduction == "mean":
+            chosen_2 = torch.where(mask_17, 0, grad_output_body)
             grad_near = torch.where(mask_7, 0.5 * grad_output_body, chosen_2)
-        elif not swap:
+        else:
             grad_near = torch.where(mask_7, 0.5 * grad_output, torch.where(mask_8, 0, grad_output))
     if needs_input_grad[0] or needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[1]:
         grad_grad_near_body = grad_grad_anchor - grad_grad_positive
         mask = near == 0
+    if needs_input_grad[0] or needs_input_grad[4]:
+        safe_near_5 = torch.where(~mask, near, 1)
     if needs_input_grad[0] or needs_input_grad[3] or needs_input_grad[5] or needs_input_grad[2]:
         grad_grad_far_body = grad_grad_anchor - grad_grad_negative
         mask_2 = far == 0
+    if needs_input_grad[0] or needs_input_grad[5]:
+        safe_far_4 = torch.where(~mask_2, far, 1)
     if (needs_input_grad[0] or needs_input_grad[4] or needs_input_grad[5]) and swap:
         grad_grad_other_body = grad_grad_positive - grad_grad_negative
         mask_3 = other == 0
     if (needs_input_grad[4] or needs_input_grad[5]) and swap:
         product_7 = grad_grad_other_body * grad_other.unsqueeze(-1) * total_3_2
-        if reduction == "mean":
-            chosen_8 = torch.where(~mask_3, other**2, 1)
-            ratio_4 = product_7 / chosen_8.unsqueeze(-1)
-        else:
-            chosen_4 = torch.where(~mask_3, other**2, 1)
-            ratio_4 = product_7 / chosen_4.unsqueeze(-1)
+        chosen_8 = torch.where(~mask_3, other**2, 1)
+        ratio_4 = product_7 / chosen_8.unsqueeze(-1)
         grad_other_1 = torch.where(mask_3.unsqueeze(-1), 0, -ratio_4).sum(-1)
         safe_other_2 = torch.where(~mask_3, other, 1)
         product_8 = grad_other_1.unsqueeze(-1) * total_3_2
         ratio_5 = product_8 / safe_other_2.unsqueeze(-1)
         grad_other_body_1 = torch.where(mask_3.unsqueeze(-1), 0, ratio_5)
+        product_3 = grad_grad_other_body * grad_other.unsqueeze(-1)
     if (needs_input_grad[3] or needs_input_grad[5]) and swap:
         product_9 = grad_grad_far_body * grad_far.unsqueeze(-1) * total_2_2
-    if (needs_input_grad[3] or needs_input_grad[5] or needs_input_grad[2]) and (
-        (swap and reduction == "mean") or (not swap and reduction != "mean")
-    ):
-        chosen_9 = torch.where(~mask_2, far**2, 1)
-    if (needs_input_grad[3] or needs_input_grad[5]) and swap and reduction == "mean":
-        ratio_6 = product_9 / chosen_9.unsqueeze(-1)
-    if not swap and reduction == "sum":
-        batch = torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1])
-    if (needs_input_grad[3] or needs_input_grad[5] or needs_input_grad[2]) and (
-        (swap and reduction != "mean") or (not swap and reduction == "mean")
-    ):
-        chosen_5 = torch.where(~mask_2, far**2, 1)
-    if (needs_input_grad[3] or needs_input_grad[5]) and swap:
-        if reduction != "mean":
-            ratio_6 = product_9 / chosen_5.unsqueeze(-1)
-        grad_far_1 = torch.where(mask_2.unsqueeze(-1), 0, -ratio_6).sum(-1)
         safe_far_2 = torch.where(~mask_2, far, 1)
+        product_2 = grad_grad_far_body * grad_far.unsqueeze(-1)
+    if needs_input_grad[3] or needs_input_grad[5] or needs_input_grad[2]:
+        chosen_9 = torch.where(~mask_2, far**2, 1)
+    if (needs_input_grad[3] or needs_input_grad[5]) and swap:
+        ratio_6 = product_9 / chosen_9.unsqueeze(-1)
+        grad_far_1 = torch.where(mask_2.unsqueeze(-1), 0, -ratio_6).sum(-1)
         product_10 = grad_far_1.unsqueeze(-1) * total_2_2
         ratio_7 = product_10 / safe_far_2.unsqueeze(-1)
         grad_far_body_1 = torch.where(mask_2.unsqueeze(-1), 0, ratio_7)
     if (needs_input_grad[3] or needs_input_grad[4]) and swap:
         product_11 = grad_grad_near_body * grad_near.unsqueeze(-1) * total_3
-        if reduction == "mean":
-            chosen_10 = torch.where(~mask, near**2, 1)
-            ratio_8 = product_11 / chosen_10.unsqueeze(-1)
-    if (needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[1]) and (
-        (swap and reduction != "mean") or (not swap and reduction == "mean")
-    ):
-        chosen_6 = torch.where(~mask, near**2, 1)
-    if (needs_input_grad[3] or needs_input_grad[4]) and swap:
-        if reduction != "mean":
-            ratio_8 = product_11 / chosen_6.unsqueeze(-1)
-        grad_near_1 = torch.where(mask.unsqueeze(-1), 0, -ratio_8).sum(-1)
         safe_near_3 = torch.where(~mask, near, 1)
+    if needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[1]:
+        chosen_10 = torch.where(~mask, near**2, 1)
+        product = grad_grad_near_body * grad_near.unsqueeze(-1)
+    if (needs_input_grad[3] or needs_input_grad[4]) and swap:
+        ratio_8 = product_11 / chosen_10.unsqueeze(-1)
+        grad_near_1 = torch.where(mask.unsqueeze(-1), 0, -ratio_8).sum(-1)
         product_12 = grad_near_1.unsqueeze(-1) * total_3
         ratio_9 = product_12 / safe_near_3.unsqueeze(-1)
         grad_near_body_1 = torch.where(mask.unsqueeze(-1), 0, ratio_9)
-    if reduction == "none":
-        batch = grad_output.shape
-    if needs_input_grad[3] or needs_input_grad[4] or needs_input_grad[1]:
-        product = grad_grad_near_body * grad_near.unsqueeze(-1)
-    if (needs_input_grad[3] or needs_input_grad[5]) and swap:
-        product_2 = grad_grad_far_body * grad_far.unsqueeze(-1)
-    if (needs_input_grad[4] or needs_input_grad[5]) and swap:
-        product_3 = grad_grad_other_body * grad_other.unsqueeze(-1)
-    if not swap and reduction != "none":
-        D = grad_grad_anchor.shape[-1]
     if needs_input_grad[0]:
         if swap:
             product_4 = grad_grad_near_body * total_3
             safe_near_2 = torch.where(~mask, near, 1)
             ratio = product_4 / safe_near_2.unsqueeze(-1)
+            mask_18 = far == other
         else:
             product_4 = grad_grad_near_body * total
-            safe_near_5 = torch.where(~mask, near, 1)
             ratio = product_4 / safe_near_5.unsqueeze(-1)
         grad_grad_near = torch.where(mask.unsqueeze(-1), 0, ratio).sum(-1)
-        if swap:
+        if (swap and reduction == "mean") or (not swap and reduction != "mean"):
+            chosen_6 = torch.where(mask_8, 0, grad_grad_near)
+            if reduction == "mean":
+                grad_grad_output_body_part = torch.where(mask_16, 0.5 * grad_grad_near, chosen_6).sum()
+        else:
+            chosen_23 = torch.where(mask_17, 0, grad_grad_near)
+            if reduction == "sum":
+                grad_grad_output_grad_near = torch.where(mask_16, 0.5 * grad_grad_near, chosen_23).sum()
+        if not swap and reduction != "none":
+            product_6 = 0.5 * grad_grad_near
+            if reduction == "mean":
+                safe_product_6 = torch.where(mask_7, product_6, chosen_23)
+                grad_grad_output_body_part = torch.broadcast_to(safe_product_6, batch).sum()
+            else:
+                safe_product_8 = torch.where(mask_7, product_6, chosen_6)
+                grad_grad_output_grad_near = torch.broadcast_to(safe_product_8, batch).sum()
+        elif reduction != "none" or swap:
             product_5 = grad_grad_far_body * total_2_2
             safe_far = torch.where(~mask_2, far, 1)
             ratio_2 = product_5 / safe_far.unsqueeze(-1)
-        else:
+        if not swap:
             product_5 = grad_grad_far_body * total_2
-            safe_far_4 = torch.where(~mask_2, far, 1)
             ratio_2 = product_5 / safe_far_4.unsqueeze(-1)
         grad_grad_far = torch.where(mask_2.unsqueeze(-1), 0, ratio_2).sum(-1)
+        if swap:
+            safe_grad_grad_far = torch.where(far < other, grad_grad_far, 0)
+        else:
+            chosen_4 = torch.where(mask_8, 0, -grad_grad_far)
+            if reduction != "none":
+                product_7 = -0.5 * grad_grad_far
+                safe_product_7 = torch.where(mask_7, product_7, chosen_4)
+                grad_grad_output_body_part_1 = torch.broadcast_to(safe_product_7, batch).sum()
+            else:
+                chosen_3 = torch.where(mask_7, -0.5 * grad_grad_far, chosen_4)
+                grad_grad_output = torch.where(mask_7, 0.5 * grad_grad_near, chosen_6) + chosen_3
         if swap:
             product_6 = grad_grad_other_body * total_3_2
             safe_other = torch.where(~mask_3, other, 1)
             ratio_3 = product_6 / safe_other.unsqueeze(-1)
             grad_grad_other = torch.where(mask_3.unsqueeze(-1), 0, ratio_3).sum(-1)
-            if reduction == "mean":
-                chosen_5 = torch.where(far < other, 0, grad_grad_other)
-                chosen_4 = torch.where(far == other, 0.5 * grad_grad_other, chosen_5)
-            else:
-                chosen_3 = torch.where(far < other, 0, grad_grad_other)
-                chosen_2 = torch.where(far == other, 0.5 * grad_grad_other, chosen_3)
-            safe_grad_grad_far = torch.where(far < other, grad_grad_far, 0)
-            mask_18 = far == other
-            if reduction == "mean":
-                grad_grad_rest = torch.where(mask_18, 0.5 * grad_grad_far, safe_grad_grad_far) + chosen_4
-                chosen_6 = torch.where(mask_17, 0, grad_grad_near)
-                grad_grad_output_body_part = torch.where(mask_16, 0.5 * grad_grad_near, chosen_6).sum()
-                chosen_7 = torch.where(mask_17, 0, -grad_grad_rest)
-                grad_grad_output_body_part_1 = torch.where(mask_16, -0.5 * grad_grad_rest, chosen_7).sum()
-            else:
-                grad_grad_rest = torch.where(mask_18, 0.5 * grad_grad_far, safe_grad_grad_far) + chosen_2
-        else:
+            chosen_5 = torch.where(far < other, 0, grad_grad_other)
+            chosen_4 = torch.where(far == other, 0.5 * grad_grad_other, chosen_5)
+            grad_grad_rest = torch.where(mask_18, 0.5 * grad_grad_far, safe_grad_grad_far) + chosen_4
+            chosen_7 = torch.where(mask_17, 0, -grad_grad_rest)
             if reduction != "none":
-                chosen_3 = torch.where(mask_8, 0, grad_grad_near)
-                if reduction == "mean":
-                    product_6 = 0.5 * grad_grad_near
-                    safe_product_6 = torch.where(mask_7, product_6, chosen_3)
-                    grad_grad_output_body_part = torch.broadcast_to(safe_product_6, batch).sum()
-                else:
-                    product_8 = 0.5 * grad_grad_near
-                    safe_product_8 = torch.where(mask_7, product_8, chosen_3)
-                    grad_grad_output_grad_near = torch.broadcast_to(safe_product_8, batch).sum()
-            chosen_4 = torch.where(mask_8, 0, -grad_grad_far)
-            if reduction == "mean":
-                product_7 = -0.5 * grad_grad_far
-                safe_product_7 = torch.where(mask_7, product_7, chosen_4)
-                grad_grad_output_body_part_1 = torch.broadcast_to(safe_product_7, batch).sum()
+                grad_grad_output_body_part_1 = torch.where(mask_16, -0.5 * grad_grad_rest, chosen_7).sum()
         if reduction == "mean":
             total_5 = grad_grad_output_body_part + grad_grad_output_body_part_1
             grad_grad_output = total_5 / math.prod(batch)
-        elif swap:
-            if reduction == "sum":
-                chosen_7 = torch.where(mask_17, 0, grad_grad_near)
-                grad_grad_output_grad_near = torch.where(mask_16, 0.5 * grad_grad_near, chosen_7).sum()
-            chosen_8 = torch.where(mask_17, 0, -grad_grad_rest)
-            if reduction == "sum":
-                grad_grad_output_grad_rest = torch.where(mask_16, -0.5 * grad_grad_rest, chosen_8).sum()
-        if reduction == "sum":
-            if not swap:
-                product_9 = -0.5 * grad_grad_far
-                safe_product_9 = torch.where(mask_7, product_9, chosen_4)
-                grad_grad_output_grad_rest = torch.broadcast_to(safe_product_9, batch).sum()
-            grad_grad_output = grad_grad_output_grad_near + grad_grad_output_grad_rest
-        elif swap and reduction == "none":
-            chosen_7 = torch.where(mask_16, -0.5 * grad_grad_rest, chosen_8)
-            chosen_9 = torch.where(mask_17, 0, grad_grad_near)
-            grad_grad_output = torch.where(mask_16, 0.5 * grad_grad_near, chosen_9) + chosen_7
-        if reduction == "none":
-            if not swap:
-                chosen_3 = torch.where(mask_7, -0.5 * grad_grad_far, chosen_4)
-                chosen_5 = torch.where(mask_8, 0, grad_grad_near)
-                grad_grad_output = torch.where(mask_7, 0.5 * grad_grad_near, chosen_5) + chosen_3
+        elif reduction == "sum":
+            grad_grad_output = grad_grad_output_grad_near + grad_grad_output_body_part_1
+        else:
+            if swap:
+                chosen_32 = torch.where(mask_16, -0.5 * grad_grad_rest, chosen_7)
+                grad_grad_output = torch.where(mask_16, 0.5 * grad_grad_near, chosen_23) + chosen_32
             grad_grad_output = torch.broadcast_to(grad_grad_output, batch)
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[3] and swap:
         safe_far_3 = torch.where(~mask_2, far, 1)
-        if reduction == "mean":
-            chosen_11 = torch.where(mask_2.unsqueeze(-1), 0, product_2 / safe_far_3.unsqueeze(-1))
-        elif reduction == "sum":
-            chosen_9 = torch.where(mask_2.unsqueeze(-1), 0, product_2 / safe_far_3.unsqueeze(-1))
-        else:
-            chosen_10 = torch.where(mask_2.unsqueeze(-1), 0, product_2 / safe_far_3.unsqueeze(-1))
+        chosen_11 = torch.where(mask_2.unsqueeze(-1), 0, product_2 / safe_far_3.unsqueeze(-1))
         safe_near_4 = torch.where(~mask, near, 1)
-        if reduction == "mean":
-            chosen_12 = torch.where(mask.unsqueeze(-1), 0, product / safe_near_4.unsqueeze(-1))
-            grad_anchor = chosen_12 + chosen_11 + grad_far_body_1 + grad_near_body_1
-        elif reduction == "sum":
-            chosen_10 = torch.where(mask.unsqueeze(-1), 0, product / safe_near_4.unsqueeze(-1))
-            grad_anchor = chosen_10 + chosen_9 + grad_far_body_1 + grad_near_body_1
-        else:
-            chosen_11 = torch.where(mask.unsqueeze(-1), 0, product / safe_near_4.unsqueeze(-1))
-            grad_anchor = chosen_11 + chosen_10 + grad_far_body_1 + grad_near_body_1
+        chosen_12 = torch.where(mask.unsqueeze(-1), 0, product / safe_near_4.unsqueeze(-1))
+        grad_anchor = chosen_12 + chosen_11 + grad_far_body_1 + grad_near_body_1
         grad_anchor = grad_anchor.sum_to_size(anchor.shape).to(dtype)
     if needs_input_grad[4] and swap:
-        safe_near_5 = torch.where(~mask, near, 1)
-        if reduction == "mean":
-            chosen_13 = torch.where(mask.unsqueeze(-1), 0, -(product / safe_near_5.unsqueeze(-1)))
-        elif reduction == "sum":
-            chosen_11 = torch.where(mask.unsqueeze(-1), 0, -(product / safe_near_5.unsqueeze(-1)))
-        else:
-            chosen_12 = torch.where(mask.unsqueeze(-1), 0, -(product / safe_near_5.unsqueeze(-1)))
+        chosen_13 = torch.where(mask.unsqueeze(-1), 0, -(product / safe_near_5.unsqueeze(-1)))
         safe_other_3 = torch.where(~mask_3, other, 1)
-        if reduction == "mean":
-            chosen_14 = torch.where(mask_3.unsqueeze(-1), 0, product_3 / safe_other_3.unsqueeze(-1))
-            grad_positive = chosen_13 + chosen_14 + grad_other_body_1 - grad_near_body_1
-        elif reduction == "sum":
-            chosen_12 = torch.where(mask_3.unsqueeze(-1), 0, product_3 / safe_other_3.unsqueeze(-1))
-            grad_positive = chosen_11 + chosen_12 + grad_other_body_1 - grad_near_body_1
-        else:
-            chosen_13 = torch.where(mask_3.unsqueeze(-1), 0, product_3 / safe_other_3.unsqueeze(-1))
-            grad_positive = chosen_12 + chosen_13 + grad_other_body_1 - grad_near_body_1
+        chosen_14 = torch.where(mask_3.unsqueeze(-1), 0, product_3 / safe_other_3.unsqueeze(-1))
+        grad_positive = chosen_13 + chosen_14 + grad_other_body_1 - grad_near_body_1
         grad_positive = grad_positive.sum_to_size(positive.shape).to(dtype)
     if needs_input_grad[5] and swap:
         safe_other_4 = torch.where(~mask_3, other, 1)
         chosen_15 = torch.where(mask_3.unsqueeze(-1), 0, -(product_3 / safe_other_4.unsqueeze(-1)))
-        safe_far_4 = torch.where(~mask_2, far, 1)
         chosen_16 = torch.where(mask_2.unsqueeze(-1), 0, -(product_2 / safe_far_4.unsqueeze(-1)))
         grad_negative = chosen_16 + chosen_15 - grad_other_body_1 - grad_far_body_1
         grad_negative = grad_negative.sum_to_size(negative.shape).to(dtype)
-    if needs_input_grad[1]:
-        if not swap and reduction != "mean":
-            product_7 = grad_grad_near_body * grad_near.unsqueeze(-1) * total
-            chosen_10 = torch.where(~mask, near**2, 1)
-            ratio_3 = product_7 / chosen_10.unsqueeze(-1)
-            grad_near_1 = torch.where(mask.unsqueeze(-1), 0, -ratio_3).sum(-1)
-        if not swap:
-            if reduction == "mean":
-                product_9 = grad_grad_near_body * grad_near.unsqueeze(-1) * total
-                ratio_4 = product_9 / chosen_6.unsqueeze(-1)
-                grad_near_1 = torch.where(mask.unsqueeze(-1), 0, -ratio_4).sum(-1)
-            safe_near = torch.where(~mask, near, 1)
-            chosen_7 = torch.where(mask.unsqueeze(-1), 0, product / safe_near.unsqueeze(-1))
-            if reduction == "mean":
-                ratio_5 = grad_near_1.unsqueeze(-1) * total / safe_near.unsqueeze(-1)
-                grad_saved_total = chosen_7 + torch.where(mask.unsqueeze(-1), 0, ratio_5)
-            else:
-                ratio_4 = grad_near_1.unsqueeze(-1) * total / safe_near.unsqueeze(-1)
-                grad_saved_total = chosen_7 + torch.where(mask.unsqueeze(-1), 0, ratio_4)
-            if reduction != "none":
-                grad_saved_total = torch.broadcast_to(grad_saved_total, (*batch, D))
-            grad_saved_total = grad_saved_total.sum_to_size(total.shape).to(dtype)
+    if needs_input_grad[1] and not swap:
+        product_9 = grad_grad_near_body * grad_near.unsqueeze(-1) * total
+        safe_near = torch.where(~mask, near, 1)
+        ratio_4 = product_9 / chosen_10.unsqueeze(-1)
+        grad_near_1 = torch.where(mask.unsqueeze(-1), 0, -ratio_4).sum(-1)
+        chosen_7 = torch.where(mask.unsqueeze(-1), 0, product / safe_near.unsqueeze(-1))
+        ratio_5 = grad_near_1.unsqueeze(-1) * total / safe_near.unsqueeze(-1)
+        grad_saved_total = chosen_7 + torch.where(mask.unsqueeze(-1), 0, ratio_5)
+        if reduction != "none":
+            grad_saved_total = torch.broadcast_to(grad_saved_total, (*batch, D))
+        grad_saved_total = grad_saved_total.sum_to_size(total.shape).to(dtype)
     if needs_input_grad[2]:
         if not swap and reduction == "mean":
-            chosen = torch.where(mask_8, 0, -grad_output_body)
+            chosen = torch.where(mask_17, 0, -grad_output_body)
             grad_rest = torch.where(mask_7, -0.5 * grad_output_body, chosen)
-        elif not swap:
-            grad_rest = torch.where(mask_7, -0.5 * grad_output, torch.where(mask_8, 0, -grad_output))
-            product_6 = grad_grad_far_body * grad_rest.unsqueeze(-1) * total_2
-            grad_far = torch.where(mask_2.unsqueeze(-1), 0, -(product_6 / chosen_9.unsqueeze(-1))).sum(-1)
         if not swap:
-            if reduction == "mean":
-                product_8 = grad_grad_far_body * grad_rest.unsqueeze(-1) * total_2
-                ratio_3 = product_8 / chosen_5.unsqueeze(-1)
-                grad_far = torch.where(mask_2.unsqueeze(-1), 0, -ratio_3).sum(-1)
+            if reduction != "mean":
+                grad_rest = torch.where(mask_7, -0.5 * grad_output, torch.where(mask_8, 0, -grad_output))
+            product_8 = grad_grad_far_body * grad_rest.unsqueeze(-1) * total_2
             safe_rest = torch.where(~mask_2, far, 1)
             product_11 = grad_grad_far_body * grad_rest.unsqueeze(-1)
             chosen_8 = torch.where(mask_2.unsqueeze(-1), 0, product_11 / safe_rest.unsqueeze(-1))
+            if reduction == "mean":
+                ratio_3 = product_8 / chosen_9.unsqueeze(-1)
+                grad_far = torch.where(mask_2.unsqueeze(-1), 0, -ratio_3).sum(-1)
+            else:
+                grad_far = torch.where(mask_2.unsqueeze(-1), 0, -(product_8 / chosen_9.unsqueeze(-1))).sum(-1)
             ratio_6 = grad_far.unsqueeze(-1) * total_2 / safe_rest.unsqueeze(-1)
             grad_saved_total_2 = chosen_8 + torch.where(mask_2.unsqueeze(-1), 0, ratio_6)
             if reduction != "none":
@@ -520,32 +439,10 @@ def triplet_margin_loss_backward_tangent(
     if swap:
         total_3 = anchor - positive + eps
         near = torch.linalg.vector_norm(total_3, dim=-1)
-    else:
-        near = torch.linalg.vector_norm(total, dim=-1)
-    mask = near == 0
-    if swap:
         product = (tangent_anchor - tangent_positive) * total_3
-    else:
-        product = tangent_total * total
-    safe_near = torch.where(~mask, near, 1)
-    ratio = product / safe_near.unsqueeze(-1)
-    tangent_near = torch.where(mask.unsqueeze(-1), 0, ratio).sum(-1)
-    if swap:
         total_2_2 = anchor - negative + eps
         far = torch.linalg.vector_norm(total_2_2, dim=-1)
-    else:
-        far = torch.linalg.vector_norm(total_2, dim=-1)
-    mask_2 = far == 0
-    if swap:
         product_2 = (tangent_anchor - tangent_negative) * total_2_2
-        safe_far = torch.where(~mask_2, far, 1)
-        ratio_2 = product_2 / safe_far.unsqueeze(-1)
-    else:
-        product_2 = tangent_total_2 * total_2
-        safe_rest = torch.where(~mask_2, far, 1)
-        ratio_2 = product_2 / safe_rest.unsqueeze(-1)
-    tangent_far = torch.where(mask_2.unsqueeze(-1), 0, ratio_2).sum(-1)
-    if swap:
         total_3_2 = positive - negative + eps
         other = torch.linalg.vector_norm(total_3_2, dim=-1)
         mask_3 = other == 0
@@ -554,184 +451,179 @@ def triplet_margin_loss_backward_tangent(
         ratio_3 = product_3 / safe_other.unsqueeze(-1)
         tangent_other = torch.where(mask_3.unsqueeze(-1), 0, ratio_3).sum(-1)
         rest = torch.minimum(far, other)
+        total_4 = margin + near - rest
+        mask_7 = total_4 == 0
+        mask_8 = total_4 < 0
+        safe_other = torch.where(~mask_3, other, 1)
+        chosen_5 = torch.where(~mask_3, other**2, 1)
+        if reduction != "mean":
+            grad_rest = torch.where(mask_7, -0.5 * grad_output, torch.where(mask_8, 0, -grad_output))
+            chosen = torch.where(mask_8, 0, -tangent_grad_output)
+            tangent_grad_rest = torch.where(mask_7, -0.5 * tangent_grad_output, chosen)
+            grad_near = torch.where(mask_7, 0.5 * grad_output, torch.where(mask_8, 0, grad_output))
+    else:
+        near = torch.linalg.vector_norm(total, dim=-1)
+        product = tangent_total * total
+        far = torch.linalg.vector_norm(total_2, dim=-1)
+        product_2 = tangent_total_2 * total_2
+        total_3 = margin + near - far
+        mask_5 = total_3 == 0
+        mask_6 = total_3 < 0
+        if reduction != "mean":
+            grad_rest = torch.where(mask_5, -0.5 * grad_output, torch.where(mask_6, 0, -grad_output))
+            chosen = torch.where(mask_6, 0, -tangent_grad_output)
+            tangent_grad_rest = torch.where(mask_5, -0.5 * tangent_grad_output, chosen)
+            grad_near = torch.where(mask_5, 0.5 * grad_output, torch.where(mask_6, 0, grad_output))
+            if reduction == "sum":
+                batch = torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1])
+        if reduction != "none":
+            D = tangent_total.shape[-1]
     if reduction == "mean":
         batch = torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1])
         grad_output_body = grad_output / math.prod(batch)
         tangent_grad_output_body = tangent_grad_output / math.prod(batch)
-    if swap:
-        total_4 = margin + near - rest
-        mask_7 = total_4 == 0
-        mask_8 = total_4 < 0
-        if reduction == "mean":
+        if swap:
             chosen = torch.where(mask_8, 0, -grad_output_body)
             grad_rest = torch.where(mask_7, -0.5 * grad_output_body, chosen)
             chosen_2 = torch.where(mask_8, 0, -tangent_grad_output_body)
             tangent_grad_rest = torch.where(mask_7, -0.5 * tangent_grad_output_body, chosen_2)
-        else:
-            grad_rest = torch.where(mask_7, -0.5 * grad_output, torch.where(mask_8, 0, -grad_output))
-            chosen = torch.where(mask_8, 0, -tangent_grad_output)
-            tangent_grad_rest = torch.where(mask_7, -0.5 * tangent_grad_output, chosen)
+            chosen_15 = torch.where(mask_8, 0, grad_output_body)
+            grad_near = torch.where(mask_7, 0.5 * grad_output_body, chosen_15)
+            chosen_16 = torch.where(mask_8, 0, tangent_grad_output_body)
+            tangent_grad_near = torch.where(mask_7, 0.5 * tangent_grad_output_body, chosen_16)
+    if swap:
         chosen_3 = torch.where(far < other, 0, grad_rest)
         grad_other = torch.where(far == other, 0.5 * grad_rest, chosen_3)
         chosen_4 = torch.where(far < other, 0, tangent_grad_rest)
         tangent_grad_other = torch.where(far == other, 0.5 * tangent_grad_rest, chosen_4)
-        safe_other = torch.where(~mask_3, other, 1)
         product_4 = tangent_other.unsqueeze(-1) * grad_other.unsqueeze(-1) * total_3_2
-        chosen_5 = torch.where(~mask_3, other**2, 1)
-        if reduction == "mean":
-            chosen_5 = torch.where(mask_3.unsqueeze(-1), 0, -(product_4 / chosen_5.unsqueeze(-1)))
-        else:
-            chosen_4 = torch.where(mask_3.unsqueeze(-1), 0, -(product_4 / chosen_5.unsqueeze(-1)))
         product_5 = tangent_negative * grad_other.unsqueeze(-1)
-        if reduction == "mean":
-            chosen_7 = torch.where(mask_3.unsqueeze(-1), 0, -(product_5 / safe_other.unsqueeze(-1)))
-        else:
-            chosen_6 = torch.where(mask_3.unsqueeze(-1), 0, -(product_5 / safe_other.unsqueeze(-1)))
         product_6 = tangent_positive * grad_other.unsqueeze(-1)
-        if reduction == "mean":
-            chosen_8 = torch.where(mask_3.unsqueeze(-1), 0, product_6 / safe_other.unsqueeze(-1))
-        else:
-            chosen_7 = torch.where(mask_3.unsqueeze(-1), 0, product_6 / safe_other.unsqueeze(-1))
         product_7 = tangent_grad_other.unsqueeze(-1) * total_3_2
         chosen_9 = torch.where(mask_3.unsqueeze(-1), 0, product_7 / safe_other.unsqueeze(-1))
-        if reduction == "mean":
-            tangent_grad_other_body = chosen_5 + chosen_9 + chosen_8 + chosen_7
-        else:
-            tangent_grad_other_body = chosen_4 + chosen_9 + chosen_7 + chosen_6
         safe_grad_rest = torch.where(far < other, grad_rest, 0)
         grad_far = torch.where(far == other, 0.5 * grad_rest, safe_grad_rest)
         safe_tangent_grad_rest = torch.where(far < other, tangent_grad_rest, 0)
         product_8 = 0.5 * tangent_grad_rest
         tangent_grad_far = torch.where(far == other, product_8, safe_tangent_grad_rest)
-        safe_far = torch.where(~mask_2, far, 1)
-        product_9 = tangent_far.unsqueeze(-1) * grad_far.unsqueeze(-1) * total_2_2
+        product_10 = tangent_negative * grad_far.unsqueeze(-1)
+        product_11 = tangent_grad_far.unsqueeze(-1) * total_2_2
+        product_12 = tangent_anchor * grad_far.unsqueeze(-1)
+        product_14 = tangent_positive * grad_near.unsqueeze(-1)
+        product_15 = tangent_anchor * grad_near.unsqueeze(-1)
+        if reduction == "mean":
+            chosen_5 = torch.where(mask_3.unsqueeze(-1), 0, -(product_4 / chosen_5.unsqueeze(-1)))
+            chosen_7 = torch.where(mask_3.unsqueeze(-1), 0, -(product_5 / safe_other.unsqueeze(-1)))
+            chosen_8 = torch.where(mask_3.unsqueeze(-1), 0, product_6 / safe_other.unsqueeze(-1))
+            tangent_grad_other_body = chosen_5 + chosen_9 + chosen_8 + chosen_7
+        else:
+            chosen_4 = torch.where(mask_3.unsqueeze(-1), 0, -(product_4 / chosen_5.unsqueeze(-1)))
+            chosen_6 = torch.where(mask_3.unsqueeze(-1), 0, -(product_5 / safe_other.unsqueeze(-1)))
+            chosen_7 = torch.where(mask_3.unsqueeze(-1), 0, product_6 / safe_other.unsqueeze(-1))
+            tangent_grad_other_body = chosen_4 + chosen_9 + chosen_7 + chosen_6
     else:
-        total_3 = margin + near - far
-        mask_5 = total_3 == 0
-        mask_6 = total_3 < 0
         if reduction == "mean":
             chosen = torch.where(mask_6, 0, -grad_output_body)
             grad_rest = torch.where(mask_5, -0.5 * grad_output_body, chosen)
             chosen_2 = torch.where(mask_6, 0, -tangent_grad_output_body)
             tangent_grad_rest = torch.where(mask_5, -0.5 * tangent_grad_output_body, chosen_2)
-        else:
-            grad_rest = torch.where(mask_5, -0.5 * grad_output, torch.where(mask_6, 0, -grad_output))
-            chosen = torch.where(mask_6, 0, -tangent_grad_output)
-            tangent_grad_rest = torch.where(mask_5, -0.5 * tangent_grad_output, chosen)
-        safe_rest = torch.where(~mask_2, far, 1)
-        product_3 = tangent_far.unsqueeze(-1) * grad_rest.unsqueeze(-1) * total_2
-    if reduction == "mean" or swap:
-        chosen_10 = torch.where(~mask_2, far**2, 1)
-        if swap and reduction == "mean":
-            chosen_10 = torch.where(mask_2.unsqueeze(-1), 0, -(product_9 / chosen_10.unsqueeze(-1)))
-        if swap:
-            if reduction != "mean":
-                chosen_9 = torch.where(mask_2.unsqueeze(-1), 0, -(product_9 / chosen_10.unsqueeze(-1)))
-            product_10 = tangent_negative * grad_far.unsqueeze(-1)
-            if reduction == "mean":
-                chosen_12 = torch.where(mask_2.unsqueeze(-1), 0, -(product_10 / safe_far.unsqueeze(-1)))
-            else:
-                chosen_11 = torch.where(mask_2.unsqueeze(-1), 0, -(product_10 / safe_far.unsqueeze(-1)))
-            product_11 = tangent_grad_far.unsqueeze(-1) * total_2_2
-            if reduction == "mean":
-                chosen_13 = torch.where(mask_2.unsqueeze(-1), 0, product_11 / safe_far.unsqueeze(-1))
-            else:
-                chosen_12 = torch.where(mask_2.unsqueeze(-1), 0, product_11 / safe_far.unsqueeze(-1))
-            product_12 = tangent_anchor * grad_far.unsqueeze(-1)
-            chosen_14 = torch.where(mask_2.unsqueeze(-1), 0, product_12 / safe_far.unsqueeze(-1))
-            if reduction == "mean":
-                tangent_grad_far_body = chosen_10 + chosen_13 + chosen_14 + chosen_12
-                chosen_15 = torch.where(mask_8, 0, grad_output_body)
-                grad_near = torch.where(mask_7, 0.5 * grad_output_body, chosen_15)
-                chosen_16 = torch.where(mask_8, 0, tangent_grad_output_body)
-                tangent_grad_near = torch.where(mask_7, 0.5 * tangent_grad_output_body, chosen_16)
-            else:
-                tangent_grad_far_body = chosen_9 + chosen_12 + chosen_14 + chosen_11
-                grad_near = torch.where(mask_7, 0.5 * grad_output, torch.where(mask_8, 0, grad_output))
-                chosen_14 = torch.where(mask_8, 0, tangent_grad_output)
-                tangent_grad_near = torch.where(mask_7, 0.5 * tangent_grad_output, chosen_14)
-        else:
-            chosen_3 = torch.where(mask_2.unsqueeze(-1), 0, -(product_3 / chosen_10.unsqueeze(-1)))
-    if not swap:
-        if reduction != "mean":
-            chosen_3 = torch.where(~mask_2, far**2, 1)
-            chosen_3 = torch.where(mask_2.unsqueeze(-1), 0, -(product_3 / chosen_3.unsqueeze(-1)))
-        product_4 = tangent_grad_rest.unsqueeze(-1) * total_2
-        chosen_5 = torch.where(mask_2.unsqueeze(-1), 0, product_4 / safe_rest.unsqueeze(-1))
-        ratio_3 = tangent_total_2 * grad_rest.unsqueeze(-1) / safe_rest.unsqueeze(-1)
-        tangent_grad_far_body = chosen_3 + chosen_5 + torch.where(mask_2.unsqueeze(-1), 0, ratio_3)
-        if reduction == "mean":
             chosen_6 = torch.where(mask_6, 0, grad_output_body)
             grad_near = torch.where(mask_5, 0.5 * grad_output_body, chosen_6)
             chosen_7 = torch.where(mask_6, 0, tangent_grad_output_body)
             tangent_grad_near = torch.where(mask_5, 0.5 * tangent_grad_output_body, chosen_7)
-        else:
-            grad_near = torch.where(mask_5, 0.5 * grad_output, torch.where(mask_6, 0, grad_output))
-            chosen_5 = torch.where(mask_6, 0, tangent_grad_output)
-            tangent_grad_near = torch.where(mask_5, 0.5 * tangent_grad_output, chosen_5)
+        product_4 = tangent_grad_rest.unsqueeze(-1) * total_2
+    mask = near == 0
     safe_near = torch.where(~mask, near, 1)
-    if swap:
-        product_13 = tangent_near.unsqueeze(-1) * grad_near.unsqueeze(-1) * total_3
-    else:
-        product_5 = tangent_near.unsqueeze(-1) * grad_near.unsqueeze(-1) * total
+    ratio = product / safe_near.unsqueeze(-1)
+    tangent_near = torch.where(mask.unsqueeze(-1), 0, ratio).sum(-1)
+    mask_2 = far == 0
+    safe_near = torch.where(~mask, near, 1)
     chosen_18 = torch.where(~mask, near**2, 1)
-    if swap and reduction == "mean":
-        chosen_17 = torch.where(mask.unsqueeze(-1), 0, -(product_13 / chosen_18.unsqueeze(-1)))
+    if reduction == "mean" or swap:
+        if swap:
+            safe_far = torch.where(~mask_2, far, 1)
+            ratio_2 = product_2 / safe_far.unsqueeze(-1)
+            safe_far = torch.where(~mask_2, far, 1)
+            chosen_14 = torch.where(mask_2.unsqueeze(-1), 0, product_12 / safe_far.unsqueeze(-1))
+            product_13 = tangent_near.unsqueeze(-1) * grad_near.unsqueeze(-1) * total_3
+        chosen_10 = torch.where(~mask_2, far**2, 1)
+        if swap and reduction == "mean":
+            chosen_12 = torch.where(mask_2.unsqueeze(-1), 0, -(product_10 / safe_far.unsqueeze(-1)))
+            chosen_13 = torch.where(mask_2.unsqueeze(-1), 0, product_11 / safe_far.unsqueeze(-1))
+            chosen_17 = torch.where(mask.unsqueeze(-1), 0, -(product_13 / chosen_18.unsqueeze(-1)))
+            chosen_19 = torch.where(mask.unsqueeze(-1), 0, -(product_14 / safe_near.unsqueeze(-1)))
+            chosen_20 = torch.where(mask.unsqueeze(-1), 0, product_15 / safe_near.unsqueeze(-1))
+    if not swap:
+        safe_rest = torch.where(~mask_2, far, 1)
+        ratio_2 = product_2 / safe_rest.unsqueeze(-1)
+        safe_rest = torch.where(~mask_2, far, 1)
+        chosen_5 = torch.where(mask_2.unsqueeze(-1), 0, product_4 / safe_rest.unsqueeze(-1))
+        ratio_3 = tangent_total_2 * grad_rest.unsqueeze(-1) / safe_rest.unsqueeze(-1)
+        product_5 = tangent_near.unsqueeze(-1) * grad_near.unsqueeze(-1) * total
+        ratio_4 = tangent_total * grad_near.unsqueeze(-1) / safe_near.unsqueeze(-1)
+        if reduction != "mean":
+            chosen_3 = torch.where(~mask_2, far**2, 1)
+            chosen_6 = torch.where(mask.unsqueeze(-1), 0, -(product_5 / chosen_18.unsqueeze(-1)))
+    elif reduction != "mean":
+        chosen_11 = torch.where(mask_2.unsqueeze(-1), 0, -(product_10 / safe_far.unsqueeze(-1)))
+        chosen_12 = torch.where(mask_2.unsqueeze(-1), 0, product_11 / safe_far.unsqueeze(-1))
+        chosen_15 = torch.where(mask.unsqueeze(-1), 0, -(product_13 / chosen_18.unsqueeze(-1)))
+        chosen_17 = torch.where(mask.unsqueeze(-1), 0, -(product_14 / safe_near.unsqueeze(-1)))
+        chosen_18 = torch.where(mask.unsqueeze(-1), 0, product_15 / safe_near.unsqueeze(-1))
+    if not swap and reduction == "mean":
+        chosen_8 = torch.where(mask.unsqueeze(-1), 0, -(product_5 / chosen_18.unsqueeze(-1)))
+    tangent_far = torch.where(mask_2.unsqueeze(-1), 0, ratio_2).sum(-1)
+    if swap:
+        product_9 = tangent_far.unsqueeze(-1) * grad_far.unsqueeze(-1) * total_2_2
+        if reduction == "mean":
+            chosen_10 = torch.where(mask_2.unsqueeze(-1), 0, -(product_9 / chosen_10.unsqueeze(-1)))
+            tangent_grad_far_body = chosen_10 + chosen_13 + chosen_14 + chosen_12
+    else:
+        product_3 = tangent_far.unsqueeze(-1) * grad_rest.unsqueeze(-1) * total_2
+        if reduction == "mean":
+            chosen_3 = torch.where(mask_2.unsqueeze(-1), 0, -(product_3 / chosen_10.unsqueeze(-1)))
     if swap:
         if reduction != "mean":
-            chosen_15 = torch.where(mask.unsqueeze(-1), 0, -(product_13 / chosen_18.unsqueeze(-1)))
-        product_14 = tangent_positive * grad_near.unsqueeze(-1)
-        if reduction == "mean":
-            chosen_19 = torch.where(mask.unsqueeze(-1), 0, -(product_14 / safe_near.unsqueeze(-1)))
-        else:
-            chosen_17 = torch.where(mask.unsqueeze(-1), 0, -(product_14 / safe_near.unsqueeze(-1)))
-        product_15 = tangent_anchor * grad_near.unsqueeze(-1)
-        if reduction == "mean":
-            chosen_20 = torch.where(mask.unsqueeze(-1), 0, product_15 / safe_near.unsqueeze(-1))
-        else:
-            chosen_18 = torch.where(mask.unsqueeze(-1), 0, product_15 / safe_near.unsqueeze(-1))
+            chosen_9 = torch.where(mask_2.unsqueeze(-1), 0, -(product_9 / chosen_10.unsqueeze(-1)))
+            tangent_grad_far_body = chosen_9 + chosen_12 + chosen_14 + chosen_11
+            chosen_14 = torch.where(mask_8, 0, tangent_grad_output)
+            tangent_grad_near = torch.where(mask_7, 0.5 * tangent_grad_output, chosen_14)
         product_16 = tangent_grad_near.unsqueeze(-1) * total_3
         chosen_21 = torch.where(mask.unsqueeze(-1), 0, product_16 / safe_near.unsqueeze(-1))
+        tangent_grad_negative = -(tangent_grad_other_body + tangent_grad_far_body)
         if reduction == "mean":
             tangent_grad_near_body = chosen_17 + chosen_21 + chosen_20 + chosen_19
-        else:
-            tangent_grad_near_body = chosen_15 + chosen_21 + chosen_18 + chosen_17
-    elif reduction == "mean":
-        chosen_8 = torch.where(mask.unsqueeze(-1), 0, -(product_5 / chosen_18.unsqueeze(-1)))
-    if not swap:
+    else:
         if reduction != "mean":
-            chosen_6 = torch.where(mask.unsqueeze(-1), 0, -(product_5 / chosen_18.unsqueeze(-1)))
+            chosen_3 = torch.where(mask_2.unsqueeze(-1), 0, -(product_3 / chosen_3.unsqueeze(-1)))
+        tangent_grad_far_body = chosen_3 + chosen_5 + torch.where(mask_2.unsqueeze(-1), 0, ratio_3)
+        tangent_grad_negative = -tangent_grad_far_body
+        if reduction != "mean":
+            chosen_5 = torch.where(mask_6, 0, tangent_grad_output)
+            tangent_grad_near = torch.where(mask_5, 0.5 * tangent_grad_output, chosen_5)
         product_6 = tangent_grad_near.unsqueeze(-1) * total
-        if reduction == "mean":
-            chosen_10 = torch.where(mask.unsqueeze(-1), 0, product_6 / safe_near.unsqueeze(-1))
-        else:
-            chosen_8 = torch.where(mask.unsqueeze(-1), 0, product_6 / safe_near.unsqueeze(-1))
-        ratio_4 = tangent_total * grad_near.unsqueeze(-1) / safe_near.unsqueeze(-1)
-        if reduction == "mean":
-            tangent_grad_near_body = chosen_8 + chosen_10 + torch.where(mask.unsqueeze(-1), 0, ratio_4)
-        else:
-            tangent_grad_near_body = chosen_6 + chosen_8 + torch.where(mask.unsqueeze(-1), 0, ratio_4)
-    tangent_grad_anchor = tangent_grad_far_body + tangent_grad_near_body
-    if not swap and reduction != "none":
-        D = tangent_total.shape[-1]
-        if reduction == "sum":
-            batch = torch.broadcast_shapes(anchor.shape[:-1], positive.shape[:-1], negative.shape[:-1])
-        tangent_grad_anchor = torch.broadcast_to(tangent_grad_anchor, (*batch, D))
-    tangent_grad_anchor = tangent_grad_anchor.sum_to_size(anchor.shape).to(dtype)
+        if reduction != "none":
+            if reduction == "mean":
+                chosen_10 = torch.where(mask.unsqueeze(-1), 0, product_6 / safe_near.unsqueeze(-1))
+                tangent_grad_near_body = chosen_8 + chosen_10 + torch.where(mask.unsqueeze(-1), 0, ratio_4)
+            tangent_grad_negative = torch.broadcast_to(tangent_grad_negative, (*batch, D))
     if swap:
+        if reduction != "mean":
+            tangent_grad_near_body = chosen_15 + chosen_21 + chosen_18 + chosen_17
         tangent_grad_positive = tangent_grad_other_body - tangent_grad_near_body
     else:
+        if reduction != "mean":
+            chosen_8 = torch.where(mask.unsqueeze(-1), 0, product_6 / safe_near.unsqueeze(-1))
+            tangent_grad_near_body = chosen_6 + chosen_8 + torch.where(mask.unsqueeze(-1), 0, ratio_4)
         tangent_grad_positive = -tangent_grad_near_body
         if reduction != "none":
             tangent_grad_positive = torch.broadcast_to(tangent_grad_positive, (*batch, D))
+    tangent_grad_anchor = tangent_grad_far_body + tangent_grad_near_body
     tangent_grad_positive = tangent_grad_positive.sum_to_size(positive.shape).to(dtype)
-    if swap:
-        tangent_grad_negative = -(tangent_grad_other_body + tangent_grad_far_body)
-    else:
-        tangent_grad_negative = -tangent_grad_far_body
-        if reduction != "none":
-            tangent_grad_negative = torch.broadcast_to(tangent_grad_negative, (*batch, D))
     tangent_grad_negative = tangent_grad_negative.sum_to_size(negative.shape).to(dtype)
+    if not swap and reduction != "none":
+        tangent_grad_anchor = torch.broadcast_to(tangent_grad_anchor, (*batch, D))
+    tangent_grad_anchor = tangent_grad_anchor.sum_to_size(anchor.shape).to(dtype)
     return tangent_grad_anchor, tangent_grad_positive, tangent_grad_negative
 
 

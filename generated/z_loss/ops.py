@@ -71,15 +71,11 @@ def z_loss_second(
     dtype = grad_grad_logits.dtype
     grad_grad_logits, grad_loss, logits = upcast_all(grad_grad_logits, grad_loss, logits)
     logsumexp_v = logsumexp(logits, -1)
-    if condition is not None:
-        count_n = condition.sum()
-    else:
-        N = grad_grad_logits.shape[0]
     mask_9 = logsumexp_v == -math.inf
-    if condition is not None:
-        mask = condition & (~mask_9 & condition)
     difference = logits - logsumexp_v.unsqueeze(-1)
     if condition is not None:
+        count_n = condition.sum()
+        mask = condition & (~mask_9 & condition)
         mask_13 = mask & condition & ~mask_9
         exp_value_2 = torch.exp(torch.where(mask_13.unsqueeze(-1), difference, 0))
         chosen = torch.where(mask_9.unsqueeze(-1), 0, grad_grad_logits * exp_value_2)
@@ -88,6 +84,7 @@ def z_loss_second(
         mask_10 = condition & ~mask_9
         mask_11 = mask & mask_10
     else:
+        N = grad_grad_logits.shape[0]
         exp_value_2 = torch.exp(torch.where(~mask_9.unsqueeze(-1), difference, 0))
         product = grad_grad_logits * exp_value_2
         grad_grad_logsumexp_v = torch.where(mask_9.unsqueeze(-1), 0, product).sum(-1)
@@ -104,10 +101,6 @@ def z_loss_second(
         if condition is not None:
             grad_sum_n = grad_loss * scale / count_n
             grad_logsumexp_v = torch.where(condition, 2 * logsumexp_v * grad_sum_n, 0)
-        else:
-            grad_mean_n = grad_loss * scale
-            grad_logsumexp_v = 2 * grad_mean_n * logsumexp_v / N
-        if condition is not None:
             mask_14 = mask & condition & ~mask_9
             exp_value_3 = torch.exp(torch.where(mask_14.unsqueeze(-1), difference, 0))
             neg_value = -(grad_grad_logits * exp_value_3 * grad_logsumexp_v.unsqueeze(-1))
@@ -116,13 +109,6 @@ def z_loss_second(
             grad_logsumexp_v_grad_logits = torch.where(mask.unsqueeze(-1), safe_chosen_2, 0).sum(-1)
             chosen_3 = torch.where(condition, 2 * grad_grad_logsumexp_v * grad_sum_n, 0)
             grad_logsumexp_v_1 = grad_logsumexp_v_grad_logits + torch.where(mask_11, chosen_3, 0)
-        else:
-            exp_value_3 = torch.exp(torch.where(~mask_9.unsqueeze(-1), difference, 0))
-            product_2 = grad_grad_logits * exp_value_3 * grad_logsumexp_v.unsqueeze(-1)
-            grad_logsumexp_v_grad_logits = torch.where(mask_9.unsqueeze(-1), 0, -product_2).sum(-1)
-            product_3 = 2 * grad_grad_logsumexp_v * grad_mean_n
-            grad_logsumexp_v_1 = grad_logsumexp_v_grad_logits + product_3 / N
-        if condition is not None:
             mask_12 = mask_10 & condition
             mask_7 = mask_12 & (~mask_9 & mask_12)
             mask_15 = mask & condition & ~mask_9
@@ -138,6 +124,13 @@ def z_loss_second(
             safe_chosen_4 = torch.where(mask.unsqueeze(-1), chosen_4, 0)
             grad_logits = safe_chosen_4 + torch.where(mask_7.unsqueeze(-1), chosen_6, 0)
         else:
+            grad_mean_n = grad_loss * scale
+            grad_logsumexp_v = 2 * grad_mean_n * logsumexp_v / N
+            exp_value_3 = torch.exp(torch.where(~mask_9.unsqueeze(-1), difference, 0))
+            product_2 = grad_grad_logits * exp_value_3 * grad_logsumexp_v.unsqueeze(-1)
+            grad_logsumexp_v_grad_logits = torch.where(mask_9.unsqueeze(-1), 0, -product_2).sum(-1)
+            product_3 = 2 * grad_grad_logsumexp_v * grad_mean_n
+            grad_logsumexp_v_1 = grad_logsumexp_v_grad_logits + product_3 / N
             exp_value = torch.exp(torch.where(~mask_9.unsqueeze(-1), difference, 0))
             product_4 = grad_grad_logits * exp_value * grad_logsumexp_v.unsqueeze(-1)
             chosen = torch.where(mask_9.unsqueeze(-1), 0, product_4)
@@ -194,20 +187,18 @@ def z_loss_backward_tangent(
         tangent_grad_logsumexp_v = ratio + 2 * grad_mean_n * tangent_logsumexp_v / N
         exp_value = torch.exp(torch.where(~mask.unsqueeze(-1), difference, 0))
     product_4 = tangent_logsumexp_v.unsqueeze(-1) * exp_value * grad_logsumexp_v.unsqueeze(-1)
+    product_5 = tangent_logits * exp_value * grad_logsumexp_v.unsqueeze(-1)
+    chosen_6 = torch.where(mask.unsqueeze(-1), 0, product_5)
     if condition is not None:
         neg_value = -product_4
         chosen_5 = torch.where(mask.unsqueeze(-1), 0, neg_value)
         safe_chosen_5 = torch.where(condition.unsqueeze(-1), chosen_5, 0)
         chosen_4 = torch.where(mask_2.unsqueeze(-1), safe_chosen_5, 0)
-    else:
-        chosen = torch.where(mask.unsqueeze(-1), 0, -product_4)
-    product_5 = tangent_logits * exp_value * grad_logsumexp_v.unsqueeze(-1)
-    chosen_6 = torch.where(mask.unsqueeze(-1), 0, product_5)
-    if condition is not None:
         safe_chosen_6 = torch.where(condition.unsqueeze(-1), chosen_6, 0)
         safe_safe_chosen_6 = torch.where(mask_2.unsqueeze(-1), safe_chosen_6, 0)
         tangent_grad_logits = chosen_4 + chosen_2 + safe_safe_chosen_6
     else:
+        chosen = torch.where(mask.unsqueeze(-1), 0, -product_4)
         product_4 = tangent_grad_logsumexp_v.unsqueeze(-1) * exp_value
         tangent_grad_logits = chosen + torch.where(mask.unsqueeze(-1), 0, product_4) + chosen_6
     tangent_grad_logits = tangent_grad_logits.to(dtype)

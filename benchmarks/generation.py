@@ -30,7 +30,7 @@ def seconds(*arguments: str) -> float:
 
 def start_up(folder: Path) -> list[tuple[str, float, float]]:
     """Rows of (what, median seconds, median seconds of the bare imports), measured in turn."""
-    opgen = ("-m", "opgen.cli", "build", "specs/linear.yaml", "--out")
+    opgen = ("-m", "opgen", "build", "specs/linear.yaml", "--out")
     samples: dict[str, list[float]] = {"cold": [], "imports": [], "fresh": [], "click": []}
     for i in range(REPEATS):
         out = str(folder / f"generated_{i}")
@@ -52,7 +52,7 @@ def chain(length: int) -> str:
 def composition(folder: Path, length: int) -> float:
     spec = folder / f"chain_{length}.yaml"
     spec.write_text(chain(length))
-    return seconds("-m", "opgen.cli", "build", str(spec), "--out", str(folder / f"chain_{length}"))
+    return seconds("-m", "opgen", "build", str(spec), "--out", str(folder / f"chain_{length}"))
 
 
 def arguments() -> argparse.Namespace:

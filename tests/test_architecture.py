@@ -38,6 +38,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("pipeline",),
     ("project",),
     ("toolchain", "verify"),
+    ("ship",),
     ("api",),
     ("cli",),
     ("opgen",),
@@ -47,6 +48,7 @@ RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
 # Third-party packages, and the layers that may know them.
 THIRD_PARTY = {
     "click": {"cli"},
+    "hatchling": {"ship"},
     "jinja2": {"code"},
     "mpmath": {"ir", "verify"},
     "pydantic": {"schema"},
@@ -58,7 +60,7 @@ THIRD_PARTY = {
 }
 FROM_ELSEWHERE = {f"opgen/lang/{name}.py" for name in ("foreign", "habits", "orders")}  # what functions of torch mean
 READERS = ("pipeline", "cli")  # they run the stages, and print what a spec may hold
-ONE_MODULE = {"jinja2", "yaml"}  # known to a single module
+ONE_MODULE = {"hatchling", "jinja2", "yaml"}  # known to a single module
 FORBIDDEN_CALLS = {"eval", "exec", "sympify", "parse_expr", "compile", "__import__"}
 ORDER_FREE = {"all", "any", "frozenset", "len", "max", "min", "set", "sorted"}
 DIRECTIVES = "include|define|if|el|end|pragma|error|undef"
@@ -74,7 +76,7 @@ OPERATORS = sorted(p.stem for p in (ROOT / "specs").rglob("*.yaml"))
 
 def layer(path: Path) -> str:
     first = path.relative_to(PACKAGE).parts[0]
-    return "opgen" if first == "__init__.py" else first.removesuffix(".py")
+    return {"__init__.py": "opgen", "__main__.py": "cli"}.get(first, first.removesuffix(".py"))
 
 
 def imported(tree: ast.AST) -> Iterator[tuple[str, int]]:

@@ -24,7 +24,7 @@ def checkout(folder: Path) -> Path:
 
 def build(folder: Path, seed: str) -> subprocess.Popen[str]:
     environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "opgen.cli", "build", "specs"]
+    command = [sys.executable, "-m", "opgen", "build", "specs"]
     return subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True)
 
 

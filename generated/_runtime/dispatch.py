@@ -114,6 +114,7 @@ class Op(ABC):
     which = "forward"  # or backward
     native: Callable[..., Any] | None = None  # the compiled kernel, set by `native.refresh`
     quick: Any = None  # the same, where it can be called without the dispatcher op; see `quick`
+    unrecorded: tuple[bool, ...] = ()  # what it is told behind its arguments where no gradient can be asked for
     devices: tuple[str, ...] = ()  # where the compiled kernel runs
     small: Callable[[Arguments], bool] | None = None  # if it is for some calls only: is this one of them?
     inline = False  # does a compiler get the overload `inlined` in place of the op? See `inlining`

@@ -121,7 +121,7 @@ def refresh() -> None:
 def _refresh(op: str, which: str) -> None:
     made, chosen = _ops[op, which], _state["backend"]
     compiled = None if chosen == "torch" or made.is_copy else kernel(op, which)
-    made.native, made.devices, made.quick, made.small = None, (), None, None
+    made.native, made.devices, made.quick, made.small, made.unrecorded = None, (), None, None, ()
     if compiled is not None:
         there = _devices(op, which)
         left = () if chosen == "native" else tuple(d for d in there if _prefers_torch(made, d))
@@ -130,6 +130,7 @@ def _refresh(op: str, which: str) -> None:
         if made.devices:
             made.native, quick = _counted(compiled), _quick(made, f"{op}_{which}", compiled)
             made.quick = quick if made.devices == there else _on(made, quick)
+            made.unrecorded = (False,) if private.has_default(compiled) else ()
     if chosen == "native" and made.devices != DEVICES:
         made.native = _only(op, made.native, made.devices, made.device) if made.devices else _missing(op)
         made.devices = DEVICES

@@ -98,6 +98,11 @@ def unwrapped(overload: Any) -> Callable[..., Any]:
     return getattr(overload, "_op", overload)
 
 
+def has_default(overload: Any) -> bool:
+    """May the last argument of an overload be left out?"""
+    return bool(overload._schema.arguments[-1].has_default_value())
+
+
 def refuse_all_but_plain(library: torch.library.Library, name: str) -> None:
     """Make an op of compiled kernels fail where it does not get plain tensors from outside all transforms and modes.
 

@@ -89,7 +89,7 @@ def caller(op: Forward) -> Callable[..., Any]:
             if recorded:
                 results = apply(*args)
             else:
-                results = kernel(*args)
+                results = kernel(*args, *op.unrecorded)
         except _MISSED:
             return full(given, *params)
         calls["native"] += 1

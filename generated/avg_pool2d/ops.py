@@ -216,36 +216,6 @@ def backward_flops(grad_output: Tensor, input: Tensor, kernel_size: int, stride:
     return points * H * W
 
 
-def forward_excess(input: Tensor, kernel_size: int, stride: int | None, padding: int) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    if stride is not None:
-        points = math.prod(input.shape[:-2])
-        H = input.shape[-2]
-        P = (H + 2 * padding - kernel_size) // stride + 1
-        W = input.shape[-1]
-        Q = (W + 2 * padding - kernel_size) // stride + 1
-        return 3894 * points * P * Q * kernel_size * kernel_size
-    points = math.prod(input.shape[:-2])
-    H = input.shape[-2]
-    P = (H + 2 * padding - kernel_size) // kernel_size + 1
-    W = input.shape[-1]
-    Q = (W + 2 * padding - kernel_size) // kernel_size + 1
-    return 3894 * points * P * Q * kernel_size * kernel_size
-
-
-def backward_excess(grad_output: Tensor, input: Tensor, kernel_size: int, stride: int | None) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    if stride is not None:
-        points = math.prod(grad_output.shape[:-2])
-        H = input.shape[-2]
-        W = input.shape[-1]
-        return 14978 * points * H * W * kernel_size * kernel_size
-    points = math.prod(grad_output.shape[:-2])
-    H = input.shape[-2]
-    W = input.shape[-1]
-    return 9051 * points * H * W
-
-
 OP = register(
     Definition(
         name="avg_pool2d",
@@ -272,11 +242,8 @@ OP = register(
         second_returns=("grad_output", "input"),
         second_mask=("grad_output", "input"),
         backward_tangent=avg_pool2d_backward_tangent,
-        faster_in_torch={"forward": "windows", "backward": "positions found by division"},
         flops=flops,
         backward_flops=backward_flops,
-        forward_excess=forward_excess,
-        backward_excess=backward_excess,
         sharding=(
             Sharding(
                 layouts=("... H W", "... P Q"),

@@ -152,22 +152,6 @@ def flops(input: Tensor) -> int:
     return N * D * L
 
 
-def forward_excess(input: Tensor) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    D = input.shape[1]
-    L = input.shape[2]
-    N = input.shape[0]
-    return 9740 * D * L * N
-
-
-def backward_excess(grad_output: Tensor, input: Tensor) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    D = input.shape[1]
-    L = input.shape[2]
-    N = grad_output.shape[0]
-    return 9650 * D * L * N
-
-
 OP = register(
     Definition(
         name="col2im",
@@ -198,10 +182,7 @@ OP = register(
         second_mask=("grad_output", "input"),
         backward_tangent=col2im_backward_tangent,
         unordered=("forward",),
-        faster_in_torch={"forward": "a scatter", "backward": "positions found by division"},
         flops=flops,
-        forward_excess=forward_excess,
-        backward_excess=backward_excess,
         sharding=(
             Sharding(
                 layouts=("N D L", "N C H W"),

@@ -367,13 +367,6 @@ def backward_flops(grad_output: Tensor, input1: Tensor, reduction: str, needs_in
     return count
 
 
-def forward_excess(input1: Tensor) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    D = input1.shape[1]
-    N = input1.shape[0]
-    return 795 * D * N
-
-
 OP = register(
     Definition(
         name="cosine_embedding_loss",
@@ -405,10 +398,8 @@ OP = register(
         second_mask=("grad_output", "input1", "input2", "target"),
         backward_tangent=cosine_embedding_loss_backward_tangent,
         autocast="float32",
-        faster_in_torch={"forward": "several sums in one pass"},
         flops=flops,
         backward_flops=backward_flops,
-        forward_excess=forward_excess,
         sharding=(
             Sharding(
                 chosen=(("reduction", "mean"),),

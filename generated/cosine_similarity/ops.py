@@ -281,13 +281,6 @@ def backward_flops(grad_output: Tensor, x1: Tensor, needs_input_grad: Sequence[b
     return count
 
 
-def forward_excess(x1: Tensor, x2: Tensor) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    points = max(math.prod(x1.shape[:-1]), math.prod(x2.shape[:-1]))
-    D = x1.shape[-1]
-    return 828 * points * D
-
-
 OP = register(
     Definition(
         name="cosine_similarity",
@@ -315,10 +308,8 @@ OP = register(
         second_mask=("grad_output", "x1", "x2"),
         backward_tangent=cosine_similarity_backward_tangent,
         autocast="float32",
-        faster_in_torch={"forward": "several sums in one pass"},
         flops=flops,
         backward_flops=backward_flops,
-        forward_excess=forward_excess,
         sharding=(
             Sharding(
                 layouts=("... D", "... D", "...", "...", "...", "..."),

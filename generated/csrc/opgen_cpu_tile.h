@@ -85,7 +85,7 @@ OPGEN_INLINE void sum_strip(int64_t begin, int64_t end, Totals<T> to, int64_t fi
 
 // to[i] += the sum of body(k, i) over k < count, for all i < size.
 template <typename T, typename Body>
-OPGEN_FLATTEN inline void sums(int64_t count, int64_t size, Totals<T> to, const Body& body) {
+OPGEN_INLINE void sums(int64_t count, int64_t size, Totals<T> to, const Body& body) {
   for (int64_t begin = 0; begin < count; begin += tile_width) {
     const int64_t end = count - begin < tile_width ? count : begin + tile_width;
     int64_t i = 0;

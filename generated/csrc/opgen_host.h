@@ -108,9 +108,14 @@ class __attribute__((visibility("hidden"))) Call {
     if (values.size() != count) fail(op_, ": a parameter has ", values.size(), " items, declared are ", count);
   }
 
-  // Memory for the next buffer, contiguous; none where nobody wants it.
-  void allocate(const char* name, Element element, std::initializer_list<Entry> shape, bool wanted = true) {
+  // Memory for the next buffer, contiguous; none where no step runs that fills it. What is not `stored` is only there
+  // for a step that fills others as well: kernels for the CPU do without.
+  void allocate(const char* name, Element element, std::initializer_list<Entry> shape, bool wanted = true,
+                [[maybe_unused]] bool stored = true) {
     if (!wanted) return reserve(name);
+#if !defined(USE_CUDA)
+    if (!stored) return omit(name, element, shape);
+#endif
     keep(name, empty(shape, type_of(element)));
   }
   // The place of a buffer that torch fills, or that nobody wants.
@@ -176,11 +181,11 @@ class __attribute__((visibility("hidden"))) Call {
   // was not wanted is an undefined tensor.
   Tensor result(const char* name, Element element) const {
     const int number = number_of(name);
-    return described_[number].ndim < 0 ? Tensor() : converted(tensors_[number], type_of(element));
+    return tensors_[number].defined() ? converted(tensors_[number], type_of(element)) : Tensor();
   }
   Tensor result(const char* name, Element element, int64_t batch_at, const char* like) const {
     const int number = number_of(name);
-    if (described_[number].ndim < 0) return Tensor();
+    if (!tensors_[number].defined()) return Tensor();
     const Tensor& target = tensors_[number_of(like)];
     Tensor value = tensors_[number];
     if (sizes_of(value) != sizes_of(target)) {
@@ -360,6 +365,15 @@ class __attribute__((visibility("hidden"))) Call {
     names_.push_back(name);
     tensors_.push_back(tensor);
     described_.push_back(description(tensor));
+  }
+  // A buffer whose values go nowhere: no memory, but sizes and a dtype.
+  void omit(const char* name, Element element, std::initializer_list<Entry> shape) {
+    reserve(name);
+    OpgenTensor& d = described_.back();
+    const auto sizes = resolved_few(shape);
+    d.dtype = dtype_of(type_of(element));
+    d.ndim = static_cast<int64_t>(sizes.size());
+    std::copy(sizes.begin(), sizes.end(), d.sizes);
   }
   void add(Argument& a) {
     if (!a.used) {

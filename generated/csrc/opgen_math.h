@@ -10,7 +10,11 @@
 #include <type_traits>
 
 #include "opgen_exp.h"
+#include "opgen_float.h"
 
+// A function of the C library for double alone; that for float is in `opgen_float.h`.
+#define OPGEN_DUAL(name) \
+  OPGEN_DEVICE double name(double x) { return ::name(x); }
 // A function that the C library has for both types, as an overload set.
 #define OPGEN_LIBRARY(name, single, dual)                  \
   OPGEN_DEVICE float name(float x) { return ::single(x); } \
@@ -33,31 +37,31 @@ OPGEN_DEVICE T nan() {
   return static_cast<T>(NAN);
 }
 
-OPGEN_LIBRARY(exp2, exp2f, exp2)
-OPGEN_LIBRARY(log2, log2f, log2)
-OPGEN_LIBRARY(log10, log10f, log10)
+OPGEN_DUAL(exp2)
+OPGEN_DUAL(log2)
+OPGEN_DUAL(log10)
 OPGEN_LIBRARY(sqrt, sqrtf, sqrt)
-OPGEN_LIBRARY(cbrt, cbrtf, cbrt)
+OPGEN_DUAL(cbrt)
 OPGEN_LIBRARY(floor, floorf, floor)
 OPGEN_LIBRARY(ceil, ceilf, ceil)
 OPGEN_LIBRARY(round, rintf, rint)  // halves to even
 OPGEN_LIBRARY(trunc, truncf, trunc)
-OPGEN_LIBRARY(asin, asinf, asin)
-OPGEN_LIBRARY(acos, acosf, acos)
-OPGEN_LIBRARY(atan, atanf, atan)
-OPGEN_LIBRARY(sinh, sinhf, sinh)
-OPGEN_LIBRARY(cosh, coshf, cosh)
-OPGEN_LIBRARY(asinh, asinhf, asinh)
-OPGEN_LIBRARY(acosh, acoshf, acosh)
-OPGEN_LIBRARY(atanh, atanhf, atanh)
-OPGEN_LIBRARY(erf, erff, erf)
-OPGEN_LIBRARY(erfc, erfcf, erfc)
+OPGEN_DUAL(asin)
+OPGEN_DUAL(acos)
+OPGEN_DUAL(atan)
+OPGEN_DUAL(sinh)
+OPGEN_DUAL(cosh)
+OPGEN_DUAL(asinh)
+OPGEN_DUAL(acosh)
+OPGEN_DUAL(atanh)
+OPGEN_DUAL(erf)
+OPGEN_DUAL(erfc)
 OPGEN_LIBRARY(lgamma, lgammaf, lgamma)
 OPGEN_LIBRARY2(atan2, atan2f, atan2)
 OPGEN_LIBRARY2(copysign, copysignf, copysign)
 OPGEN_LIBRARY2(fmod, fmodf, fmod)
 OPGEN_LIBRARY2(hypot, hypotf, hypot)
-OPGEN_LIBRARY2(pow, powf, pow)
+OPGEN_DEVICE double pow(double x, double y) { return ::pow(x, y); }
 
 // The least and the greatest value of a type, which start a maximum and a minimum.
 template <typename T>
@@ -120,7 +124,6 @@ OPGEN_DEVICE double erfcx(double x) {
   const double series = 1.0 - y * (1.0 - 3.0 * y * (1.0 - 5.0 * y * (1.0 - 7.0 * y * (1.0 - 9.0 * y))));
   return series / (x * 1.7724538509055160273);
 }
-OPGEN_DEVICE float erfcx(float x) { return static_cast<float>(erfcx(static_cast<double>(x))); }
 
 // Newton's method on erfc of the tail, from a logarithmic estimate.
 OPGEN_DEVICE double erfinv(double x) {
@@ -161,11 +164,13 @@ OPGEN_DEVICE T frac(T x) {
 }
 template <typename T>
 OPGEN_DEVICE T max(T x, T y) {
-  return x > y || isnan(x) ? x : y;
+  const T larger = x > y ? x : y;  // y where one is nan
+  return isnan(x) ? x : larger;
 }
 template <typename T>
 OPGEN_DEVICE T min(T x, T y) {
-  return x < y || isnan(x) ? x : y;
+  const T smaller = x < y ? x : y;
+  return isnan(x) ? x : smaller;
 }
 template <typename T>
 OPGEN_DEVICE T clamp(T x, T low, T high) {

@@ -80,13 +80,6 @@ def backward_flops(grad_output: Tensor) -> int:
     return points * D
 
 
-def forward_excess(input: Tensor, weight: Tensor) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    points = math.prod(input.shape)
-    D = weight.shape[1]
-    return 2396 * points * D
-
-
 OP = register(
     Definition(
         name="embedding",
@@ -111,9 +104,7 @@ OP = register(
         backward_tangent=embedding_backward_tangent,
         positions=(("input", "weight", 0, "V"),),
         unordered=("backward",),
-        faster_in_torch={"forward": "a gather"},
         backward_flops=backward_flops,
-        forward_excess=forward_excess,
         sharding=(
             Sharding(
                 layouts=("...", "V D", "... D"),

@@ -219,22 +219,6 @@ def backward_flops(grad_output: Tensor, approximate: str, needs_input_grad: Sequ
     return count
 
 
-def forward_excess(gate: Tensor, up: Tensor, approximate: str) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    if approximate == "none":
-        points = max(math.prod(gate.shape), math.prod(up.shape))
-        return 5760 * points
-    return 0
-
-
-def backward_excess(grad_output: Tensor, approximate: str) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    if approximate == "none":
-        points = math.prod(grad_output.shape)
-        return 3163 * points
-    return 0
-
-
 OP = register(
     Definition(
         name="geglu",
@@ -259,15 +243,9 @@ OP = register(
         second_returns=("grad_output", "gate", "up"),
         second_mask=("grad_output", "gate", "up"),
         backward_tangent=geglu_backward_tangent,
-        faster_in_torch={
-            "forward": "erfc is computed one element at a time",
-            "backward": "erfc is computed one element at a time",
-        },
         tags=(torch.Tag.pointwise,),
         flops=flops,
         backward_flops=backward_flops,
-        forward_excess=forward_excess,
-        backward_excess=backward_excess,
         sharding=(
             Sharding(
                 layouts=("...", "...", "..."),

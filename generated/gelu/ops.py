@@ -147,22 +147,6 @@ def backward_flops(grad_output: Tensor, approximate: str) -> int:
     return 28 * points
 
 
-def forward_excess(input: Tensor, approximate: str) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    if approximate == "none":
-        points = math.prod(input.shape)
-        return 6131 * points
-    return 0
-
-
-def backward_excess(grad_output: Tensor, approximate: str) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    if approximate == "none":
-        points = math.prod(grad_output.shape)
-        return 2788 * points
-    return 0
-
-
 OP = register(
     Definition(
         name="gelu",
@@ -185,15 +169,9 @@ OP = register(
         second_returns=("grad_output", "input"),
         second_mask=("grad_output", "input"),
         backward_tangent=gelu_backward_tangent,
-        faster_in_torch={
-            "forward": "erfc is computed one element at a time",
-            "backward": "erfc is computed one element at a time",
-        },
         tags=(torch.Tag.pointwise,),
         flops=flops,
         backward_flops=backward_flops,
-        forward_excess=forward_excess,
-        backward_excess=backward_excess,
         sharding=(
             Sharding(
                 layouts=("...", "..."),

@@ -433,29 +433,6 @@ def backward_flops(
     return 13 * N * C * points + 3 * N * G
 
 
-def forward_excess(input: Tensor, num_groups: int) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    points = math.prod(input.shape[2:])
-    G = num_groups
-    N = input.shape[0]
-    C = input.shape[1]
-    S = C // num_groups
-    return 6147 * points * G * N * S
-
-
-def backward_excess(grad_output: Tensor, weight: Tensor | None) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    if weight is not None:
-        points = math.prod(grad_output.shape[2:])
-        C = grad_output.shape[1]
-        N = grad_output.shape[0]
-        return 95516 * points * C * N
-    points = math.prod(grad_output.shape[2:])
-    C = grad_output.shape[1]
-    N = grad_output.shape[0]
-    return 74898 * points * C * N
-
-
 OP = register(
     Definition(
         name="group_norm",
@@ -489,11 +466,8 @@ OP = register(
         autocast="float32",
         computed=(("input", "0 <= g*S + s < C", "input", 1),),
         unordered=("backward",),
-        faster_in_torch={"forward": "windows", "backward": "positions found by division"},
         flops=flops,
         backward_flops=backward_flops,
-        forward_excess=forward_excess,
-        backward_excess=backward_excess,
         sharding=(
             Sharding(
                 given=("weight", "bias"),

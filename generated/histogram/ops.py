@@ -81,12 +81,6 @@ def flops(input: Tensor) -> int:
     return input.shape[0]
 
 
-def forward_excess(input: Tensor) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    N = input.shape[0]
-    return 2486 * N
-
-
 OP = register(
     Definition(
         name="histogram",
@@ -112,9 +106,7 @@ OP = register(
         second_returns=("grad_output",),
         backward_tangent=histogram_backward_tangent,
         unordered=("forward",),
-        faster_in_torch={"forward": "a scatter"},
         flops=flops,
-        forward_excess=forward_excess,
         sharding=(
             Sharding(
                 given=("weight",),

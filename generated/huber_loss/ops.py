@@ -178,14 +178,6 @@ def backward_flops(grad_output: Tensor, input: Tensor, target: Tensor, error: Te
     return 4 * points
 
 
-def forward_excess(input: Tensor, target: Tensor, reduction: str) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    if reduction != "none":
-        points = max(math.prod(input.shape), math.prod(target.shape))
-        return 10789 * points
-    return 0
-
-
 OP = register(
     Definition(
         name="huber_loss",
@@ -216,10 +208,8 @@ OP = register(
         through_sums=function.huber_loss_through_sums,
         summed=("input", "target"),
         autocast="float32",
-        faster_in_torch={"forward": "a choice folded in stages"},
         flops=flops,
         backward_flops=backward_flops,
-        forward_excess=forward_excess,
         sharding=(
             Sharding(
                 chosen=(("reduction", "sum"),),

@@ -185,28 +185,6 @@ def backward_flops(
     return E * D
 
 
-def forward_excess(input: Tensor, source: Tensor, edge_weight: Tensor | None) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    if edge_weight is not None:
-        D = input.shape[1]
-        E = source.shape[0]
-        return 1207 * D * E
-    D = input.shape[1]
-    E = source.shape[0]
-    return 1353 * D * E
-
-
-def backward_excess(grad_output: Tensor, source: Tensor, edge_weight: Tensor | None) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    if edge_weight is not None:
-        D = grad_output.shape[1]
-        E = source.shape[0]
-        return 6437 * D * E
-    D = grad_output.shape[1]
-    E = source.shape[0]
-    return 1353 * D * E
-
-
 OP = register(
     Definition(
         name="message_passing",
@@ -235,11 +213,8 @@ OP = register(
         backward_tangent=message_passing_backward_tangent,
         positions=(("target", "input", 0, "V"), ("source", "input", 0, "V")),
         unordered=("forward", "backward"),
-        faster_in_torch={"forward": "a scatter", "backward": "a gather"},
         flops=flops,
         backward_flops=backward_flops,
-        forward_excess=forward_excess,
-        backward_excess=backward_excess,
         sharding=(
             Sharding(
                 layouts=("V D", "E", "E", "E", "V D"),

@@ -245,15 +245,6 @@ def backward_flops(grad_output: Tensor, input: Tensor, cos: Tensor, needs_input_
     return count
 
 
-def backward_excess(grad_output: Tensor, input: Tensor, cos: Tensor) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    points = math.prod(grad_output.shape[:-2])
-    D = input.shape[-1]
-    T = grad_output.shape[-2]
-    H = cos.shape[1]
-    return 2400 * points * D * T + 15762 * points * H * T
-
-
 OP = register(
     Definition(
         name="rope",
@@ -286,10 +277,8 @@ OP = register(
             ("input", "0 <= d - H < D", "input", -1),
             ("sin", "0 <= d - H < H", "cos", 1),
         ),
-        faster_in_torch={"backward": "sums across memory"},
         flops=flops,
         backward_flops=backward_flops,
-        backward_excess=backward_excess,
         sharding=(
             Sharding(
                 layouts=("... T D", "T H", "T H", "... T _"),

@@ -115,22 +115,6 @@ def backward_flops(grad_output: Tensor, num_segments: int) -> int:
     return 2 * S * points
 
 
-def forward_excess(input: Tensor, num_segments: int) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    points = math.prod(input.shape[1:])
-    S = num_segments
-    N = input.shape[0]
-    return 100 * points * S + 2396 * points * N
-
-
-def backward_excess(grad_output: Tensor, input: Tensor, num_segments: int) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    points = math.prod(grad_output.shape[1:])
-    S = num_segments
-    N = input.shape[0]
-    return 100 * points * S + 2396 * points * N
-
-
 OP = register(
     Definition(
         name="segment_mean",
@@ -159,11 +143,8 @@ OP = register(
         backward_tangent=segment_mean_backward_tangent,
         computed=(("segment", "0 <= segment[n] < S"),),
         unordered=("forward",),
-        faster_in_torch={"forward": "a gather", "backward": "a gather"},
         flops=flops,
         backward_flops=backward_flops,
-        forward_excess=forward_excess,
-        backward_excess=backward_excess,
         sharding=(
             Sharding(
                 layouts=("N ...", "N", "S ...", "S"),

@@ -152,13 +152,6 @@ def backward_flops(grad_output: Tensor) -> int:
     return 4 * E * points
 
 
-def forward_excess(input: Tensor) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    points = math.prod(input.shape[1:])
-    E = input.shape[0]
-    return 4799 * points * E
-
-
 OP = register(
     Definition(
         name="segment_softmax",
@@ -188,10 +181,8 @@ OP = register(
         autocast="float32",
         computed=(("segment", "0 <= segment[e] < S"),),
         unordered=("forward", "backward"),
-        faster_in_torch={"forward": "a gather"},
         flops=flops,
         backward_flops=backward_flops,
-        forward_excess=forward_excess,
         sharding=(
             Sharding(
                 layouts=("E ...", "E", "E ..."),

@@ -102,13 +102,6 @@ def flops(input: Tensor) -> int:
     return points * N
 
 
-def backward_excess(grad_output: Tensor, input: Tensor) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    points = math.prod(grad_output.shape[1:])
-    N = input.shape[0]
-    return 2396 * points * N
-
-
 OP = register(
     Definition(
         name="segment_sum",
@@ -136,9 +129,7 @@ OP = register(
         backward_tangent=segment_sum_backward_tangent,
         computed=(("output", "0 <= segment[n] < S"),),
         unordered=("forward",),
-        faster_in_torch={"backward": "a gather"},
         flops=flops,
-        backward_excess=backward_excess,
         sharding=(
             Sharding(
                 layouts=("N ...", "N", "S ..."),

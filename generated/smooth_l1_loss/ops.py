@@ -198,14 +198,6 @@ def backward_flops(
     return count
 
 
-def forward_excess(input: Tensor, target: Tensor, reduction: str) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    if reduction != "none":
-        points = max(math.prod(input.shape), math.prod(target.shape))
-        return 11608 * points
-    return 0
-
-
 OP = register(
     Definition(
         name="smooth_l1_loss",
@@ -236,10 +228,8 @@ OP = register(
         through_sums=function.smooth_l1_loss_through_sums,
         summed=("input", "target"),
         autocast="float32",
-        faster_in_torch={"forward": "a choice folded in stages"},
         flops=flops,
         backward_flops=backward_flops,
-        forward_excess=forward_excess,
         sharding=(
             Sharding(
                 chosen=(("reduction", "sum"),),

@@ -578,16 +578,10 @@ def backward_flops(grad_output: Tensor, needs_input_grad: Sequence[bool]) -> int
     return count
 
 
-def forward_excess(rotation: Tensor, point: Tensor) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    points = max(math.prod(rotation.shape[:-1]), math.prod(point.shape[:-1]))
-    return 328098 * points
-
-
 def backward_excess(grad_output: Tensor) -> int:
     """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
     points = math.prod(grad_output.shape[:-1])
-    return 726516 * points
+    return 461475 * points
 
 
 OP = register(
@@ -613,10 +607,9 @@ OP = register(
         second_mask=("grad_output", "rotation", "point"),
         backward_tangent=so3_exp_act_backward_tangent,
         autocast="float32",
-        faster_in_torch={"forward": "positions found by division", "backward": "positions found by division"},
+        faster_in_torch={"backward": "mod is computed one element at a time"},
         flops=flops,
         backward_flops=backward_flops,
-        forward_excess=forward_excess,
         backward_excess=backward_excess,
         sharding=(
             Sharding(

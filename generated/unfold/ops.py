@@ -153,34 +153,6 @@ def backward_flops(
     return N * D * L
 
 
-def forward_excess(input: Tensor, kernel_size: int, dilation: int, padding: int, stride: int) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    C = input.shape[1]
-    D = C * kernel_size * kernel_size
-    H = input.shape[2]
-    P = (H + 2 * padding - (dilation * (kernel_size - 1)) - 1) // stride + 1
-    W = input.shape[3]
-    Q = (W + 2 * padding - (dilation * (kernel_size - 1)) - 1) // stride + 1
-    L = P * Q
-    N = input.shape[0]
-    return 9650 * D * L * N
-
-
-def backward_excess(
-    grad_output: Tensor, input: Tensor, kernel_size: int, dilation: int, padding: int, stride: int
-) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    C = input.shape[1]
-    D = C * kernel_size * kernel_size
-    H = input.shape[2]
-    P = (H + 2 * padding - (dilation * (kernel_size - 1)) - 1) // stride + 1
-    W = input.shape[3]
-    Q = (W + 2 * padding - (dilation * (kernel_size - 1)) - 1) // stride + 1
-    L = P * Q
-    N = grad_output.shape[0]
-    return 9740 * D * L * N
-
-
 OP = register(
     Definition(
         name="unfold",
@@ -208,10 +180,7 @@ OP = register(
         second_mask=("grad_output", "input"),
         backward_tangent=unfold_backward_tangent,
         unordered=("backward",),
-        faster_in_torch={"forward": "positions found by division", "backward": "a scatter"},
         backward_flops=backward_flops,
-        forward_excess=forward_excess,
-        backward_excess=backward_excess,
         sharding=(
             Sharding(
                 layouts=("N C H W", "N D L"),

@@ -26,6 +26,7 @@ _COMMANDS = {
     "explain": "explain a diagnostic code, or list all of them",
     "lint": "look for mistakes in specs without writing anything",
     "new": "write a first spec of a new operator",
+    "package": "make a wheel of generated operators, with libraries for all machines",
     "schema": "print the JSON Schema of specs, for editors",
     "show": "print a stage of the way from a spec to code",
     "test": "run the tests of generated operators",

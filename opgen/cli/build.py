@@ -49,7 +49,7 @@ def command(
     if diff and form != "text":
         raise click.UsageError("--diff and --format both write to stdout")
     progress, patience = Progress(), Patience()
-    chosen = paths or (default_specs("build"),)
+    chosen = paths or default_specs("build")
     try:
         result = build(
             chosen,

@@ -24,7 +24,7 @@ from opgen.project import catalogue
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if the page is not what the specs give.")
 def command(paths: tuple[Path, ...], out: Path, check: bool) -> None:
     """Describe the operators of spec files, or of all specs in folders (default: the folder specs)."""
-    result = catalogue(paths or (default_specs("catalogue"),), out, check=check)
+    result = catalogue(paths or default_specs("catalogue"), out, check=check)
     show_diagnostics(result.diagnostics)
     if result.failed:
         raise click.exceptions.Exit(verdict(result.diagnostics))

@@ -9,8 +9,7 @@ import click
 
 from opgen.cli import FINDINGS
 from opgen.cli.console import Progress, put, say, show_diagnostics, verdict
-from opgen.cli.options import generated_ops, out_option
-from opgen.diagnostics.crash import crash
+from opgen.cli.options import generated_ops, jobs_option, out_option
 from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.diagnostics.suggest import counted
 from opgen.write.paths import command as command_line
@@ -19,7 +18,7 @@ from opgen.write.paths import command as command_line
 @click.command()
 @click.argument("ops", nargs=-1, metavar="[OP]...")
 @out_option
-@click.option("-j", "--jobs", type=click.IntRange(min=1), help="How many compilers run at a time.")
+@jobs_option
 @click.option(
     "--cuda-check",
     is_flag=True,
@@ -31,10 +30,10 @@ def command(ops: tuple[str, ...], out: Path, jobs: int | None, cuda_check: bool)
     if cuda_check:
         _check_cuda(out, names, jobs)
     else:
-        _compile(out, names if ops else _with_kernels(out, names), ops, jobs)
+        _compile(out, names if ops else with_kernels(out, names), ops, jobs)
 
 
-def _with_kernels(out: Path, names: list[str]) -> list[str]:
+def with_kernels(out: Path, names: list[str]) -> list[str]:
     """The operators that have kernels; a note for the others."""
     from opgen.toolchain.library import without_kernels
 
@@ -53,6 +52,7 @@ def _compile(out: Path, names: list[str], given: tuple[str, ...], jobs: int | No
     from opgen.toolchain.choice import by_itself
     from opgen.toolchain.compiler import NoCompilerError
     from opgen.toolchain.library import Status, compile_ops
+    from opgen.toolchain.refusal import refusal
 
     progress = Progress(len(names))
     try:
@@ -68,32 +68,13 @@ def _compile(out: Path, names: list[str], given: tuple[str, ...], jobs: int | No
         put(str(library))
     for outcome in (o for o in outcomes if o.error is None):
         say(f"{outcome.op}: auto runs {by_itself(out, outcome.op)}")
-    refused = [_refusal(o.op, o.error) for o in outcomes if o.error is not None]
+    refused = [refusal(o.op, o.error) for o in outcomes if o.error is not None]
     show_diagnostics(refused)
     counts = [f"{n} {s}" for s in Status if (n := sum(o.status is s for o in outcomes))]
     following = command_line("test", "--backend", "native", *given, out=out)
     say(f"{', '.join(counts) or 'nothing to compile'}{'' if refused or not outcomes else f'; next: {following}'}")
     if refused:
         raise click.exceptions.Exit(verdict(refused))
-
-
-def _refusal(op: str, error: Exception) -> Diagnostic:
-    """Why an operator was not compiled."""
-    from opgen.toolchain.library import CompileError, NoKernelsError
-
-    match error:
-        case NoKernelsError():
-            return Diagnostic("OPG401", str(error), None)
-        case OSError():
-            return Diagnostic("OPG506", f"{op} cannot be compiled: {error}", None)
-        case CompileError():
-            command, _, output = str(error).partition("\n")
-            notes = (f"the command was {command}", output.rstrip("\n"))
-            hints = ("opgen doctor shows which compilers there are",)
-            message, label = "the compiler refused generated code", "made from this" if error.place else ""
-            return Diagnostic("OPG602", message, error.place, label, notes=notes, hints=hints)
-        case _:
-            return crash(error, f"{op} could not be compiled")
 
 
 def _check_cuda(out: Path, names: list[str], jobs: int | None) -> None:

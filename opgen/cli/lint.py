@@ -19,7 +19,7 @@ def command(paths: tuple[Path, ...], form: str) -> None:
     """Look for mistakes, unused names and missing callables in spec files, or in folders of them (default: specs)."""
     from opgen.verify.callables import not_found
 
-    found = lint(paths or (default_specs("lint"),), not_found)
+    found = lint(paths or default_specs("lint"), not_found)
     show_diagnostics(found, form)
     if found:
         raise click.exceptions.Exit(verdict(found) or FINDINGS)

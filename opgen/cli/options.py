@@ -7,13 +7,22 @@ from pathlib import Path
 import click
 
 from opgen.write.paths import GENERATED, command
+from opgen.write.settings import settings_here
 
 out_option = click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
-    default=Path(GENERATED),
-    show_default=True,
+    default=lambda: settings_here().out or Path(GENERATED),
+    show_default=f"`out` below [tool.opgen] in pyproject.toml, else {GENERATED}",
     help="Folder of the generated operators.",
+)
+
+jobs_option = click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=lambda: settings_here().jobs,
+    help="How many compilers run at a time; default: `jobs` below [tool.opgen], else as many as there are cores.",
 )
 
 namespace_option = click.option(
@@ -33,12 +42,12 @@ format_option = click.option(
 )
 
 
-def default_specs(name: str) -> Path:
-    """The folder that is meant where a command is given no spec."""
-    folder = Path("specs")
-    if not folder.is_dir():
+def default_specs(name: str) -> tuple[Path, ...]:
+    """The specs that are meant where a command is given none: those of the project, or the folder specs."""
+    found = settings_here().specs or (Path("specs"),)
+    if found == (Path("specs"),) and not found[0].is_dir():
         raise click.UsageError(f"there is no folder specs here; name a spec: opgen {name} PATH")
-    return folder
+    return found
 
 
 def generated_ops(out: Path, wanted: tuple[str, ...]) -> list[str]:

@@ -9,18 +9,22 @@ points go one by one (`row`), and the lanes are runs along the loops inside.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
+from opgen.code.cpp_comb import Comb, combed
 from opgen.code.cpp_layout import block
+from opgen.code.cpp_lines import Lines
 from opgen.code.cpp_scope import Access
-from opgen.code.cpp_statements import Statements, fold_name, sums
+from opgen.code.cpp_statements import FOLDS, Statements, fold_name, sums
 from opgen.code.long_values import hoisted
 from opgen.code.native_scope import value_type
 from opgen.ir.program import Axis, Loop
-from opgen.ir.scalar import Batch, Index, Read, Scalar, walk
+from opgen.ir.scalar import Batch, Index, Read, Scalar, reads, walk
 from opgen.kernel.formal import Formal
 from opgen.kernel.lanes import lanes
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile
 from opgen.kernel.walk import chain, inside, parts, values, waits
+from opgen.kernel.wanted import is_constant
 from opgen.plan.model import Let
 
 _OUTER = (Role.PARALLEL, Role.LANES)
@@ -34,6 +38,19 @@ def kernel_lines(formal: Formal) -> list[str]:
     return [*lines, *_PartCode(formal, last).lines(), "return rt::status(host);"]
 
 
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What stands around the lanes of a run: plain reads and sinks, what is read `ahead`, what comes `behind`.
+
+    `comb` tells which lanes there are, where these are not all.
+    """
+
+    plain: list[str]
+    ahead: list[str]
+    behind: list[str]
+    comb: str
+
+
 class _PartCode(Statements):
     """Lays out one part of a kernel."""
 
@@ -44,7 +61,11 @@ class _PartCode(Statements):
         self.outer: tuple[Loop, ...] = outer
         self.loops: dict[tuple[Loop, ...], str] = {}  # inner loops, by name
         self.counts: list[str] = []  # of the inner loops, as they are run through
+        self.pieces: dict[str, Scalar] = {}  # by loops: what their runs do not go across
         self.outer_locals: set[str] = set()
+        self.combs: dict[Body, Comb] = {}  # by what runs at some of the lanes only
+        self.phase = ""  # the lane that such lanes start from
+        self.across = False  # whether the lanes are points of the outer loops
         self.looped = False  # whether runs of points go through loops, for which their locals are kept
 
     def lines(self) -> list[str]:
@@ -60,8 +81,11 @@ class _PartCode(Statements):
     def _declarations(self) -> list[str]:
         scope = self.scope
         loops = scope.loops("outer", self.outer, self.fixed)
+        if self.across and len(self.outer) > 1 and "outer" not in self.pieces:
+            loops.append("outer.arrange();")
         for inner, name in self.loops.items():
             loops += scope.loops(name, inner, self.fixed)
+        loops += [f"{name}.pieces({scope.print(size)});" for name, size in self.pieces.items()]
         tensors = list(scope.tensors())
         return [*scope.numbers.values(), *tensors, *loops]
 
@@ -77,6 +101,7 @@ class _PartCode(Statements):
         if Role.CHUNKS in inner:
             return self._points(within, "rt::origin")
         if lanes or Role.LANES not in inner:
+            self.across = True
             self.looped = bool(inner)
             where = "columns" if inner and self.scope.runs is None else "run"
             runs = block(
@@ -88,7 +113,7 @@ class _PartCode(Statements):
             runs = block(
                 "outer.runs<1>(begin, end, nullptr, [&](const auto& row) {", self._points(within, "row"), "});"
             )
-        head = f"rt::parallel(host, outer.count, {self._work()}, [&](int64_t begin, int64_t end) {{"
+        head = f"rt::parallel(host, outer.count, {self._work()}, [=, &host](int64_t begin, int64_t end) {{"
         return block(head, runs, "});")
 
     def _work(self) -> str:
@@ -144,7 +169,7 @@ class _PartCode(Statements):
         folds = [f"auto& {fold_name(a.name)} = part.{fold_name(a.name)};" for a in accs]
         run = [*self._run(loops, body, inner), *sums(accs, "ran(run.size)")]
         runs = block(f"{inner}.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {{", run, "});")
-        call = f"rt::chunked(host, {inner}.count, total, [&](int64_t begin, int64_t end, Part& part) {{"
+        call = f"rt::chunked(host, {inner}.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {{"
         return [*part, "Part total;", *block(call, [*folds, *runs], "});"), *self.fold_values(accs, "total.")]
 
     def _run(self, loops: tuple[Loop, ...], body: Body, inner: str) -> list[str]:
@@ -152,21 +177,23 @@ class _PartCode(Statements):
         saved = set(self.outer_locals)
         self.scope.stand(loops, "run")
         self.number(self.outer, "outer", "row", lane=False)
-        self.number(loops, inner, "run", lane=True)
-        sources = self._sources(body, "run", "run")
+        moving = self.number(loops, inner, "run", lane=True)
+        around = self._sources(body, "run", inner, moving)
         lines = [line for n in body for line in self.statement(n, "lane")]
         self.outer_locals = saved
         i = " i" if self._by_lane(body) else ""
         if any(isinstance(n, Join) for n in body):
             head = f"rt::lanes<rt::lane_count>(run.size, [&](int64_t{i}, int lane) {{"
         else:
-            head = f"rt::each(run.size, [&](int64_t{i}) {{"
-        return [*sources, *block(head, lines, "});")]
+            head = f"rt::each{self._in_order(body)}(run.size, [&](int64_t{i}) {{"
+        return [*around.plain, *around.ahead, *block(head, lines, "});"), *around.behind]
 
     # --- runs of points side by side ---------------------------------------------------------------------------------
 
     def _columns(self, body: Body, where: str) -> list[str]:
         """Lane by lane, with inner loops one place after the other."""
+        if self.outer and isinstance(self.outer[-1], Axis) and self.outer[-1].name in self.fixed:
+            body, self.combs = combed(body, self.outer[-1].name)
         lines: list[str] = []
         group: list[Node] = []
         accs: list[Acc] = []
@@ -191,12 +218,17 @@ class _PartCode(Statements):
             return []
         scope = self.scope
         scope.stand(self.outer, where)
-        self.number(self.outer, "outer", where, lane=True)
-        sources = self._sources(group, where, where)
+        moving = self.number(self.outer, "outer", where, lane=True)
+        sparse = self.combs.get(group)
+        around = self._sources(group, where, "outer", moving, sparse)
+        if sparse is not None:
+            return self._in_phases(group, sparse, around, where)
         kept: list[str] = []
         lines: list[str] = []
         for node in group:
-            if isinstance(node, Let) and self.looped:
+            if isinstance(node, Let) and self.looped and is_constant(node.value):
+                kept += self.let(node)
+            elif isinstance(node, Let) and self.looped:
                 name = scope.fresh(node.name)
                 kept.append(f"{value_type(node.kind)} {name}[rt::block];")
                 parts, value = hoisted(scope, node.value, len(f"{name}[i] = ;"))
@@ -204,7 +236,18 @@ class _PartCode(Statements):
                 self.keep(node, f"{name}[i]")
             else:
                 lines += self.statement(node, "i")
-        return [*sources, *kept, *block(f"rt::each({where}.size, [&](int64_t i) {{", lines, "});")]
+        each = block(f"rt::each({where}.size, [&](int64_t i) {{", lines, "});") if lines else []
+        return [*around.plain, *around.ahead, *kept, *each, *around.behind]
+
+    def _in_phases(self, group: Body, sparse: Comb, around: _Around, where: str) -> list[str]:
+        """Zeros, then what stands at every n-th lane from each of the first n on."""
+        size, divisor = f"{where}.size", self.scope.print(sparse.divisor)
+        zeros = [f"{self.written(n).name}.set(i, 0);" for n in group if isinstance(n, Store)]
+        lines = [line for n in group for line in self.statement(n, "i")]
+        each = block(f"rt::each({around.comb}, [&](int64_t i) {{", lines, "});")
+        head = f"for (int64_t {self.phase} = 0; {self.phase} < {size} && {self.phase} < {divisor}; ++{self.phase}) {{"
+        phases = block(head, [*around.ahead, *each])
+        return [*around.plain, *block(f"rt::each({size}, [&](int64_t i) {{", zeros, "});"), *phases]
 
     def _column(self, loop: For, accs: list[Acc]) -> list[str]:
         scope = self.scope
@@ -213,20 +256,27 @@ class _PartCode(Statements):
         scope.stand(self.outer, "point", "columns")
         saved = set(self.outer_locals)
         folds = [f"{self.fold_type(a, body, 'rt::block')} {fold_name(a.name)};" for a in accs]
-        self.number(self.outer, "outer", "columns", lane=True)
+        moving = self.number(self.outer, "outer", "columns", lane=True)
         self.number(loops, inner, "point", lane=False)
-        sources = self._sources(body, "point", "columns")
+        sparse = self.combs.get((loop,))
+        around = self._sources(body, "point", "outer", moving, sparse)
         lines = [line for n in body for line in self.statement(n, "i")]
         self.outer_locals = saved
-        in_order = "_in_order" if any(isinstance(n, Atomic) for n in inside(body)) else ""
         i = " i" if self._by_lane(body) or accs else ""
-        each = block(f"rt::each{in_order}(columns.size, [&](int64_t{i}) {{", lines, "});")
-        point = " point" if self._by_point(body, loops) else ""
+        where = around.comb or "columns.size"
+        each = block(f"rt::each{self._in_order(body)}({where}, [&](int64_t{i}) {{", lines, "});")
+        point = " point" if sparse is not None or self._by_point(body, loops) else ""
         head = f"{inner}.runs<1>(0, {inner}.count, columns.at, [&](const auto&{point}) {{"
-        runs = block(head, [*sources, *each, *sums(accs, "ran(columns.size)")], "});")
+        run = [*around.plain, *around.ahead, *each, *sums(accs, "ran(columns.size)"), *around.behind]
+        runs = block(head, run, "});")
         for a in accs:
             self.keep(a, f"{fold_name(a.name)}[i]")
         return [*folds, *runs, *sums(accs, "finish()")]
+
+    def _in_order(self, body: Body) -> str:
+        """Lanes keep their order where they add to shared places one by one."""
+        now = tuple(n for n in body if n not in self.added)
+        return "_in_order" if any(isinstance(n, Atomic) for n in inside(now)) else ""
 
     def _places(self, loop: For, where: str) -> list[str]:
         """A loop that goes on from what it stored: at each of its places, everything lane by lane."""
@@ -242,7 +292,7 @@ class _PartCode(Statements):
 
     def _by_lane(self, body: Body) -> bool:
         """Whether what runs lane by lane asks which lane it is."""
-        if any(isinstance(n, Store) for n in body):
+        if any(isinstance(n, Store) for n in body) or self.added:
             return True
         moving = {a.name for a in self.scope.lanes if isinstance(a, Axis)} & self.fixed
         targets = (self.written(n) for n in inside(body) if isinstance(n, Atomic))
@@ -255,7 +305,10 @@ class _PartCode(Statements):
 
     def _moves(self, r: Read) -> bool:
         access = self.scope.find(r.tensor, r.at)
-        return access is not None and access.moves_with(self.scope.lanes)
+        if access is None:
+            return False
+        ahead = self.scope.lines.get((access.number, r.fill))
+        return access.moves_with(self.scope.lanes) if ahead is None else ahead[1]
 
     def _by_point(self, body: Body, loops: Iterable[Loop]) -> bool:
         """Whether what runs at a place asks where that is."""
@@ -270,14 +323,52 @@ class _PartCode(Statements):
 
     # --- what a run reads and writes ---------------------------------------------------------------------------------
 
-    def _sources(self, body: Body, at: str, step: str) -> list[str]:
-        """Runs of everything a body reads and writes; what does not move along the run is one number."""
-        scope, accesses = self.scope, self._accesses(values(body))
+    def _sources(self, body: Body, at: str, loops: str, moving: dict[str, int], sparse: Comb | None = None) -> _Around:
+        """Runs of everything a body reads and writes; what does not move is one number."""
+        scope, accesses, step = self.scope, self._accesses(values(body)), self.scope.stepper
         lines = self._values_at(accesses, at)
         for a in accesses:
             if a.plain and a.moves_with(scope.lanes) and a.name:
                 lines.append(self._run_of("Source", a, at, step))
-        return lines + [self._run_of("Sink", self.written(s), at, step) for s in body if isinstance(s, Store)]
+        lines += [self._run_of("Sink", self.written(s), at, step) for s in body if isinstance(s, Store)]
+        own = {n.name for n in body if isinstance(n, Let)}
+        last = bool(scope.lanes) and isinstance(scope.lanes[-1], Axis) and scope.lanes[-1].name in moving
+        ahead = Lines(scope, body, at, step, loops, moving, last, frozenset(self.arrays), frozenset(own), self.pieces)
+        if sparse is not None:
+            self._teeth(sparse, ahead)
+        for e in values(body):
+            for r in reads(e):
+                if r.tensor not in self.bound:
+                    ahead.read(r)
+        behind: list[str] = []
+        self.added.clear()
+        for n in body:
+            atomic, condition = (n.body[0], n.condition) if isinstance(n, If) and len(n.body) == 1 else (n, None)
+            if isinstance(atomic, Atomic):
+                found = ahead.add(atomic, condition, FOLDS[atomic.op])
+                if found is not None:
+                    ahead.out.append(found[0])
+                    behind.append(found[1])
+                    self.added.add(n)
+        return _Around(lines, ahead.out, behind, ahead.comb)
+
+    def _teeth(self, sparse: Comb, ahead: Lines) -> None:
+        """Declare the lanes that a body runs along where these are not all."""
+        scope = self.scope
+        ahead.comb, size, divisor = scope.fresh("comb"), f"{scope.stepper}.size", scope.print(sparse.divisor)
+        if sparse.start is None:
+            self.phase = scope.fresh("phase")
+            ahead.out.append(f"rt::Comb {ahead.comb}({size}, {divisor}, {self.phase});")
+        else:
+            multiple = ahead.function(sparse.start, "multiple")
+            ahead.out.append(f"auto {ahead.comb} = rt::Comb::multiples({size}, {divisor}, {multiple});")
+        for condition in sparse.uniform:
+            ahead.out.append(f"{ahead.comb}.only({self.condition(condition)});")
+        for name, pairs in (("clip", sparse.clips), ("below", sparse.below)):
+            for position, limit in pairs:
+                at = ahead.function(position, "place")
+                ahead.out.append(f"{ahead.comb}.{name}({scope.print(limit)}, {at});")
+        ahead.out.append(f"if ({ahead.comb}.count == 0) {'continue' if sparse.start is None else 'return'};")
 
     def _values_at(self, accesses: Iterable[Access], where: str) -> list[str]:
         """Plain accesses that have one value at this place, as constants; each once. One point reads directly."""

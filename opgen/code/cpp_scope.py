@@ -67,6 +67,8 @@ class CpuScope:
     current: str = "run"  # where the accesses stand now
     stepper: str = "run"  # what knows how far they move per lane
     lanes: tuple[Loop, ...] = ()  # loops of the run
+    lines: dict[tuple[int, Scalar | None], tuple[str, bool]] = field(default_factory=dict)  # by access and fill: what
+    # was read ahead of the lanes, and whether it has a value for each of them
     runs: tuple[Loop, ...] | None = None  # the loops that `Loops` go through, where these are not all
     fresh_names: Names = field(default_factory=lambda: Names(CPU_KERNELS))
 
@@ -84,6 +86,7 @@ class CpuScope:
     def stand(self, lanes: tuple[Loop, ...], current: str, stepper: str = "") -> None:
         """Say where the code that is printed next runs."""
         self.lanes, self.current, self.stepper = lanes, current, stepper or current
+        self.lines.clear()
 
     def tensor(self, buffer: str) -> str:
         """The C++ name of a buffer."""
@@ -122,6 +125,11 @@ class CpuScope:
     def doubtful(self, buffer: str, k: int, p: Position) -> bool:
         """Whether a position may leave its tensor, as far as anybody knows before the run."""
         return (buffer, k, p) in self.formal.unsure
+
+    def settled(self, r: Read) -> bool:
+        """Whether a read does no harm where nobody wants it."""
+        access = self.find(r.tensor, r.at) if r.at else None
+        return self.formal.plain(r) or (access is not None and (access.number, r.fill) in self.lines)
 
     # --- leaves ------------------------------------------------------------------------------------------------------
 
@@ -170,6 +178,9 @@ class CpuScope:
         access = self.find(r.tensor, r.at)
         assert access is not None, f"{self.formal.kernel.name}: {r} was not collected"
         kind = self.formal.slots[r.tensor].kind
+        ahead = self.lines.get((access.number, r.fill))
+        if ahead is not None:
+            return Text(f"{ahead[0]}[i]" if ahead[1] else ahead[0], _ATOM, kind)
         if access.plain and r.fill is None and not self.lanes:
             return Text(f"rt::load({self.tensor(r.tensor)}, {self.current}.at[{access.number}])", _ATOM, kind)
         if access.plain and r.fill is None:

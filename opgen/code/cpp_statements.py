@@ -18,7 +18,7 @@ from opgen.kernel.model import PLACES, Acc, Atomic, Body, For, If, Join, Node, R
 from opgen.kernel.walk import bound, chain
 from opgen.plan.model import Let
 
-_FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min", "any": "Any", "all": "All"}
+FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min", "any": "Any", "all": "All"}
 _BEST = {"argmax": "rt::Best<true>", "argmin": "rt::Best<false>"}
 
 
@@ -35,6 +35,7 @@ class Statements:
             self.fixed |= {a.name for a in runs if isinstance(a, Axis)}
         self.bound = bound(part)
         self.arrays: set[str] = set()  # locals that have a value for every lane
+        self.added: set[Node] = set()  # what adds to shared places when a run has all its values
 
     def keep(self, x: Let | Acc | Tile, text: str) -> None:
         """A local that has a value for every lane."""
@@ -46,13 +47,17 @@ class Statements:
         assert access is not None
         return access
 
-    def number(self, loops: tuple[Loop, ...], name: str, where: str, *, lane: bool) -> None:
-        """How the indices that are used as numbers are spelled."""
-        number = 0
-        for a in loops:
-            if isinstance(a, Axis) and a.name in self.fixed:
-                self.scope.indices[a.name] = f"{name}.index({where}, {number}, {'i' if lane else '0'})"
-                number += 1
+    def number(self, loops: tuple[Loop, ...], name: str, where: str, *, lane: bool) -> dict[str, int]:
+        """How the indices that are used as numbers are spelled; which of them may move from lane to lane.
+
+        A last loop whose index is used is never merged with others: then no other moves.
+        """
+        numbered = [a for a in loops if isinstance(a, Axis) and a.name in self.fixed]
+        moving = numbered[-1:] if numbered and numbered[-1] is loops[-1] else numbered
+        for number, a in enumerate(numbered):
+            i = "i" if lane and a in moving else "0"
+            self.scope.indices[a.name] = f"{name}.index({where}, {number}, {i})"
+        return {a.name: numbered.index(a) for a in moving} if lane else {}
 
     def statement(self, node: Node, lane: str) -> list[str]:
         """A node at one lane; `lane` is where an accumulator takes its values."""
@@ -64,15 +69,23 @@ class Statements:
             case Store() if node.slot in self.bound or self.scope.runs is not None:
                 return self._put(node)
             case Store():
-                head = f"{self.written(node).name}.set(i, "
-                parts, value = hoisted(self.scope, node.value, len(f"{head});"))
-                return [*parts, f"{head}{value.text});"]
+                return self._later(node)
+            case Atomic() if node in self.added:
+                return self._later(node)
             case Atomic():
                 return self._combine(node)
+            case If(_, (Atomic() as atomic,)) if node in self.added:
+                return self._later(atomic)
             case If(condition, body):
                 return self._guarded(condition, body, lane)
             case _:
                 raise AssertionError(f"{node} stands where only values are computed")
+
+    def _later(self, s: Store | Atomic) -> list[str]:
+        """A value of a run, which goes to its place when all of them are there."""
+        head = f"{self.written(s).name}.set(i, "
+        parts, value = hoisted(self.scope, s.value, len(f"{head});"))
+        return [*parts, f"{head}{value.text});"]
 
     def let(self, let: Let) -> list[str]:
         head = f"const {value_type(let.kind)} {let.name} = "
@@ -134,11 +147,11 @@ class Statements:
 
     def _guarded(self, condition: Scalar, body: Body, lane: str) -> list[str]:
         """What happens under a condition."""
-        texts = map(self._condition, conjuncts(condition))
+        texts = map(self.condition, conjuncts(condition))
         lines = [line for n in body for line in self.statement(n, lane)]
         return block(f"if ({' && '.join(texts)}) {{", lines)
 
-    def _condition(self, e: Scalar) -> str:
+    def condition(self, e: Scalar) -> str:
         pair = ranged(e)
         return self.scope.print(e) if pair is None else f"rt::within({', '.join(map(self.scope.print, pair))})"
 
@@ -150,7 +163,7 @@ class Statements:
         unsure = [(k, q) for k, q in enumerate(a.at) if not isinstance(q, Batch) and scope.doubtful(a.slot, k, q)]
         guards = [scope.guard(a.slot, k, q, reports=True) for k, q in unsure]
         lines = [f"if (!{' || !'.join(guards)}) return;"] if guards else []
-        head = f"rt::accumulate<rt::{_FOLDS[a.op]}>({scope.tensor(a.slot)}, {offset}, "
+        head = f"rt::accumulate<rt::{FOLDS[a.op]}>({scope.tensor(a.slot)}, {offset}, "
         parts, value = hoisted(scope, a.value, len(f"{head});"))
         return [*lines, *parts, f"{head}{value.text});"]
 
@@ -161,7 +174,7 @@ class Statements:
         if a.op in PLACES:
             (value,) = (n.value for n in body if isinstance(n, Join) and n.acc == a.name)
             return f"rt::Arg<{_BEST[a.op]}, {value_type(self._kind(value))}{more}>"
-        return f"rt::Fold<rt::{_FOLDS[a.op]}, {value_type(a.kind)}{more}>"
+        return f"rt::Fold<rt::{FOLDS[a.op]}, {value_type(a.kind)}{more}>"
 
     def _kind(self, e: Scalar) -> Kind:
         """The kind of a value that is compared; its text is thrown away."""

@@ -141,7 +141,7 @@ class _Code:
         runs = block("outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {", rows, "});")
         made = [t.declared for t in scope.tiles.values()]
         made += [f"rt::Sums<opmath_t> {self.sums[w.buffer]}({self._room(w)});" for w in sums_of(step)]
-        head = f"rt::parallel(host, outer.count, {length}, [&](int64_t begin, int64_t end) {{"
+        head = f"rt::parallel(host, outer.count, {length}, [=, &host](int64_t begin, int64_t end) {{"
         whole = block(head, [*made, *runs], "});")
         return [*self._declarations(step.outer), *whole, "return rt::status(host);"]
 

@@ -91,6 +91,10 @@ class Scope:
         """Whether a position may leave its tensor, as far as anybody knows before the run."""
         return (buffer, k, p) in self.formal.unsure
 
+    def settled(self, r: Read) -> bool:
+        """Whether a read does no harm where nobody wants it."""
+        return self.formal.plain(r)
+
     def _position(self, p: Position, buffer: str, axis: int, checked: bool) -> str:
         if isinstance(p, Batch):
             return "place"

@@ -14,7 +14,7 @@ from opgen.code.native_scope import value_type
 from opgen.code.printer import Printer, Text
 from opgen.code.wide import is_wide, pieces
 from opgen.ir.program import Kind
-from opgen.ir.scalar import Apply, Batch, Index, Position, Read, Scalar, children, rebuild
+from opgen.ir.scalar import Apply, Read, Scalar, children, rebuild
 
 ROOM = 106  # of a line of 120, without the deepest indentation
 _WORTH = 12  # an expression shorter than this gets no line of its own
@@ -30,7 +30,7 @@ class Scope(Protocol):
 
     def fresh(self, wish: str) -> str: ...
 
-    def doubtful(self, buffer: str, axis: int, p: Position) -> bool: ...
+    def settled(self, r: Read) -> bool: ...
 
 
 def hoisted(scope: Scope, value: Scalar, around: int) -> tuple[list[str], Text]:
@@ -159,7 +159,7 @@ class _Cut:
         """Does an expression read what can leave its range?"""
         found = self.risky.get(e)
         if found is None:
-            own = isinstance(e, Read) and not _plain(self.scope, e)
+            own = isinstance(e, Read) and not self.scope.settled(e)
             found = self.risky[e] = own or any(map(self.is_risky, children(e)))
         return found
 
@@ -190,11 +190,3 @@ def _longest(printer: Printer, parts: Iterable[Scalar], room: int) -> Scalar | N
         if length < size <= room:
             best, length = e, size
     return best
-
-
-def _plain(scope: Scope, read: Read) -> bool:
-    """An access that cannot leave the range."""
-    return read.fill is None and all(
-        isinstance(p, Batch) or (isinstance(p, Index) and not scope.doubtful(read.tensor, k, p))
-        for k, p in enumerate(read.at)
-    )

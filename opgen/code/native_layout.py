@@ -42,7 +42,12 @@ def _collapsed(lines: Sequence[str]) -> list[str]:
 
 def _joined(head: str, body: str, tail: str) -> str | None:
     indent = len(head) - len(head.lstrip())
-    if not head.endswith("{") or tail not in (" " * indent + "}", " " * indent + "});") or _BLOCK.match(head):
+    if (
+        not head.endswith("{")
+        or tail.strip() not in ("}", "};", "});")
+        or tail != " " * indent + tail.strip()
+        or _BLOCK.match(head)
+    ):
         return None
     if not body.endswith((";", "}")) or _BLOCK.match(body) or body.strip() in ("}", "};") or "= {" in head:
         return None

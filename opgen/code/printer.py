@@ -99,6 +99,8 @@ class Printer:
         return found
 
     def _text(self, e: Scalar) -> Text:
+        if isinstance(e, Apply):  # most are
+            return self._apply(e.fn, e.args)
         match e:
             case Lit(value) if is_beyond(value):
                 return self.text(INF if value > 0 else NEG_INF)
@@ -110,8 +112,6 @@ class Printer:
                 return self.leaf(e)
             case Cast(arg, like):
                 return self.cast(self.text(arg), like)
-            case Apply(fn, args):
-                return self._apply(fn, args)
             case _:
                 assert_never(e)
 

@@ -148,9 +148,9 @@ def rebuild(e: Scalar, f: Callable[[Scalar], Scalar]) -> Scalar:
     if isinstance(e, Apply):
         new = tuple([f(a) for a in e.args])
         return e if all(map(is_, new, e.args)) else Apply(e.fn, new)
-    if isinstance(e, _LEAVES):
-        return e
     if isinstance(e, Read):
+        if not e.at and e.fill is None:
+            return e
         at = tuple(p if isinstance(p, Batch) else f(p) for p in e.at)
         fill = None if e.fill is None else f(e.fill)
         return e if fill is e.fill and all(map(is_, at, e.at)) else Read(e.tensor, at, fill)
@@ -200,7 +200,7 @@ def walk(e: Scalar) -> Iterator[Scalar]:
         yield node
         if isinstance(node, Apply):
             stack.extend(node.args[::-1])
-        elif isinstance(node, Read | Cast):
+        elif not isinstance(node, _LEAVES):
             stack.extend(children(node)[::-1])
 
 

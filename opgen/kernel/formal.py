@@ -46,6 +46,11 @@ class Formal:
         """Where a tensor stands among the arguments."""
         return list(self.slots).index(slot)
 
+    def plain(self, r: Read) -> bool:
+        """Whether an access is where loops are, or at the start, and cannot leave its slot."""
+        unsure = ((r.tensor, k, p) in self.unsure for k, p in enumerate(r.at) if isinstance(p, Index))
+        return r.fill is None and all(isinstance(p, Batch | Index) for p in r.at) and not any(unsure)
+
     def kind(self, number: Scalar) -> Kind:
         """What a number is: all but float params are integers."""
         return Kind.FLOAT if number in self.reals else Kind.BOOL if number in self.bools else Kind.INT

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeGuard
 
-from opgen.ir.program import Loop
-from opgen.ir.scalar import ONE, Batch, Dim, call
+from opgen.ir.program import Axis, Loop
+from opgen.ir.scalar import ONE, Batch, Dim, Index, Lit, call, reads
 from opgen.kernel.model import Atomic, Body, For, If, Kernel, Node, Role
-from opgen.kernel.walk import inside
+from opgen.kernel.walk import chain, inside, loops_of, moving, straight, values
 from opgen.plan.model import Nest, Schedule, Step
 
+_SHORT = 16  # points that are too few for lanes
 Roles = Callable[[Role], Role]  # the role of a loop, from what it was lowered as
 
 
@@ -24,8 +26,9 @@ def lanes(k: Kernel, schedule: Schedule) -> Kernel:
         one = call("eq", Dim("..."), ONE)
         return replace(k, body=(If(one, _body(k.body, _along_rows), _body(k.body, _across)),))
     k = parallel_first(k)
+    k = replace(k, body=tuple(map(_long_last, k.body)))
     roles = {Schedule.ROW: _along_rows, Schedule.WHOLE: _in_chunks}.get(schedule, _across)
-    return replace(k, body=_body(k.body, roles))
+    return replace(k, body=tuple(_node(n, _along_rows if _adds_along(n) else roles) for n in k.body))
 
 
 def parallel_first(k: Kernel) -> Kernel:
@@ -45,6 +48,38 @@ def _parallel_first(node: Node) -> Node:
     for a in reversed([*shared, *(a for a in loops if a.role is not Role.PARALLEL)]):
         body = (replace(a, body=body),)
     return body[0]
+
+
+def _long_last(node: Node) -> Node:
+    """Outer loops with a short one that would be the lanes as the first of them, but where all accesses move with it.
+
+    Those that do are merged with the loops before it, into one that is long.
+    """
+    outer, body = chain((node,), (Role.PARALLEL,))
+    short = [a for a in outer if _is_short(a)]
+    if not short or outer[-1] is not short[-1] or len(short) == len(outer):
+        return node
+    here = Index(short[-1].name)
+    if all(here in r.at for group in straight(body) for e in values(group) for r in reads(e) if r.at):
+        return node
+    for a in reversed([*short, *(a for a in outer if a not in short)]):
+        body = (For(a, body, Role.PARALLEL),)
+    return body[0]
+
+
+def _is_short(a: Loop) -> TypeGuard[Axis]:
+    return isinstance(a, Axis) and isinstance(a.extent, Lit) and a.extent.value < _SHORT
+
+
+def _adds_along(node: Node) -> bool:
+    """Whether what adds to shared places moves along memory in a loop that keeps its order."""
+    loops = loops_of((node,))
+    atomics = [n for n in inside((node,)) if isinstance(n, Atomic)]
+    own = {a for n in inside((node,)) if isinstance(n, For) and n.role is Role.SERIAL for a in (n.loop,)}
+    accesses = [at for n in atomics for at in (n.at, *(r.at for e in values((n,)) for r in reads(e)))]
+    most = max((len(moving(at, loops)) for at in accesses), default=0)
+    last = [moving(at[-1:], loops) for at in accesses if len(moving(at, loops)) == most]
+    return sum(a <= own for a in last) > sum(not a <= own for a in last)
 
 
 def schedule_of(step: Step) -> Schedule:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from opgen.ir.program import Axis, Loop
-from opgen.ir.scalar import Batch, Index, Position, Scalar, reads
+from opgen.ir.scalar import Batch, Index, Position, Scalar, mentions, reads
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Kernel, Node, Role, Store, Tile
 from opgen.plan.model import Let
 
@@ -28,6 +28,13 @@ def inside(body: Body) -> Iterator[Node]:
 def bound(body: Body) -> dict[str, Let | Acc | Tile]:
     """The locals and tiles of a body, by name."""
     return {n.name: n for n in inside(body) if isinstance(n, Let | Acc | Tile)}
+
+
+def stored_only(k: Kernel) -> frozenset[str]:
+    """Slots that a kernel stores to and does nothing else with."""
+    nodes = tuple(inside(k.body))
+    used = {r.tensor for e in values(k.body) for r in reads(e)} | {n.slot for n in nodes if isinstance(n, Atomic)}
+    return frozenset(n.slot for n in nodes if isinstance(n, Store)) - used
 
 
 def waits(loop: For) -> bool:
@@ -55,6 +62,13 @@ def steady(body: Body) -> frozenset[tuple[str, int]]:
 def loops_of(body: Body) -> tuple[Loop, ...]:
     """The distinct loops of a body."""
     return tuple(dict.fromkeys(n.loop for n in inside(body) if isinstance(n, For)))
+
+
+def moving(at: Iterable[Position], loops: Iterable[Loop]) -> frozenset[Loop]:
+    """The loops that positions move with."""
+    parts = [(frozenset[str](), True) if isinstance(p, Batch) else mentions(p) for p in at]
+    names, batch = frozenset[str]().union(*(n for n, _ in parts)), any(b for _, b in parts)
+    return frozenset(a for a in loops if (batch if isinstance(a, Batch) else a.name in names))
 
 
 def chain(body: Body, roles: Iterable[Role]) -> tuple[tuple[Loop, ...], Body]:

@@ -187,11 +187,6 @@ def _local(f: Frame, e: Call, function: LocalFunction) -> Typed:
         return f.error("OPG210", message, e.span, f"it is declared as `{shown}`")
     if function.name in f.calls:
         return _circle(f, e, f.calls[f.calls.index(function.name) :])
-    f.state.expansions += 1
-    if f.state.expansions > MAX_EXPANSIONS:
-        if f.state.expansions == MAX_EXPANSIONS + 1:
-            f.error("OPG227", f"the functions of this spec are written out more than {MAX_EXPANSIONS} times", e.span)
-        return BAD
     args = [numeric(f.lower(a)) for a in e.args]
     if any(a.kind is None for a in args):
         return BAD
@@ -200,6 +195,28 @@ def _local(f: Frame, e: Call, function: LocalFunction) -> Typed:
         if any(t.kind is None for t in checked):
             return BAD
         return Typed(Apply(function.symbol, tuple(a.scalar for a in args)), Kind.FLOAT)
+    if f.alone and _says_all(function, f, args):
+        return Typed(Apply(function.symbol, tuple(a.scalar for a in args)), Kind.FLOAT)
+    return _written_out(f, e, function, tuple(args))
+
+
+def _written_out(f: Frame, e: Call, function: LocalFunction, args: tuple[Typed, ...]) -> Typed:
+    """The formula of a function in place of a call. A formula of which came nothing but itself (no statement of its
+    own, no check, no message) is the same wherever its function is called with these arguments, and made once.
+    """
+    assert function.value is not None
+    key = function.name, args, f.alone, f.scope is None and f.around is None
+    if key in f.state.written:
+        return f.state.written[key]
+    if f.state.expansions > MAX_EXPANSIONS:  # which has been said
+        return BAD
+    f.state.expansions += 1
+    if f.state.expansions > MAX_EXPANSIONS:
+        message = f"the functions of this spec are written out more than {MAX_EXPANSIONS} times"
+        return f.error("OPG227", message, e.span)
+    if f.depth > MAX_NODES_DEPTH:
+        return _too_large(f, e)
+    before = _left_behind(f)
     outer = f.args, f.calls, f.place, f.scope, f.around
     f.around = f.around if f.scope is None else f.scope
     f.args = {p: _argument(f, function, p, a) for p, a in zip(function.params, args, strict=True)}
@@ -209,11 +226,22 @@ def _local(f: Frame, e: Call, function: LocalFunction) -> Typed:
     f.args, f.calls, f.place, f.scope, f.around = outer
     size, depth = measure(result.scalar, f.state.sizes)
     if size > MAX_SIZE or depth > MAX_NODES_DEPTH:
-        return f.error(
-            "OPG227", f"with `{function.name}` written out, this formula becomes too large", e.span,
-            "name a part of it in a statement of its own",
-        )  # fmt: skip
+        return _too_large(f, e)
+    if _left_behind(f) == before:
+        f.state.written[key] = result
     return result
+
+
+def _left_behind(f: Frame) -> tuple[int, ...]:
+    """How many statements, checks and messages there are."""
+    return len(f.pending), len(f.checks), len(f.bag.items)
+
+
+def _too_large(f: Frame, e: Call) -> Typed:
+    """What is too large once would be larger still in what it stands in, so nothing else is written out."""
+    f.state.expansions = MAX_EXPANSIONS + 1
+    message = f"with `{e.name}` written out, this formula becomes too large"
+    return f.error("OPG227", message, e.span, "name a part of it in a statement of its own")
 
 
 def _argument(f: Frame, function: LocalFunction, param: str, value: Typed) -> Typed:
@@ -234,6 +262,24 @@ def _circle(f: Frame, e: Call, names: tuple[str, ...]) -> Typed:
         f.state.circles.add(members)
         f.error("OPG239", f"the function `{e.name}` calls itself", e.span, label=" → ".join((*names, e.name)))
     return BAD
+
+
+def look_at(function: LocalFunction, frame: Frame) -> Typed:
+    """A function by itself, for the mistakes in it; those in functions that it calls are found where these stand."""
+    known = frame.state.alone.get(function.name)
+    if known is not None or function.value is None or frame.depth > MAX_NODES_DEPTH:
+        return known or BAD
+    inner = replace(placeholder(function, frame), calls=(*frame.calls, function.name), path=(), alone=True)
+    known = frame.state.alone[function.name] = inner.lower(function.value)
+    return known
+
+
+def _says_all(function: LocalFunction, f: Frame, args: list[Typed]) -> bool:
+    """Is a function by itself, of numbers that are not known, all there is to say about a call?"""
+    if any(a.kind is not Kind.FLOAT or isinstance(a.scalar, Lit) for a in args):
+        return False
+    known = look_at(function, f)
+    return known.kind is Kind.FLOAT and not isinstance(known.scalar, Lit)
 
 
 def placeholder(function: LocalFunction, frame: Frame) -> Frame:

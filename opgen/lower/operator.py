@@ -32,7 +32,7 @@ from opgen.lang.depth import deep_trees
 from opgen.lang.nodes import Assign
 from opgen.lang.walk import statement_names
 from opgen.lower.block import lower_block
-from opgen.lower.call import argument_names, placeholder
+from opgen.lower.call import argument_names, look_at, placeholder
 from opgen.lower.complex_split import split_operator
 from opgen.lower.constant import (
     absent_value,
@@ -200,7 +200,7 @@ def _variant(
         shape = d.shapes[name] if is_clear(d.shapes[name]) else None
         state.tensors[name] = Known(name, shape, Kind(t.dtype), t.span, absent, declared=True)
     for f in d.functions.values():  # also those that nothing calls
-        _function(f, frame_of(d, state, bag))
+        _look_at(f, frame_of(d, state, bag))
     statements = _statements(d, state, refused, bag)
     if isinstance(d.spec.forward, Callee):
         declared_results(d, state)
@@ -284,6 +284,12 @@ def _functions(d: Declarations, state: Variation, statements: tuple[Statement, .
                 called[node.fn] = _function(own[node.fn], frame)
                 queue += called[node.fn].scalars
     return tuple(called[n] for n in own if n in called)
+
+
+def _look_at(f: LocalFunction, frame: Frame) -> None:
+    look_at(f, frame)
+    for e in f.partials or ():
+        replace(placeholder(f, frame), calls=(), alone=True).lower(e)
 
 
 def _function(f: LocalFunction, frame: Frame) -> Function:

@@ -176,9 +176,14 @@ class Frame:
     target: str = ""
     place: str = "a formula"  # for messages
     around: Scope | None = None  # where the call of the local function at hand stands
+    alone: bool = False  # a function is looked at by itself, and so is each that it calls
+    depth: int = 0  # of expressions within each other, those of functions included
 
     def lower(self, e: Expr) -> Typed:
-        return self.lowering(self, e)
+        self.depth += 1
+        made = self.lowering(self, e)
+        self.depth -= 1
+        return made
 
     def error(
         self, code: str, message: str, span: Span, *hints: str, label: str = "", notes: Iterable[str] = ()
@@ -201,6 +206,8 @@ class Variation:
     taken: set[str] = field(default_factory=set)
     sizes: dict[int, tuple[Scalar, int, int]] = field(default_factory=dict)
     expansions: int = 0  # of local functions, so that doubling ones end
+    written: dict[tuple[object, ...], Typed] = field(default_factory=dict)  # local functions of their arguments
+    alone: dict[str, Typed] = field(default_factory=dict)  # local functions of numbers that are not known
     circles: set[frozenset[str]] = field(default_factory=set)  # of local functions, reported once
 
     def fresh(self, wish: str) -> str:

@@ -16,7 +16,8 @@ from opgen.code.native_elsewhere import preamble
 from opgen.code.templates import fill
 from opgen.ir.errors import UnplannableError
 from opgen.ir.operator import Operator
-from opgen.package.cpp_host import Direction, host_function
+from opgen.package.cpp_host import host_function
+from opgen.package.cpp_signature import Direction
 from opgen.package.step_table import StepTable
 from opgen.plan.speed import Choice, choice
 

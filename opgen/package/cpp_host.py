@@ -6,7 +6,7 @@ classes of `opgen_host.h` that check arguments, allocate, run the steps of the p
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from opgen.code.cpp_convolution import convolution_lines
@@ -14,37 +14,22 @@ from opgen.code.cpp_layout import block, laid_out, under
 from opgen.code.layout import quoted
 from opgen.code.native_layout import LIMIT
 from opgen.code.printer import NATIVE, Leaf, Printer, Text
-from opgen.code.signature import is_computed, params_of
+from opgen.code.signature import params_of
 from opgen.ir.names import Names
 from opgen.ir.operator import Operator, Variant
-from opgen.ir.program import Argument, Axis, Chosen, Condition, Given, Kind, Program, Role
+from opgen.ir.program import Axis, Chosen, Condition, Given, Kind, Program, Role
 from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Param, Scalar
+from opgen.package.cpp_signature import NUMBERS, Direction, head, may_miss, own_argument, schema
 from opgen.package.shapes import carriers
 from opgen.package.step_table import Launch, StepTable
-from opgen.plan.build import build, written
+from opgen.plan.build import build, reads_of, written
 from opgen.plan.contract import equation, linear_form
 from opgen.plan.model import Buffer, Contract, Convolve, Kernel, KernelPlan, Library, Nest, Result, Storage
 from opgen.torch.conditions import told_by
 
 _ELEMENTS = {Storage.SCALAR: "scalar", Storage.COMPUTE: "compute", Storage.INT64: "int64", Storage.BOOL: "boolean"}
-_NUMBERS = {"float": "double", "int": "int64_t", "bool": "bool"}
 _ATOM = NATIVE.atom
 _POSITIONAL = ("argmax", "argmin")
-
-
-@dataclass(frozen=True, slots=True)
-class Direction:
-    """What one dispatcher op takes and gives: `which` is forward or backward; `mask`: what its entries are for.
-
-    `optional`: the tensors that may be absent.
-    """
-
-    which: str
-    programs: tuple[tuple[Variant, Program], ...]
-    tensors: tuple[str, ...]
-    results: tuple[str, ...]
-    mask: tuple[str, ...] = ()
-    optional: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +49,19 @@ def host_function(operator: Operator, d: Direction, table: StepTable) -> HostFun
     tests = _tests(operator, d)
     apart = [*dict.fromkeys(tests)]  # the last needs no test
     chosen = [(tests.index(t), "" if t == apart[-1] else t) for t in apart]
-    several, definitions = len(chosen) > 1, list[tuple[str, ...]]()
+    several, definitions, recording = len(chosen) > 1, list[tuple[str, ...]](), set[int]()
     plans = {tests[number]: build(d.programs[number][1], operator.outputs) for number, _ in chosen}
     for number, _ in chosen:
         (variant, program), plan = d.programs[number], plans[tests[number]]
         launches = table.add(plan, f"{d.which}_{number}" if several else d.which)
         code = _VariantCode(operator, d, program, plan, f"{name}_{number}" if several else name, launches)
         definitions.append((*(_conditions(variant) if several else ()), *laid_out(code.lines())))
+        if code.asks_recorded:
+            recording.add(number)
     if several:
-        definitions.append(tuple(laid_out(_choice(operator, d, name, chosen))))
-    return HostFunction(name, _schema(operator, d, name), tuple(definitions), tuple(plans[t] for t in tests))
+        definitions.append(tuple(laid_out(_choice(operator, d, name, chosen, recording))))
+    stated = schema(operator, d, name, recorded=bool(recording))
+    return HostFunction(name, stated, tuple(definitions), tuple(plans[t] for t in tests))
 
 
 def _tests(operator: Operator, d: Direction) -> list[str]:
@@ -94,72 +82,28 @@ def _conditions(v: Variant) -> list[str]:
     return [f"// {', '.join(texts)}"] if texts else []
 
 
-# --- signatures ------------------------------------------------------------------------------------------------------
+# --- variants ---------------------------------------------------------------------------------------------------------
 
 
-def _parameters(operator: Operator, d: Direction) -> list[str]:
-    found = [f"const {'Optional' if t in d.optional else 'Tensor'}& {t}" for t in d.tensors]
-    found += [f"{_parameter_type(a)} {a.name}" for a in operator.params]
-    return [*found, f"const std::vector<bool>& {_mask(operator, d)}"] if d.mask else found
-
-
-def _mask(operator: Operator, d: Direction) -> str:
-    """What the host calls its own argument."""
-    return Names((*d.tensors, *(a.name for a in operator.params))).fresh("mask")
-
-
-def _may_miss(a: Argument) -> bool:
-    """Whether None may come: no value, or a default that is an expression."""
-    return a.null or is_computed(a)
-
-
-def _parameter_type(a: Argument) -> str:
-    if a.type == "str":
-        return "const std::optional<std::string>&" if a.null else "const std::string&"
-    base = _NUMBERS[a.type]
-    if a.length is not None:
-        base = f"std::vector<{base}>"
-    if _may_miss(a):
-        return f"const std::optional<{base}>&"
-    return f"const {base}&" if a.length is not None else base
-
-
-def _schema(operator: Operator, d: Direction, name: str) -> str:
-    found = [f"Tensor{'?' if t in d.optional else ''} {t}" for t in d.tensors]
-    for a in operator.params:
-        type_ = a.type + ("[]" if a.length is not None else "") + ("?" if _may_miss(a) else "")
-        found.append(f"{type_} {a.name}")
+def _choice(
+    operator: Operator, d: Direction, name: str, chosen: Sequence[tuple[int, str]], recording: Collection[int]
+) -> list[str]:
+    """The function that picks the variant from what was given; `recording` are those that ask what it is for."""
+    arguments = [*d.tensors, *(a.name for a in operator.params)]
     if d.mask:
-        found.append("bool[] needs_input_grad")
-    returns = "Tensor" if len(d.results) == 1 else f"({', '.join('Tensor' for _ in d.results)})"
-    return f"{name}({', '.join(found)}) -> {returns}"
-
-
-def _returned_type(d: Direction) -> str:
-    if len(d.results) == 1:
-        return "Tensor"
-    return f"std::tuple<{', '.join('Tensor' for _ in d.results)}>"
+        arguments.append(own_argument(operator, d, "mask"))
+    lines: list[str] = []
+    for number, test in chosen:
+        given = [*arguments, own_argument(operator, d, "recorded")] if number in recording else arguments
+        result = f"return {name}_{number}({', '.join(given)});"
+        short = len(test) + len(result) < LIMIT - len("  if () ")
+        lines += [result] if not test else [f"if ({test}) {result}"] if short else block(f"if ({test}) {{", [result])
+    return block(head(operator, d, name, recorded=bool(recording)), lines)
 
 
 def _is_computed(size: Scalar | Batch) -> bool:
     """Is an entry of a shape an expression of dims and params?"""
     return not isinstance(size, Batch | Dim | Lit)
-
-
-def _head(operator: Operator, d: Direction, name: str) -> str:
-    return f"{_returned_type(d)} {name}({', '.join(_parameters(operator, d))}) {{"
-
-
-def _choice(operator: Operator, d: Direction, name: str, chosen: Sequence[tuple[int, str]]) -> list[str]:
-    """The function that picks the variant from what was given."""
-    arguments = [*d.tensors, *(a.name for a in operator.params)]
-    call = ", ".join([*arguments, _mask(operator, d)] if d.mask else arguments)
-    lines: list[str] = []
-    for number, test in chosen:
-        result = f"return {name}_{number}({call});"
-        short = len(test) + len(result) < LIMIT - len("  if () ")
-        lines += [result] if not test else [f"if ({test}) {result}"] if short else block(f"if ({test}) {{", [result])
-    return block(_head(operator, d, name), lines)
 
 
 def _test(operator: Operator, d: Direction, c: Condition, told: Mapping[str, str]) -> str:
@@ -200,6 +144,8 @@ class _VariantCode:
         self.carriers = carriers(program)
         self.values = {o.name: o.value for o in program.outputs if o.kept}
         self.users = {b: s.results for s in reversed(plan.steps) for b in written(s)}
+        self.residuals = frozenset(o.name for o in program.outputs if o.kept and d.which == "forward")
+        self.asks_recorded = False  # whether anything depends on whether a gradient may be asked for
 
     def _order(self) -> list[Buffer]:
         return [*self.plan.arguments, *(b for b in self.plan.buffers if b.role is None)]
@@ -224,7 +170,8 @@ class _VariantCode:
             if a.name in used and a.length is not None
         ]
         body += self._steps()
-        return block(_head(self.operator, self.d, self.name), [*body, *self._return()])
+        body += self._return()
+        return block(head(self.operator, self.d, self.name, recorded=self.asks_recorded), body)
 
     def _argument(self, b: Buffer) -> str:
         method = "cotangent" if b.role in (Role.COTANGENT, Role.TANGENT) else "input"
@@ -273,8 +220,8 @@ class _VariantCode:
                 return Text(f"call.size({self.dims.index(name)})", _ATOM, Kind.INT)
             case Param(name, item):
                 a = next(a for a in self.operator.params if a.name == name)
-                empty = f"{_NUMBERS[a.type]}{{}}" if item is None else "{}"
-                text = name + (f".value_or({empty})" if _may_miss(a) else "")
+                empty = f"{NUMBERS[a.type]}{{}}" if item is None else "{}"
+                text = name + (f".value_or({empty})" if may_miss(a) else "")
                 return Text(text if item is None else f"{text}[{item}]", _ATOM, Kind.INT)
             case _:
                 raise AssertionError(f"{self.plan.name}: {e} in a size")
@@ -283,10 +230,13 @@ class _VariantCode:
 
     def _wanted(self, results: Sequence[str]) -> str:
         """The condition that one of some results is asked for; empty where that is always so."""
+        if results and self.residuals.issuperset(results):
+            self.asks_recorded = True
+            return own_argument(self.operator, self.d, "recorded")
         if not self.d.mask:
             return ""
         origin = {o.name: o.of for (_, p) in self.d.programs for o in p.outputs}
-        mask = _mask(self.operator, self.d)
+        mask = own_argument(self.operator, self.d, "mask")
         tests = [f"{mask}[{self.d.mask.index(origin[r])}]" for r in results if origin.get(r) in self.d.mask]
         return " || ".join(tests) if len(tests) == len(results) else ""
 
@@ -301,7 +251,7 @@ class _VariantCode:
                 lines += self._convolve(step)
                 continue
             condition = self._wanted(step.results)
-            lines += self._checks(step, condition)
+            lines += self._checks(step, condition if self.d.mask else "")
             lines += under(condition, self._run(next(launches)))
         return lines
 
@@ -341,10 +291,20 @@ class _VariantCode:
                 lines.append(f'call.reserve("{b.name}");')
                 continue
             entries = ", ".join(self._entry(s) for s in b.shape)
-            condition = self._wanted(self.users[b.name])
-            more = f", {condition}" if condition else ""
+            condition, stored = self._wanted(self.users[b.name]), self._stored(b.name)
+            more = "" if not condition else f", {condition}"
+            if stored != condition:
+                more = f", {condition or 'true'}, {stored or 'true'}"
             lines.append(f'call.allocate("{b.name}", {self._element(b.storage)}, {{{entries}}}{more});')
         return lines
+
+    def _stored(self, buffer: str) -> str:
+        """The condition that a buffer is needed where its step runs: others may want other results of that."""
+        kernels = (s for s in self.plan.steps if not isinstance(s, Library))
+        writers = [n for s, n in zip(kernels, self.launches, strict=True) if buffer in written(s)]
+        if len(writers) > 1 or buffer not in writers[0].stored or any(buffer in reads_of(s) for s in self.plan.steps):
+            return self._wanted(self.users[buffer])
+        return self._wanted([r.name for r in self.plan.results if r.buffer == buffer])
 
     def _contract(self, c: Contract) -> list[str]:
         element = self._element(self.plan.buffer(c.out.buffer).storage)
@@ -369,7 +329,9 @@ class _VariantCode:
         whole = f"return {values[0]};" if len(values) == 1 else f"return {{{', '.join(values)}}};"
         if len(values) == 1 or len(whole) < 100:
             return [whole]
-        taken = Names((*self.d.tensors, *(a.name for a in self.operator.params), _mask(self.operator, self.d)))
+        taken = Names(
+            (*self.d.tensors, *(a.name for a in self.operator.params), own_argument(self.operator, self.d, "mask"))
+        )
         names = [taken.fresh(n) for n in self.d.results]
         lines = [f"const Tensor {n} = {v};" for n, v in zip(names, values, strict=True) if v != "Tensor()"]
         shown = [v if v == "Tensor()" else n for n, v in zip(names, values, strict=True)]

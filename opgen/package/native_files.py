@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from opgen.code import templates
 from opgen.ir.errors import UnplannableError
 from opgen.package.cpp_code import cpp_files
-from opgen.package.cpp_host import Direction
+from opgen.package.cpp_signature import Direction
 from opgen.package.notes import NO_CUDA_KERNELS, NO_KERNELS
 from opgen.package.view import Surface, formula_text
 from opgen.package.view_ops import may_be_absent

@@ -6,11 +6,12 @@ once everything it reads is there. What later steps or the caller need is stored
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from opgen.ir.names import Names
 from opgen.ir.program import Axis, Compute, Kind, Loop, Program
-from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, Scalar, walk
+from opgen.ir.scalar import BATCH, Batch, Index, Position, Read, Scalar, mentions, walk
 from opgen.plan.group import Group, Member, inner_names
 from opgen.plan.model import Fold, Let, Nest, Pass, Schedule, Store
 from opgen.plan.ranges import Ranges
@@ -201,7 +202,10 @@ def _merge_points(passes: list[Pass]) -> list[Pass]:
 
 
 def _schedule(g: Group) -> Schedule:
-    """Row or column by the innermost axis of what the folds read."""
+    """Row or column by the innermost axis of what the folds read most of.
+
+    Along an axis that both move with, as windows do, neighbouring outer points go together: windows are short.
+    """
     if not g.folds:
         return Schedule.MAP
     if not g.outer:
@@ -210,13 +214,25 @@ def _schedule(g: Group) -> Schedule:
     for m in g.members:
         if m.statement.op is None:
             continue
-        inner = {"..." if isinstance(a, Batch) else a.name for a in m.statement.over}
-        for r in m.reads:
-            last = r.at[-1] if r.at else None
-            name = "..." if isinstance(last, Batch) else last.name if isinstance(last, Index) else None
-            if name is not None and len(r.at) > 1:
-                row, column = (row + 1, column) if name in inner else (row, column + 1)
+        inner = frozenset(map(_name, m.statement.over))
+        names = inner | frozenset(map(_name, m.statement.axes))
+        found = [r for r in m.reads if len(r.at) > 1]
+        most = max((len(_moving(r.at) & names) for r in found), default=0)
+        for r in found:
+            last = _moving(r.at[-1:])
+            if len(_moving(r.at) & names) == most and last:
+                row, column = (row + 1, column) if last <= inner else (row, column + 1)
     return Schedule.COLUMN if column > row else Schedule.ROW
+
+
+def _name(a: Loop) -> str:
+    return "..." if isinstance(a, Batch) else a.name
+
+
+def _moving(at: Iterable[Position]) -> frozenset[str]:
+    """The loops that positions move with."""
+    parts = [(frozenset[str](), True) if isinstance(p, Batch) else mentions(p) for p in at]
+    return frozenset[str]().union(*(names | {"..."} if batch else names for names, batch in parts))
 
 
 _REASONS = {

@@ -13,12 +13,27 @@ says what a kernel loses in its loops (`Excess`), from which every call finds ou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from opgen.ir.program import Loop, Role, Shape
-from opgen.ir.scalar import Apply, Batch, Cast, Index, Lit, Position, Read, Scalar, mentions, occurrences, reads, walk
+from opgen.diff.conditions import conjuncts
+from opgen.ir.program import Axis, Loop, Role, Shape
+from opgen.ir.scalar import (
+    ZERO,
+    Apply,
+    Batch,
+    Cast,
+    Index,
+    Lit,
+    Position,
+    Read,
+    Scalar,
+    mentions,
+    occurrences,
+    reads,
+    walk,
+)
 from opgen.plan.model import (
     Chain,
     Contract,
@@ -36,71 +51,71 @@ from opgen.plan.model import (
 
 PASS = 1.0  # nanoseconds of one of torch's loops, for a point
 START, OPERATION, ALONE = 0.5, 0.15, 0.6  # of a kernel: for a point, and for an operation in vectors or alone
-CALL = 5.0  # what takes longer is a call of the C library, around which nothing is vectorised
+CALL = 8.0  # what takes longer is a call of the C library, around which nothing is vectorised
 FREE = ("neg", "detach", "tofloat")
 FUNCTIONS = {  # of a kernel and of torch, beside what every operation costs; those that are not here cost no more
-    "acos": (20.9, 4.6),
-    "acosh": (43.4, 39.8),
-    "asin": (18.4, 4.6),
-    "asinh": (48.2, 46.8),
-    "atan": (21.3, 6.5),
+    "acos": (3.7, 4.6),
+    "acosh": (7.7, 39.8),
+    "asin": (3.5, 4.6),
+    "asinh": (5.2, 46.8),
+    "atan": (2.3, 6.5),
     "atan2": (42.6, 5.3),
-    "atanh": (45.3, 5.2),
-    "cbrt": (35.7, 14.3),
-    "cos": (10.3, 2.6),
-    "cosh": (23.4, 4.8),
+    "atanh": (6.6, 5.2),
+    "cbrt": (6.6, 14.3),
+    "cos": (18.0, 2.6),
+    "cosh": (2.8, 4.8),
     "cospi": (12.0, 6.0),
     "digamma": (74.4, 37.1),
-    "erf": (10.5, 2.8),
-    "erfc": (12.7, 4.0),
-    "erfcx": (30.6, 37.1),
+    "erf": (1.8, 2.8),
+    "erfc": (1.9, 4.0),
+    "erfcx": (4.0, 37.1),
     "erfinv": (215.6, 6.3),
     "exp": (1.3, 2.8),
-    "exp2": (7.5, 1.1),
+    "exp2": (2.6, 1.1),
     "expm1": (1.7, 3.7),
-    "floordiv": (3.0, 1.0),
+    "floordiv": (9.0, 1.0),
     "fmod": (29.6, 11.5),
     "hypot": (8.1, 5.1),
     "i0e": (57.8, 64.3),
     "i1e": (57.0, 5.3),
     "lgamma": (37.4, 23.6),
     "log": (1.6, 2.5),
-    "log10": (18.4, 3.3),
+    "log10": (3.0, 3.3),
     "log1p": (2.3, 3.2),
-    "log2": (7.8, 2.2),
+    "log2": (3.1, 2.2),
     "logaddexp": (6.2, 6.8),
-    "mod": (3.0, 1.0),
+    "mod": (9.0, 1.0),
     "polygamma": (100.0, 50.0),
     "pow": (15.4, 4.8),
     "remainder": (30.4, 7.9),
     "sigmoid": (1.8, 1.6),
-    "sin": (9.5, 3.1),
+    "sin": (18.0, 3.1),
     "sinc": (31.8, 19.2),
-    "sinh": (35.6, 4.1),
+    "sinh": (3.5, 4.1),
     "sinpi": (12.0, 6.0),
     "softplus": (4.8, 5.5),
     "tan": (25.5, 4.2),
     "tanh": (2.0, 5.9),
     "xlogy": (1.8, 10.8),
 }
-GATHER, DIVIDED, WINDOW, SHIFTED = (5.0, 2.2), (14.0, 4.0), (6.0, 2.5), (4.0, 3.0)  # reads, by how a position is found
+GATHER, DIVIDED, WINDOW, SHIFTED = (1.6, 2.2), (2.5, 4.0), (1.5, 2.5), (1.5, 3.0)  # reads, by how a position is found
 FOUND = {  # the same in words
     GATHER: "a gather",
     DIVIDED: "positions found by division",
     WINDOW: "windows",
     SHIFTED: "shifted reads",
 }
-FOLD, FOLDS = 0.4, 1.5  # of a kernel: one at a point, and each of several
+FOLD, FOLDS = 0.4, 0.6  # of a kernel: one at a point, and each of several
 SUM, EXTREME = 0.6, 2.0  # of torch
 LIBRARY = 18.0, 20.0  # a matrix product or a convolution, which torch makes either way: the kernel's call is shorter
 MARGIN = 0.97  # of the time of torch: what comes that close is left to it
 LEAST = 1 / 8  # of the time of a kernel, that it is taken to be slower by where it is slower: figures are not exact
 FORMS = 1.5  # an outer product that is stored
 MASKED = 6.0  # of torch: a gather at positions that may be outside
-SCATTER = (4.0, 4.0)
-SPREAD = 4.0  # of a kernel: a scatter of what does not move with all loops, or to places that may be outside
-ACROSS = 4.0  # of a kernel: a fold across memory, at positions beside the plain ones
-STAGED = 18.0  # of a kernel: a store at each point of a choice that is folded in stages
+SCATTER = (2.5, 4.0)
+SPREAD = 1.0  # of a kernel: a scatter of what does not move with all loops, or to places that may be outside
+SHORT, FEW = 3.0, 16  # of a kernel: a point of a row of fewer
+ACROSS = 0.3  # of a kernel: a fold across memory, at positions beside the plain ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,22 +255,53 @@ def _costs(step: Step) -> Iterator[Cost]:
 
 
 def _pass(n: Nest, p: Pass) -> Cost:
-    exprs = [*(x.value for x in p.lets), *(f.value for f in p.folds), *(s.value for s in p.stores)]
+    ends = [*(f.value for f in p.folds if f.op == "sum"), *(s.value for s in p.stores)]
+    others = (f.value for f in p.folds if f.op != "sum")
+    divided = {x.name for x in p.lets if any(map(_divides, walk(x.value)))}
+    last = n.outer[-1] if n.outer else None
+    if isinstance(last, Axis) and any(_divides(a) and last.name in mentions(a)[0] for e in ends for a in walk(e)):
+        ends = [part for e in ends for part in _without_quotients(e, divided)]
+    exprs = [*others, *ends]
+    for x in reversed(p.lets):
+        if any(r.tensor == x.name for e in exprs for r in reads(e)):
+            exprs.append(x.value)
     made = _points((*n.outer, *p.loops), exprs)
     count = len(p.folds)
     several = FOLDS * count if count > 1 and n.schedule is Schedule.ROW else 0.0
-    chosen = any(e.fn == "where" for e in _operations(f.value for f in p.folds))
     beside = any(_kind(q) for e in exprs for r in reads(e) for q in r.at)
-    staged = STAGED if n.schedule is Schedule.WHOLE and p.stores and chosen else 0.0
     across = ACROSS * count if n.schedule is Schedule.COLUMN and beside else 0.0
     torch = made.torch + sum(SUM if f.op == "sum" else EXTREME for f in p.folds) + bool(p.stores) * PASS
-    kernel = made.kernel + (several or FOLD * count) + staged + across
+    short = SHORT if n.schedule is Schedule.ROW and p.loops and all(map(_is_short, p.loops)) else 0.0
+    kernel = made.kernel + (several or FOLD * count) + across + short
     reasons = (
         (several, "several sums in one pass"),
-        (staged, "a choice folded in stages"),
+        (short, "short rows"),
         (across, "sums across memory"),
     )
     return replace(made, kernel=kernel, torch=torch, reasons=(*made.reasons, *reasons))
+
+
+def _is_short(a: Loop) -> bool:
+    return isinstance(a, Axis) and isinstance(a.extent, Lit) and a.extent.value < FEW
+
+
+def _without_quotients(e: Scalar, divided: Collection[str]) -> Iterator[Scalar]:
+    """What is computed of a value at a point, where the last index is divided: lanes are as far apart as the divisor.
+
+    Then conditions with quotients or remainders, or with locals that are `divided`, tell which lanes there are.
+    """
+    match e:
+        case Apply("where", (condition, value, otherwise)) if otherwise == ZERO:
+            yield value
+            for c in conjuncts(condition):
+                if not any(_divides(a) or (isinstance(a, Read) and a.tensor in divided) for a in walk(c)):
+                    yield c
+        case _:
+            yield e
+
+
+def _divides(e: Scalar) -> bool:
+    return isinstance(e, Apply) and e.fn in ("floordiv", "mod")
 
 
 def _scatter(s: ScatterStep) -> Cost:
@@ -325,7 +371,7 @@ def _kind(q: Position) -> tuple[float, float] | None:
     """What a read costs by how a position of it is found; None for a plain one."""
     if isinstance(q, Batch | Index):
         return None
-    if any(isinstance(n, Apply) and n.fn in ("floordiv", "mod") for n in walk(q)):
+    if any(map(_divides, walk(q))):
         return DIVIDED
     if reads(q):
         return GATHER

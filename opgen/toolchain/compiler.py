@@ -123,9 +123,12 @@ def version_of(root: Path, name: str) -> str | None:
     return found.group(1) if found else None
 
 
-def instruction_sets() -> tuple[str, ...]:
-    """What to compile for besides the baseline: `OPGEN_ISA` (names with commas, or `all`), else the machine's best."""
-    wanted = os.environ.get("OPGEN_ISA")
+def instruction_sets(*, everywhere: bool = False) -> tuple[str, ...]:
+    """What to compile for besides the baseline: `OPGEN_ISA` (names with commas, or `all`), else the machine's best.
+
+    For libraries that run `everywhere`, it is all that there are.
+    """
+    wanted = os.environ.get("OPGEN_ISA") or ("all" if everywhere else None)
     if platform.machine() not in ("x86_64", "AMD64") or wanted == "baseline":
         return ()
     if wanted:

@@ -70,20 +70,23 @@ class CudaToolchain:
         return [self.nvcc, f"-ccbin={self.host.compiler}"]
 
 
-def cuda_toolchain() -> CudaToolchain | None:
+def cuda_toolchain(host: Toolchain | None = None, *, everywhere: bool = False) -> CudaToolchain | None:
     """The CUDA compiler of this machine; None where torch has no CUDA, or where there is no nvcc."""
-    host = toolchain()
+    host = host or toolchain()
     compiler = nvcc()
     if compiler is None or version_of(host.torch, "cuda") is None:
         return None
-    return CudaToolchain(compiler, told_version(compiler)[-1], host, architectures())
+    return CudaToolchain(compiler, told_version(compiler)[-1], host, architectures(everywhere=everywhere))
 
 
-def architectures() -> tuple[str, ...]:
-    """What to compile for: `TORCH_CUDA_ARCH_LIST`, else the visible devices, else what most machines have."""
+def architectures(*, everywhere: bool = False) -> tuple[str, ...]:
+    """What to compile for: `TORCH_CUDA_ARCH_LIST`, else the visible devices, else what most machines have.
+
+    Libraries that run `everywhere` do not depend on the devices of this machine.
+    """
     listed = os.environ.get(ARCHITECTURES)
     if not listed:
-        return devices() or _EVERYWHERE
+        return (() if everywhere else devices()) or _EVERYWHERE
     found = tuple(dict.fromkeys(listed.replace(";", " ").split()))
     for name in found:
         if not _CAPABILITY.fullmatch(name):

@@ -152,7 +152,7 @@ def compile_ops(
     kinds: tuple[Tools, ...] = (toolchain(),) if cuda is None else (toolchain(), cuda)
 
     def one(op: str) -> Outcome:
-        chosen = kinds[:1] if (out / op / NO_CUDA_KERNELS).exists() else kinds
+        chosen = _possible(out, op, kinds)
         places = tuple(out / op / tools.library for tools in chosen)
         before, ran = [_identity(p) for p in places], list[str]()
         try:
@@ -164,6 +164,40 @@ def compile_ops(
         same = [_identity(p) for p in places] == before
         return Outcome(op, Status.COMPILED if ran else Status.CURRENT if same else Status.CACHED, paths)
 
+    return _at_once(one, ops, jobs)
+
+
+def compile_for(
+    out: Path,
+    ops: Sequence[str],
+    kinds: Sequence[Tools],
+    jobs: int | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> tuple[Outcome, ...]:
+    """Compile the libraries of several operators with given tools; they stay in the cache, in the order of the tools.
+
+    One that fails does not keep the others from being compiled.
+    """
+
+    def one(op: str) -> Outcome:
+        ran: list[str] = []
+        try:
+            paths = tuple(cached(out, op, tools, ran) for tools in _possible(out, op, kinds))
+        except Exception as e:
+            return Outcome(op, Status.FAILED, error=e)
+        finally:
+            progress(op)
+        return Outcome(op, Status.COMPILED if ran else Status.CACHED, paths)
+
+    return _at_once(one, ops, jobs)
+
+
+def _possible(out: Path, op: str, kinds: Sequence[Tools]) -> tuple[Tools, ...]:
+    """The tools that an operator has sources for; those for the CPU come first."""
+    return tuple(kinds[:1] if (out / op / NO_CUDA_KERNELS).exists() else kinds)
+
+
+def _at_once(one: Callable[[str], Outcome], ops: Sequence[str], jobs: int | None) -> tuple[Outcome, ...]:
     with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
         return tuple(pool.map(one, ops))
 

@@ -63,7 +63,7 @@ class Body:
             return plain(p, args) if varies(args[0]) else self._choice(p, args, plain)
 
         special = {**language.special, "where": choice}
-        return Printer(replace(language, special=special), self.leaf, self.cast)
+        return Printer(replace(language, special=special), self.leaf, self.cast, known={})
 
     def _choice(self, p: Printer, args: tuple[Scalar, ...], plain: Special) -> Text:
         """A choice made in Python: both branches vary along the same loops, for the code around it counts on that."""

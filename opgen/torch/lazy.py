@@ -127,7 +127,7 @@ class _Lazy:
     known: dict[tuple[Scalar, bool], tuple[Polynomial, ...]] = field(default_factory=dict)
     made: dict[tuple[Scalar, Scalar | None], Scalar] = field(default_factory=dict)
     hazards: dict[Scalar, bool] = field(default_factory=dict)
-    sized: dict[str, bool] = field(default_factory=dict)  # whether a size stands in a condition with a statement
+    sized: dict[Scalar, bool] = field(default_factory=dict)  # whether a size stands in a condition
 
     def safe(self, e: Scalar, guard: Scalar | None) -> Scalar:
         """What needs no guard, or has one already, in place of an expression that is needed under a guard."""
@@ -241,13 +241,15 @@ class _Lazy:
 
     def _about_sizes(self, condition: Scalar) -> bool:
         """Does a size stand in a condition, or in one that has a statement of its own?"""
-        bodies = {t.target: t.body for t in self.before}
-        nodes = list(walk(condition))
-        named = [n.tensor for n in nodes if isinstance(n, Read) and n.tensor in bodies]
-        for name in named:
-            if name not in self.sized:
-                self.sized[name] = self._about_sizes(bodies[name])
-        return any(isinstance(n, Dim) for n in nodes) or any(self.sized[name] for name in named)
+        found = self.sized.get(condition)
+        if found is None:
+            bodies = {t.target: t.body for t in self.before}
+            nodes = list(walk(condition))
+            found = any(isinstance(n, Dim) for n in nodes) or any(
+                self._about_sizes(bodies[n.tensor]) for n in nodes if isinstance(n, Read) and n.tensor in bodies
+            )
+            self.sized[condition] = found
+        return found
 
     def _hazardous(self, e: Scalar) -> bool:
         """Would evaluating it where it is not wanted do harm?"""

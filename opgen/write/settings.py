@@ -1,27 +1,33 @@
 """What a project says of the code generated for it: the table `[tool.opgen]` of its `pyproject.toml`.
 
     [tool.opgen]
+    specs = "specs"        # or a list: files and folders
+    out = "mylib/ops"      # of the generated operators
     namespace = "mylib"    # the operators are torch.ops.mylib.*
+    jobs = 4               # compilers at a time
 
-The project is that of the output folder: the nearest folder upwards that holds `pyproject.toml` or `.git`. A key that
-nobody reads is refused, so that a misspelt one does not go unnoticed. Where no namespace is stated, it follows from
-where the package lies, by names that are the same on every machine.
+Paths are relative to the file. The project of a command is that of the folder it is called in, the project of an output
+folder the nearest one upwards that holds `pyproject.toml` or `.git`. A key that nobody reads is refused, so that a
+misspelt one does not go unnoticed. Where no namespace is stated, it follows from where the package lies, by names that
+are the same on every machine.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TypeVar
 
-from opgen.diagnostics.model import Bag, Source, Span
+from opgen.diagnostics.model import Bag, Source, Span, UserError
 from opgen.write.paths import project_folder
 
+T = TypeVar("T")
 _PLACE = "pyproject.toml"
-_KEYS = ("namespace",)
+_KEYS = ("specs", "out", "namespace", "jobs")
 _NAMESPACE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SOURCE_FOLDERS = ("src", "lib", "python")  # of packages: their names are no part of those
 # whose operators are not ours to define, or what `torch.ops` itself has
@@ -31,15 +37,60 @@ inductor mkl mkldnn mkldnn_prepacked onednn profiler quantization quantized quan
 static_runtime symm_mem torch torchaudio torchvision xnnpack fbgemm import_module load_library loaded_libraries
 """
 _TAKEN = frozenset(_OTHERS.split())
-_HINT = "a name of letters, digits and _ that no library has for its operators; such as that of your package"
+_NAME_HINT = "a name of letters, digits and _ that no library has for its operators; such as that of your package"
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, str) and bool(value) and not os.path.isabs(value)
+
+
+_FORMS: tuple[tuple[str, str, Callable[[object], bool], str], ...] = (  # what a value is, what fits, what would
+    ("namespace", "the namespace of operators", lambda v: isinstance(v, str) and usable(v), _NAME_HINT),
+    ("out", "the output folder", _is_path, 'a folder, relative to pyproject.toml: out = "mylib/ops"'),
+    (
+        "specs",
+        "the specs",
+        lambda v: _is_path(v) or (isinstance(v, list) and bool(v) and all(map(_is_path, v))),
+        'files and folders, relative to pyproject.toml: specs = ["specs"]',
+    ),
+    ("jobs", "the number of jobs", lambda v: type(v) is int and v > 0, "a whole number from 1: jobs = 4"),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a project states; None for what it leaves to opgen. `name` is what the project itself is called."""
+    """What a project states; None for what it leaves to opgen.
+
+    Paths are as they would be written from the current folder; `project` is the table `[project]`, and `root` its
+    folder, where there is one.
+    """
 
     namespace: str | None = None
-    name: str = ""
+    project: Mapping[str, object] = field(default_factory=dict)
+    root: Path | None = None
+    specs: tuple[Path, ...] = ()
+    out: Path | None = None
+    jobs: int | None = None
+
+    @property
+    def name(self) -> str:
+        """What the project itself is called."""
+        stated = self.project.get("name")
+        return stated if isinstance(stated, str) else ""
+
+
+def settings_here() -> Settings:
+    """What the project of the current folder states; a `UserError` where that cannot be."""
+    return settings_of(Path("_"))
+
+
+def settings_of(out: Path) -> Settings:
+    """What the project of an output folder states; a `UserError` where that cannot be."""
+    bag = Bag()
+    found = _settings(out, bag)
+    if bag.items:
+        raise UserError(bag.items)
+    return found
 
 
 def namespace_of(out: Path, given: str | None, bag: Bag) -> tuple[str, bool]:
@@ -47,7 +98,7 @@ def namespace_of(out: Path, given: str | None, bag: Bag) -> tuple[str, bool]:
     stated = _settings(out, bag)
     own = stated.namespace or _derived(out, stated.name)
     if given is not None and not usable(given):
-        bag.error("OPG508", f"'{given}' cannot be the namespace of operators", None, hints=[_HINT])
+        bag.error("OPG508", f"'{given}' cannot be the namespace of operators", None, hints=[_NAME_HINT])
     return (own, False) if given is None else (given, given != own)
 
 
@@ -56,8 +107,8 @@ def usable(namespace: str) -> bool:
     return _NAMESPACE.fullmatch(namespace) is not None and namespace not in _TAKEN
 
 
-def _derived(out: Path, project: str) -> str:
-    """The name by which a package is imported, with that of its project where it lies in no package itself."""
+def import_path(out: Path) -> tuple[str, ...]:
+    """The name by which a package is imported in its project, part by part."""
     folder = Path(os.path.abspath(out))
     parts = [folder.name]
     for parent in folder.parents:
@@ -69,6 +120,12 @@ def _derived(out: Path, project: str) -> str:
         parts = list(folder.relative_to(root).parts)
         last = max((k for k, part in enumerate(parts[:-1]) if part in _SOURCE_FOLDERS), default=-1)
         parts = parts[last + 1 :]
+    return tuple(parts)
+
+
+def _derived(out: Path, project: str) -> str:
+    """The name by which a package is imported, with that of its project where it lies in no package itself."""
+    parts = list(import_path(out))
     if len(parts) == 1 and project and _word(project) != _word(parts[0]):
         parts.insert(0, project)
     found = "_".join(map(_word, parts))
@@ -94,7 +151,6 @@ def _settings(out: Path, bag: Bag) -> Settings:
         bag.error("OPG508", f"{_shown(path)} cannot be read: {e}", None, hints=["it has to be TOML in UTF-8"])
         return Settings()
     source = Source(_shown(path), text)
-    name = _table(content.get("project")).get("name")
     table = _table(content).get("tool", {})
     stated = _table(table).get("opgen", {})
     for key in _table(stated):
@@ -102,12 +158,29 @@ def _settings(out: Path, bag: Bag) -> Settings:
             near = get_close_matches(key, _KEYS, 1)
             hint = f"did you mean `{near[0]}`?" if near else f"there is: {', '.join(_KEYS)}"
             bag.error("OPG508", f"[tool.opgen] has no key '{key}'", _place(source, key), hints=[hint])
-    namespace = _table(stated).get("namespace")
-    if namespace is not None and not (isinstance(namespace, str) and usable(namespace)):
-        message = f"{namespace!r} cannot be the namespace of operators"
-        bag.error("OPG508", message, _place(source, "namespace"), hints=[_HINT])
-        namespace = None
-    return Settings(namespace, name if isinstance(name, str) else "")
+    values = dict(_table(stated))
+    for key, what, fits, hint in _FORMS:
+        if key in values and not fits(values[key]):
+            message = f"{values.pop(key)!r} cannot be {what}"
+            bag.error("OPG508", message, _place(source, key), hints=[hint])
+    specs = values.get("specs", [])
+    return Settings(
+        namespace=_as(str, values.get("namespace")),
+        project=_table(content.get("project")),
+        root=root,
+        specs=tuple(_from_here(path, s) for s in (specs if isinstance(specs, list) else [specs])),
+        out=_from_here(path, values["out"]) if "out" in values else None,
+        jobs=_as(int, values.get("jobs")),
+    )
+
+
+def _as(kind: type[T], value: object) -> T | None:
+    return value if isinstance(value, kind) else None
+
+
+def _from_here(settings: Path, path: object) -> Path:
+    """A path that stands in a file, as it is written from the current folder."""
+    return Path(os.path.relpath(settings.parent / str(path)))
 
 
 def _table(value: object) -> Mapping[str, object]:

@@ -3,6 +3,8 @@
 // contiguous runs that the compiler can vectorise, are here.
 #pragma once
 
+#include <algorithm>
+
 #include "opgen_abi.h"
 #include "opgen_cpu_types.h"
 #include "opgen_step.h"
@@ -13,6 +15,7 @@ inline namespace OPGEN_ISA {
 constexpr int64_t block = 256;    // points per run
 constexpr int max_dims = 16;      // dims of one nest of loops after merging
 constexpr int64_t grain = 16384;  // elements worth a thread
+constexpr int64_t shortest_piece = 16;
 
 #define OPGEN_FLATTEN __attribute__((flatten))
 #define OPGEN_INLINE __attribute__((always_inline)) inline
@@ -31,25 +34,27 @@ inline int64_t batch_count(const OpgenCall& call) {
 }
 
 // An argument of a call; strides along its declared positions, and along the batch of the operator. Elements are of
-// type T, or 16-bit floats that are computed with as T.
+// type T, or 16-bit floats that are computed with as T. What is stored to a tensor without memory is gone.
 template <typename T>
 struct Tensor {
   void* data;
   const OpgenTensor& source;
   int64_t batch_at;
   int64_t batch_rank;
-  bool narrow;
+  bool narrow;  // not as T in memory
 
   Tensor(const OpgenCall& call, int number, int64_t rank, int64_t batch_at = -1)
       : data(call.tensors[number]->data),
         source(*call.tensors[number]),
         batch_at(batch_at),
         batch_rank(batch_at < 0 ? 0 : source.ndim - (rank - 1)),
-        narrow(source.dtype == OPGEN_FLOAT16 || source.dtype == OPGEN_BFLOAT16) {}
+        narrow(data == nullptr || source.dtype == OPGEN_FLOAT16 || source.dtype == OPGEN_BFLOAT16) {}
 
-  int64_t stride(int64_t position) const {
-    return source.strides[batch_at < 0 || position < batch_at ? position : position + batch_rank - 1];
+  int64_t axis(int64_t position) const {
+    return batch_at < 0 || position < batch_at ? position : position + batch_rank - 1;
   }
+  int64_t stride(int64_t position) const { return source.strides[axis(position)]; }
+  int64_t size(int64_t position) const { return source.sizes[axis(position)]; }
   // The stride along dim `d` of the batch of the call; 0 where this tensor broadcasts.
   int64_t batch_stride(const OpgenCall& call, int64_t d) const {
     const int64_t own = d - (call.batch_ndim - batch_rank);
@@ -79,6 +84,8 @@ struct Loops {
   bool fixed[max_dims];
   int dim_of[max_dims];  // of the n-th loop whose index is used as a number
   int numbered = 0;
+  int64_t piece = 0;   // no run crosses a multiple of this along the last dim
+  int64_t period = 1;  // positions that are even in pieces move evenly between points this far apart
 
   void dim(int64_t size, const int64_t (&step)[Accesses], bool is_fixed = false) {
     count *= size;
@@ -99,6 +106,17 @@ struct Loops {
     dim(size, next, is_fixed);
     for (int a = 0; a < Accesses; ++a) next[a] = 0;
   }
+  // Of loops whose points are independent: a last one that is too short for runs becomes the first.
+  void arrange() {
+    const int last = rank - 1;
+    if (rank < 2 || fixed[last] || sizes[last] >= shortest_piece || sizes[last] >= sizes[last - 1]) return;
+    std::rotate(sizes, sizes + last, sizes + rank);
+    std::rotate(steps[0], steps[last], steps[rank]);
+    std::rotate(fixed, fixed + last, fixed + rank);
+    for (int n = 0; n < numbered; ++n) ++dim_of[n];
+  }
+  // Runs end where the last index is a multiple of `size`, unless they would become too short for that.
+  void pieces(int64_t size) { (size < shortest_piece ? period : piece) = size; }
   template <typename... T>
   void batch(const OpgenCall& call, T... tensors) {
     for (int64_t d = 0; d < call.batch_ndim; ++d) dim(call.batch[d], {batch_stride(call, tensors, d)...});
@@ -126,6 +144,8 @@ struct Loops {
     for (int64_t i = begin; i < end; i += run.size) {
       run.size = end - i < Size ? end - i : Size;
       if (rank > 0 && sizes[last] - run.index[last] < run.size) run.size = sizes[last] - run.index[last];
+      if (Size > 1 && piece > 0 && piece - run.index[last] % piece < run.size)
+        run.size = piece - run.index[last] % piece;
       body(run);
       if (rank == 0) continue;
       run.index[last] += run.size;
@@ -138,6 +158,8 @@ struct Loops {
     }
   }
 
+  // Whether the n-th numbered loop stands still along a run.
+  bool still(int number) const { return dim_of[number] != rank - 1; }
   // The index of the n-th numbered loop at point i of a run.
   int64_t index(const Run<Accesses>& run, int number, int64_t i) const {
     const int d = dim_of[number];
@@ -145,9 +167,19 @@ struct Loops {
   }
 };
 
+// A body captures numbers by value, and runs as a copy that nobody else knows: what it stores can't change them, so
+// that they stay in registers.
 template <typename Body>
-void range_of(int64_t begin, int64_t end, void* body) {
-  (*static_cast<const Body*>(body))(begin, end);
+OPGEN_NOINLINE OPGEN_FLATTEN void range_of(int64_t begin, int64_t end, void* body) {
+  const Body own = *static_cast<const Body*>(body);
+  own(begin, end);
+}
+template <typename Part, typename Body>
+OPGEN_NOINLINE OPGEN_FLATTEN void chunk_of(int64_t begin, int64_t end, const Body& body, Part& part) {
+  const Body own = body;
+  Part here;
+  own(begin, end, here);
+  part = here;
 }
 
 // Shares points out among threads; `work` is what one point costs in elements.
@@ -155,10 +187,11 @@ template <typename Body>
 void parallel(const OpgenHost& host, int64_t count, int64_t work, const Body& body) {
   if (count <= 0) return;
   const int64_t least = work >= grain ? 1 : grain / (work < 1 ? 1 : work);
+  void* const given = const_cast<void*>(static_cast<const void*>(&body));
   if (count <= least) {
-    body(int64_t{0}, count);
+    range_of<Body>(0, count, given);
   } else {
-    host.parallel(count, least, range_of<Body>, const_cast<void*>(static_cast<const void*>(&body)));
+    host.parallel(count, least, range_of<Body>, given);
   }
 }
 
@@ -167,10 +200,11 @@ template <typename Part, typename Body>
 void chunked(const OpgenHost& host, int64_t count, Part& total, const Body& body) {
   const int64_t chunk = 4 * grain;
   const int64_t chunks = (count + chunk - 1) / chunk;
-  if (chunks <= 1) return body(int64_t{0}, count, total);
+  if (chunks <= 1) return chunk_of(0, count, body, total);
   Part* parts = new Part[chunks];
   parallel(host, chunks, chunk, [&](int64_t first, int64_t last) {
-    for (int64_t c = first; c < last; ++c) body(c * chunk, c + 1 < chunks ? (c + 1) * chunk : count, parts[c]);
+    for (int64_t c = first; c < last; ++c)
+      chunk_of(c * chunk, c + 1 < chunks ? (c + 1) * chunk : count, body, parts[c]);
   });
   for (int64_t c = 0; c < chunks; ++c) total.merge(parts[c]);
   delete[] parts;
@@ -184,23 +218,25 @@ constexpr Origin origin = {};
 
 // Calls body(i) for a run of points.
 template <typename Body>
-OPGEN_FLATTEN inline void each(int64_t size, const Body& body) {
+OPGEN_INLINE void each(int64_t size, const Body& body) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < size; ++i) body(i);
 }
 
 // The same where points may meet in one place.
 template <typename Body>
-OPGEN_FLATTEN inline void each_in_order(int64_t size, const Body& body) {
+OPGEN_INLINE void each_in_order(int64_t size, const Body& body) {
   for (int64_t i = 0; i < size; ++i) body(i);
 }
 
-// Calls body(i, lane) for a run of points, lane by lane: each lane folds into a place of its own.
+// Calls body(i, lane) for a run of points, lane by lane: each lane folds into a place of its own. (Unrolled before it
+// is vectorised, the inner loop would stay scalar where a fold chooses.)
 template <int Lanes, typename Body>
-OPGEN_FLATTEN inline void lanes(int64_t size, const Body& body) {
+OPGEN_INLINE void lanes(int64_t size, const Body& body) {
   int64_t i = 0;
   for (; i + Lanes <= size; i += Lanes) {
 #pragma GCC ivdep
+#pragma GCC unroll 1
     for (int lane = 0; lane < Lanes; ++lane) body(i + lane, lane);
   }
   for (int lane = 0; i < size; ++i, ++lane) body(i, lane);
@@ -215,11 +251,12 @@ inline T load(const Tensor<T>& tensor, int64_t at) {
 }
 template <typename T, typename V>
 inline void store(const Tensor<T>& tensor, int64_t at, V value) {
-  if constexpr (sizeof(T) == sizeof(float)) {
-    if (tensor.narrow) {
-      static_cast<uint16_t*>(tensor.data)[at] = narrowed(static_cast<float>(value), tensor.source.dtype);
-      return;
+  if (tensor.narrow) {
+    if constexpr (sizeof(T) == sizeof(float)) {
+      auto* to = static_cast<uint16_t*>(tensor.data);
+      if (to != nullptr) to[at] = narrowed(static_cast<float>(value), tensor.source.dtype);
     }
+    return;
   }
   static_cast<T*>(tensor.data)[at] = static_cast<T>(value);
 }
@@ -232,12 +269,21 @@ OPGEN_NOINLINE void gather(const Tensor<T>& tensor, int64_t at, int64_t step, in
       return widen(static_cast<const uint16_t*>(tensor.data) + at, step, size, tensor.source.dtype, to);
   }
   const T* from = static_cast<const T*>(tensor.data) + at;
-  for (int64_t i = 0; i < size; ++i) to[i] = from[i * step];
+  if (step == 0) {
+    const T value = size > 0 ? *from : T(0);
+    for (int64_t i = 0; i < size; ++i) to[i] = value;
+  } else {
+    for (int64_t i = 0; i < size; ++i) to[i] = from[i * step];
+  }
 }
 template <typename T>
 OPGEN_NOINLINE void scatter(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size, const T* from) {
-  if constexpr (sizeof(T) == sizeof(float)) {
-    if (tensor.narrow) return narrow(from, size, tensor.source.dtype, static_cast<uint16_t*>(tensor.data) + at, step);
+  if (tensor.narrow) {
+    if constexpr (sizeof(T) == sizeof(float)) {
+      auto* to = static_cast<uint16_t*>(tensor.data);
+      if (to != nullptr) narrow(from, size, tensor.source.dtype, to + at, step);
+    }
+    return;
   }
   T* to = static_cast<T*>(tensor.data) + at;
   for (int64_t i = 0; i < size; ++i) to[i * step] = from[i];
@@ -247,9 +293,10 @@ OPGEN_NOINLINE void scatter(const Tensor<T>& tensor, int64_t at, int64_t step, i
 template <typename T>
 struct Source {
   const T* from;
+  bool same;  // at all points
   alignas(64) T buffer[block];
 
-  OPGEN_INLINE Source(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size) {
+  OPGEN_INLINE Source(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size) : same(step == 0 || size == 1) {
     const bool direct = step == 1 && !tensor.narrow;
     from = direct ? static_cast<const T*>(tensor.data) + at : buffer;
     if (!direct) gather(tensor, at, step, size, buffer);
@@ -314,4 +361,5 @@ inline int status(const OpgenHost& host) { return host.bad.tensor < 0 ? int{OPGE
 }  // namespace rt
 
 #include "opgen_cpu_fold.h"
+#include "opgen_cpu_line.h"
 #include "opgen_cpu_tile.h"

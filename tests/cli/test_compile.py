@@ -53,14 +53,12 @@ def test_what_was_done_is_counted(operators: Path, opgen: Opgen) -> None:
 
 
 def test_each_operator_is_told_what_auto_runs_and_why(operators: Path, opgen: Opgen) -> None:
-    Path("tail.yaml").write_text("op: tail\ninputs: [x]\nforward: y = x*erfc(-x)\n")
-    Path("rows.yaml").write_text(
-        "op: rows\ninputs: {at: {shape: [N], dtype: int}, x: {shape: [V, D]}}\nforward: y[n, d] = x[at[n], d]\n"
-    )
+    Path("wave.yaml").write_text("op: wave\ninputs: [x]\nforward: y = x*tan(-x)\n")
+    Path("angle.yaml").write_text("op: angle\ninputs: [x, z]\nforward: y = atan2(x, z)\n")
     expected = {
-        "rows": "forward torch (native when small): a gather; backward native",
+        "angle": "forward torch (native when small): atan2 is computed one element at a time; backward native",
         "scale": "native",
-        "tail": "torch (native when small): erfc is computed one element at a time",
+        "wave": "torch (native when small): tan is computed one element at a time",
     }
     specs = [f"{op}.yaml" for op in (*expected, "shift", "zoom")]
     assert opgen("build", *specs, "--out", "src/mylib/ops")[0] == 0
@@ -71,9 +69,9 @@ def test_each_operator_is_told_what_auto_runs_and_why(operators: Path, opgen: Op
     assert out.endswith("".join(f"{op:<18} auto runs {text}\n" for op, text in expected.items()))
     for op, text in expected.items():
         assert f"# auto runs {text}\n" in opgen("show", "--stage", "plan", f"{op}.yaml")[1]
-    (operators / "src/mylib/ops/rows/ops.py").write_text("pass\n")
+    (operators / "src/mylib/ops/angle/ops.py").write_text("pass\n")
     assert (
-        "nobody can tell: src/mylib/ops/rows/ops.py defines no operator"
+        "nobody can tell: src/mylib/ops/angle/ops.py defines no operator"
         in (opgen("doctor", "--out", "src/mylib/ops")[1])
     )
 

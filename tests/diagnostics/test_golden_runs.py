@@ -92,6 +92,19 @@ def no_pass() -> str:
     return "opgen show scale.yaml --pass tidi"
 
 
+def not_ready() -> str:
+    Path("scale.yaml").write_text(SCALE)
+    quiet("build", "scale.yaml")
+    Path("scale.yaml").write_text(SCALE.replace("2*x", "3*x"))
+    return "opgen package --name scale --version 1.0"
+
+
+def no_version() -> str:
+    Path("scale.yaml").write_text(SCALE)
+    quiet("build", "scale.yaml")
+    return "opgen package --name scale"
+
+
 def no_compiler() -> str:
     Path("scale.yaml").write_text(SCALE)
     quiet("build", "scale.yaml")
@@ -122,6 +135,8 @@ SCENES: dict[str, Callable[[], str]] = {
     "OPG508": wrong_setting,
     "OPG509": two_namespaces,
     "OPG510": no_pass,
+    "OPG511": not_ready,
+    "OPG512": no_version,
     "OPG601": no_compiler,
     "OPG602": refused,
     "OPG701": internal,

@@ -213,6 +213,34 @@ def test_doubling_functions_end() -> None:
     assert found[0][0] == "OPG227"
 
 
+@pytest.mark.parametrize(
+    ("body", "last"),
+    [
+        ("f{k}(v): f{b}(2*v) + f{b}(v)", 199),  # more terms with every function, of arguments that all differ
+        ("f{k}(v): " + "exp(" * 20 + "f{b}(v)" + ")" * 20, 199),
+        ("f{k}(v): f{b}(v)", 2999),
+    ],
+)
+@pytest.mark.parametrize("step", [1, -1])
+def test_functions_that_are_too_much_written_out_are_told_once(body: str, last: int, step: int) -> None:
+    functions = ["f0(v): sin(v)", *(body.format(k=k, b=k - 1) for k in range(1, last + 1))]
+    found = mistakes(elementwise(f"y = f{last}(x)", "[x]", f"functions: {{{', '.join(functions[::step])}}}"))
+    assert [code for code, _ in found] == ["OPG227"]
+
+
+@pytest.mark.parametrize("body", ["tanh(f{b}(2*v)*v) + v", "f{b}(2.0) + v", "where(v > 0, f{b}(v*v), v)"])
+@pytest.mark.parametrize("step", [1, -1])
+def test_functions_that_call_one_another_are_as_large_as_what_is_made(body: str, step: int) -> None:
+    functions = ["f0(v): sin(v)", *(f"f{k}(v): {body.format(b=k - 1)}" for k in range(1, 200))]
+    assert attempt(elementwise("y = f199(x)", "[x]", f"functions: {{{', '.join(functions[::step])}}}"))[0]
+
+
+def test_each_function_is_looked_at_for_mistakes_in_it() -> None:
+    functions = "f(v): g(v) + h(v), g(v): bad(v), h(v): v*other, k(v): f(v) + more(v)"
+    found = mistakes(elementwise("y = f(x)", "[x]", f"functions: {{{functions}}}"))
+    assert sorted(found) == [("OPG205", "other"), ("OPG209", "bad"), ("OPG209", "more")]
+
+
 def test_depth_and_length() -> None:
     assert attempt(elementwise("y = " + "exp(" * 200 + "x" + ")" * 200, "[x]"))[0]
     assert attempt(elementwise("y = " + " + ".join(["x"] * 5000), "[x]"))[0]

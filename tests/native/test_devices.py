@@ -40,6 +40,7 @@ def made(
     monkeypatch.setattr(native, "kernel", lambda op, which: (lambda x: x) if kernels[which] else None)
     monkeypatch.setattr(native, "_devices", lambda op, which: kernels[which])
     monkeypatch.setattr(native.private, "refuse_all_but_plain", lambda *_: None)
+    monkeypatch.setattr(native.private, "has_default", lambda _: False)
 
 
 def counted(x: Any) -> int:

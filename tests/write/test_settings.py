@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from opgen.cli import run
 from opgen.diagnostics.model import Bag
 from opgen.project import build
 from opgen.write.paths import build_line
-from opgen.write.settings import namespace_of, usable
+from opgen.write.settings import namespace_of, settings_here, usable
 
 
 def project(folder: Path, text: str = "") -> Path:
@@ -69,9 +70,12 @@ def test_a_namespace_is_stated_in_the_settings_or_in_the_call(tmp_path: Path) ->
     ("text", "line", "words"),
     [
         ('[tool.ruff]\nx = 1\n[tool.opgen]\nnamspace = "a"\n', 4, ("no key 'namspace'", "did you mean `namespace`?")),
-        ("[tool.opgen]\ncolour = 1\n", 2, ("no key 'colour'", "there is: namespace")),
+        ("[tool.opgen]\ncolour = 1\n", 2, ("no key 'colour'", "there is: specs, out, namespace, jobs")),
         ('[tool.opgen]\nnamespace = "aten"\n', 2, ("'aten' cannot be the namespace",)),
         ("[tool.opgen]\nnamespace = 3\n", 2, ("3 cannot be the namespace",)),
+        ('[tool.opgen]\nout = "/tmp"\n', 2, ("'/tmp' cannot be the output folder", "relative to pyproject.toml")),
+        ("[tool.opgen]\nspecs = []\n", 2, ("[] cannot be the specs",)),
+        ("[tool.opgen]\njobs = true\n", 2, ("True cannot be the number of jobs",)),
         ("[tool.opgen\n", None, ("cannot be read",)),
         ("tool = 3\n", None, ()),
     ],
@@ -87,6 +91,28 @@ def test_what_is_no_setting_is_refused_where_it_stands(
         assert all(word in f"{diagnostic.message} {diagnostic.hints}" for word in words)
         assert (diagnostic.span and diagnostic.span.source.line_col(diagnostic.span.start)[0]) == line
     assert (tmp_path / "generated").exists() == (not words)
+
+
+def test_commands_need_no_flags_in_a_project_with_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text = '[tool.opgen]\nspecs = ["formulas", "more/twice.yaml"]\nout = "src/mylib/ops"\njobs = 2\n'
+    root = project(tmp_path, text)
+    for place, op in (("formulas", "scale"), ("more", "twice"), ("more", "thrice")):
+        (root / place).mkdir(exist_ok=True)
+        (root / place / f"{op}.yaml").write_text(f"op: {op}\ninputs: [x]\nforward: y = 2*x\n")
+    monkeypatch.chdir(root / "more")
+    assert settings_here().jobs == 2
+    assert run(["build"]) == 0
+    assert sorted(p.parent.name for p in (root / "src/mylib/ops").glob("*/manifest.json")) == ["scale", "twice"]
+    assert run(["build", "--check"]) == 0
+    assert run(["lint"]) == 0
+    (root / "pyproject.toml").write_text("[tool.opgen]\nspec = 'formulas'\n")
+    capfd.readouterr()
+    assert run(["compile"]) == 1
+    said = capfd.readouterr().err
+    assert "did you mean `specs`?" in said
+    assert "pyproject.toml:2:1" in said
 
 
 def test_the_operators_of_a_folder_stay_in_one_namespace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

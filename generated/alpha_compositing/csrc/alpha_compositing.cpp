@@ -15,7 +15,7 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-std::tuple<Tensor, Tensor, Tensor> alpha_compositing_forward(const Tensor& alpha, const Tensor& colour) {
+std::tuple<Tensor, Tensor, Tensor> alpha_compositing_forward(const Tensor& alpha, const Tensor& colour, bool recorded) {
   opgen::Call call("alpha_compositing", OPGEN_CHOOSE_STEPS(alpha_compositing), 2);
   call.input("alpha", alpha, Element::scalar, {opgen::batch, opgen::dim(0, "T")});
   call.input("colour", colour, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "C")});
@@ -29,7 +29,7 @@ std::tuple<Tensor, Tensor, Tensor> alpha_compositing_forward(const Tensor& alpha
   call.run(2, {2, 0, 1, 4}, {call.size(1), call.size(0)});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor weight = call.result("weight", Element::scalar);
-  const Tensor through = call.kept("through", Element::compute, 0, {"alpha"});
+  const Tensor through = recorded ? call.kept("through", Element::compute, 0, {"alpha"}) : Tensor();
   return {output, weight, through};
 }
 
@@ -71,7 +71,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("alpha_compositing_forward(Tensor alpha, Tensor colour) -> (Tensor, Tensor, Tensor)");
+  m.def("alpha_compositing_forward(Tensor alpha, Tensor colour, bool recorded=True) -> (Tensor, Tensor, Tensor)");
   m.def(
       "alpha_compositing_backward(Tensor grad_output, Tensor grad_weight, Tensor alpha, Tensor colour, Tensor "
       "through, bool[] needs_input_grad) -> (Tensor, Tensor)");

@@ -48,39 +48,39 @@ struct Step_alpha_compositing_forward_weight {
   }
 };
 
-// reduces along memory: a row is read and kept in cache by all passes
+// reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
 struct Step_alpha_compositing_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 3, 0),
-                                            rt::tensor(3, 2, 0), rt::integer(1), rt::integer(0), rt::batch());
+                                            rt::tensor(3, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t> through;
   rt::Tensor<const scalar_t> alpha, colour;
   rt::Tensor<scalar_t> output;
-  rt::Divider t_size, c_size;
+  rt::Divider c_size;
   rt::Batch batch;
 
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
+  struct Folds {
+    rt::Sum<opmath_t> output_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
+  };
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
     const rt::Place place = batch.place(rest);
-    rt::Sum<opmath_t> output_value_fold;
-    for (int64_t t = Team::rank(), stop = 0; stop < t_size.size;) {
-      stop = rt::next_stop<Team>(stop, t_size.size);
-      for (; t < stop; t += Team::size) {
-        const opmath_t part = t > 0 ? through.load(place, t - 1) : opmath_t(1);
-        output_value_fold.add(part * alpha.load(place, t) * colour.load(place, t, c));
-      }
-      output_value_fold.settle();
-    }
-    output_value_fold.finish();
-    rt::join<Team>(&output_value_fold);
-    const opmath_t output_value = output_value_fold.value;
-    if (Team::rank() == 0) {
-      output.store(output_value, place, c);
-    }
+    const int64_t t = inner;
+    const opmath_t part = t > 0 ? through.load(place, t - 1) : opmath_t(1);
+    folds->output_value_fold.add(part * alpha.load(place, t) * colour.load(place, t, c));
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    int64_t rest = point;
+    const int64_t c = rt::split(&rest, c_size);
+    const rt::Place place = batch.place(rest);
+    const opmath_t output_value = folds.output_value_fold.value;
+    output.store(output_value, place, c);
   }
 };
 

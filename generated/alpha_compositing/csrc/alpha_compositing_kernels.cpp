@@ -13,7 +13,7 @@ int forward_through(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> through(call, 1, 2, 0);
   rt::Loops<2> outer;
   outer.batch(call, &alpha, &through);
-  rt::parallel(host, outer.count, T, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, T, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       double through_running[rt::block];
       for (int64_t t = 0; t < T; ++t) {
@@ -40,26 +40,24 @@ int forward_weight(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.batch(call, &through, &alpha, &weight);
   outer.dim(T, {0, alpha.stride(1), weight.stride(1)}, true);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> alpha_at(alpha, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> weight_out(weight, run.at[2], run.step[2], run.size);
+      const auto through_1 = [&](int64_t i) { return outer.index(run, 0, i) - 1; };
+      const rt::Line<opmath_t> through_at(host, through, rt::stretch(run, 0, 1), 0,
+                                          rt::clipped(through, 1, through.stride(1), through_1));
       rt::each(run.size, [&](int64_t i) {
-        const bool part_2 = outer.index(run, 0, i) > 0;
-        opmath_t part_3;
-        if (part_2) {
-          part_3 = rt::load(through, run.of(0, i) + (outer.index(run, 0, i) - 1) * through.stride(1));
-        } else {
-          part_3 = 1;
-        }
-        weight_out.set(i, part_3 * alpha_at[i]);
+        const auto value = (outer.index(run, 0, i) > 0 ? through_at[i] : opmath_t(1)) * alpha_at[i];
+        weight_out.set(i, value);
       });
     });
   });
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
+// Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t C = call.ints[0];
@@ -71,28 +69,27 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> outer;
   outer.batch(call, &through, &alpha, &colour, &output);
   outer.dim(C, {0, 0, colour.stride(2), output.stride(1)});
+  outer.arrange();
   rt::Loops<4> over_t;
   over_t.dim(T, {0, alpha.stride(1), colour.stride(1), 0}, true);
-  rt::parallel(host, outer.count, over_t.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> output_value_fold;
-      over_t.runs<rt::block>(0, over_t.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> alpha_at(alpha, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> colour_at(colour, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const bool part_2 = over_t.index(run, 0, i) > 0;
-          opmath_t part_3;
-          if (part_2) {
-            part_3 = rt::load(through, run.at[0] + (over_t.index(run, 0, i) - 1) * through.stride(1));
-          } else {
-            part_3 = 1;
-          }
-          output_value_fold.add(lane, part_3 * alpha_at[i] * colour_at[i]);
+  rt::parallel(host, outer.count, over_t.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+      rt::Fold<rt::Sum, opmath_t, rt::block> output_value_fold;
+      over_t.runs<1>(0, over_t.count, columns.at, [&](const auto& point) {
+        const rt::Source<opmath_t> alpha_at(alpha, point.at[1], columns.step[1], columns.size);
+        const rt::Source<opmath_t> colour_at(colour, point.at[2], columns.step[2], columns.size);
+        const auto through_1 = [&](int64_t) { return over_t.index(point, 0, 0) - 1; };
+        const rt::Line<opmath_t> through_at(host, through, rt::stretch(point, columns, 0, 1), 0,
+                                            rt::clipped(through, 1, through.stride(1), through_1));
+        rt::each(columns.size, [&](int64_t i) {
+          const opmath_t part_2 = (over_t.index(point, 0, 0) > 0 ? through_at[i] : opmath_t(1)) * alpha_at[i];
+          output_value_fold.add(i, part_2 * colour_at[i]);
         });
-        output_value_fold.ran(run.size);
+        output_value_fold.ran(columns.size);
       });
-      const opmath_t output_value = output_value_fold.value();
-      rt::store(output, row.at[3], output_value);
+      output_value_fold.finish();
+      rt::Sink<opmath_t> output_out(output, columns.at[3], columns.step[3], columns.size);
+      rt::each(columns.size, [&](int64_t i) { output_out.set(i, output_value_fold[i]); });
     });
   });
   return rt::status(host);
@@ -112,7 +109,7 @@ int backward_grad_weight_1(const OpgenCall& call, OpgenHost& host) {
   outer.dim(T, {0, colour.stride(1), grad_weight.stride(1), grad_weight_1.stride(1)});
   rt::Loops<4> over_c;
   over_c.dim(C, {grad_output.stride(1), colour.stride(2), 0, 0});
-  rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_weight_output_fold;
       over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
@@ -140,7 +137,8 @@ int backward_factor_through(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> outer;
   outer.batch(call, &alpha, &factor_through);
   outer.dim(T, {alpha.stride(1), factor_through.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> alpha_at(alpha, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> factor_through_out(factor_through, run.at[1], run.step[1], run.size);
@@ -160,7 +158,7 @@ int backward_share_through(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> factor_through(call, 3, 2, 0);
   rt::Loops<5> outer;
   outer.batch(call, &grad_weight_1, &alpha, &share_through, &factor_through, &share_through);
-  rt::parallel(host, outer.count, T, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, T, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       for (int64_t t = T - 1; t >= 0; --t) {
         rt::each(run.size, [&](int64_t i) {
@@ -198,20 +196,17 @@ int backward_grad_alpha(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> outer;
   outer.batch(call, &through, &grad_weight_1, &share_through, &grad_alpha);
   outer.dim(T, {0, grad_weight_1.stride(1), share_through.stride(1), grad_alpha.stride(1)}, true);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_weight_1_at(grad_weight_1, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> share_through_at(share_through, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_alpha_out(grad_alpha, run.at[3], run.step[3], run.size);
+      const auto through_1 = [&](int64_t i) { return outer.index(run, 0, i) - 1; };
+      const rt::Line<opmath_t> through_at(host, through, rt::stretch(run, 0, 1), 0,
+                                          rt::clipped(through, 1, through.stride(1), through_1));
       rt::each(run.size, [&](int64_t i) {
-        const bool part_2 = outer.index(run, 0, i) > 0;
-        opmath_t part_3;
-        if (part_2) {
-          part_3 = rt::load(through, run.of(0, i) + (outer.index(run, 0, i) - 1) * through.stride(1));
-        } else {
-          part_3 = 1;
-        }
-        const opmath_t t_3 = part_3;
+        const opmath_t t_3 = outer.index(run, 0, i) > 0 ? through_at[i] : opmath_t(1);
         grad_alpha_out.set(i, grad_weight_1_at[i] * t_3 - share_through_at[i] * t_3);
       });
     });
@@ -232,21 +227,18 @@ int backward_grad_colour(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_output, &through, &alpha, &grad_colour);
   outer.dim(T, {0, 0, alpha.stride(1), grad_colour.stride(1)}, true);
   outer.dim(C, {grad_output.stride(1), 0, 0, grad_colour.stride(2)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> alpha_at(alpha, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_colour_out(grad_colour, run.at[3], run.step[3], run.size);
+      const auto through_1 = [&](int64_t i) { return outer.index(run, 0, i) - 1; };
+      const rt::Line<opmath_t> through_at(host, through, rt::stretch(run, 1, 1), 0,
+                                          rt::clipped(through, 1, through.stride(1), through_1));
       rt::each(run.size, [&](int64_t i) {
-        const bool part_2 = outer.index(run, 0, i) > 0;
-        const opmath_t part_3 = grad_output_at[i];
-        opmath_t part_4;
-        if (part_2) {
-          part_4 = rt::load(through, run.of(1, i) + (outer.index(run, 0, i) - 1) * through.stride(1));
-        } else {
-          part_4 = 1;
-        }
-        grad_colour_out.set(i, part_3 * (part_4 * alpha_at[i]));
+        const opmath_t part_2 = (outer.index(run, 0, i) > 0 ? through_at[i] : opmath_t(1)) * alpha_at[i];
+        grad_colour_out.set(i, grad_output_at[i] * part_2);
       });
     });
   });

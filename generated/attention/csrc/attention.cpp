@@ -18,94 +18,99 @@ using opgen::Tensor;
 
 // is_causal is true, scale given
 std::tuple<Tensor, Tensor, Tensor> attention_forward_0(const Tensor& query, const Tensor& key, const Tensor& value,
-                                                       bool is_causal, const std::optional<double>& scale) {
+                                                       bool is_causal, const std::optional<double>& scale,
+                                                       bool recorded) {
   opgen::Call call("attention", OPGEN_CHOOSE_STEPS(attention), 4);
   call.input("query", query, Element::scalar, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")});
   call.input("key", key, Element::scalar, {opgen::batch, opgen::dim(2, "S"), opgen::dim(1, "E")});
   call.input("value", value, Element::scalar, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")});
   call.begin();
   call.hold();
-  call.allocate("softmax_j_max", Element::compute, {opgen::batch, opgen::dim(0, "L")});
+  call.allocate("softmax_j_max", Element::compute, {opgen::batch, opgen::dim(0, "L")}, true, recorded);
   call.allocate("softmax_j_sum", Element::compute, {opgen::batch, opgen::dim(0, "L")});
   call.allocate("output", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(3, "V")});
-  call.allocate("softmax_j_scale", Element::compute, {opgen::batch, opgen::dim(0, "L")});
+  call.allocate("softmax_j_scale", Element::compute, {opgen::batch, opgen::dim(0, "L")}, recorded);
   call.run(0, {0, 1, 2, 3, 4, 5}, {call.size(0), call.size(2), call.size(1), call.size(3)}, {scale.value_or(double{})});
-  call.run(1, {4, 6}, {call.size(0)});
+  if (recorded) call.run(1, {4, 6}, {call.size(0)});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor softmax_j_max = call.kept("softmax_j_max", Element::compute, 0, {"query", "key"});
+  const Tensor softmax_j_max = recorded ? call.kept("softmax_j_max", Element::compute, 0, {"query", "key"}) : Tensor();
   const Tensor softmax_j_scale = call.kept("softmax_j_scale", Element::compute, 0, {"query", "key"});
   return {output, softmax_j_max, softmax_j_scale};
 }
 
 // is_causal is true, scale not given
 std::tuple<Tensor, Tensor, Tensor> attention_forward_1(const Tensor& query, const Tensor& key, const Tensor& value,
-                                                       bool is_causal, const std::optional<double>& scale) {
+                                                       bool is_causal, const std::optional<double>& scale,
+                                                       bool recorded) {
   opgen::Call call("attention", OPGEN_CHOOSE_STEPS(attention), 4);
   call.input("query", query, Element::scalar, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")});
   call.input("key", key, Element::scalar, {opgen::batch, opgen::dim(2, "S"), opgen::dim(1, "E")});
   call.input("value", value, Element::scalar, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")});
   call.begin();
   call.hold();
-  call.allocate("softmax_j_max", Element::compute, {opgen::batch, opgen::dim(0, "L")});
+  call.allocate("softmax_j_max", Element::compute, {opgen::batch, opgen::dim(0, "L")}, true, recorded);
   call.allocate("softmax_j_sum", Element::compute, {opgen::batch, opgen::dim(0, "L")});
   call.allocate("output", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(3, "V")});
-  call.allocate("softmax_j_scale", Element::compute, {opgen::batch, opgen::dim(0, "L")});
+  call.allocate("softmax_j_scale", Element::compute, {opgen::batch, opgen::dim(0, "L")}, recorded);
   call.run(2, {0, 1, 2, 3, 4, 5}, {call.size(0), call.size(1), call.size(2), call.size(3)});
-  call.run(1, {4, 6}, {call.size(0)});
+  if (recorded) call.run(1, {4, 6}, {call.size(0)});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor softmax_j_max = call.kept("softmax_j_max", Element::compute, 0, {"query", "key"});
+  const Tensor softmax_j_max = recorded ? call.kept("softmax_j_max", Element::compute, 0, {"query", "key"}) : Tensor();
   const Tensor softmax_j_scale = call.kept("softmax_j_scale", Element::compute, 0, {"query", "key"});
   return {output, softmax_j_max, softmax_j_scale};
 }
 
 // is_causal is false, scale given
 std::tuple<Tensor, Tensor, Tensor> attention_forward_2(const Tensor& query, const Tensor& key, const Tensor& value,
-                                                       bool is_causal, const std::optional<double>& scale) {
+                                                       bool is_causal, const std::optional<double>& scale,
+                                                       bool recorded) {
   opgen::Call call("attention", OPGEN_CHOOSE_STEPS(attention), 4);
   call.input("query", query, Element::scalar, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")});
   call.input("key", key, Element::scalar, {opgen::batch, opgen::dim(2, "S"), opgen::dim(1, "E")});
   call.input("value", value, Element::scalar, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")});
   call.begin();
   call.hold();
-  call.allocate("softmax_j_max", Element::compute, {opgen::batch, opgen::dim(0, "L")});
+  call.allocate("softmax_j_max", Element::compute, {opgen::batch, opgen::dim(0, "L")}, true, recorded);
   call.allocate("softmax_j_sum", Element::compute, {opgen::batch, opgen::dim(0, "L")});
   call.allocate("output", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(3, "V")});
-  call.allocate("softmax_j_scale", Element::compute, {opgen::batch, opgen::dim(0, "L")});
+  call.allocate("softmax_j_scale", Element::compute, {opgen::batch, opgen::dim(0, "L")}, recorded);
   call.run(3, {0, 1, 2, 3, 4, 5}, {call.size(0), call.size(2), call.size(1), call.size(3)}, {scale.value_or(double{})});
-  call.run(1, {4, 6}, {call.size(0)});
+  if (recorded) call.run(1, {4, 6}, {call.size(0)});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor softmax_j_max = call.kept("softmax_j_max", Element::compute, 0, {"query", "key"});
+  const Tensor softmax_j_max = recorded ? call.kept("softmax_j_max", Element::compute, 0, {"query", "key"}) : Tensor();
   const Tensor softmax_j_scale = call.kept("softmax_j_scale", Element::compute, 0, {"query", "key"});
   return {output, softmax_j_max, softmax_j_scale};
 }
 
 // is_causal is false, scale not given
 std::tuple<Tensor, Tensor, Tensor> attention_forward_3(const Tensor& query, const Tensor& key, const Tensor& value,
-                                                       bool is_causal, const std::optional<double>& scale) {
+                                                       bool is_causal, const std::optional<double>& scale,
+                                                       bool recorded) {
   opgen::Call call("attention", OPGEN_CHOOSE_STEPS(attention), 4);
   call.input("query", query, Element::scalar, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")});
   call.input("key", key, Element::scalar, {opgen::batch, opgen::dim(2, "S"), opgen::dim(1, "E")});
   call.input("value", value, Element::scalar, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")});
   call.begin();
   call.hold();
-  call.allocate("softmax_j_max", Element::compute, {opgen::batch, opgen::dim(0, "L")});
+  call.allocate("softmax_j_max", Element::compute, {opgen::batch, opgen::dim(0, "L")}, true, recorded);
   call.allocate("softmax_j_sum", Element::compute, {opgen::batch, opgen::dim(0, "L")});
   call.allocate("output", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(3, "V")});
-  call.allocate("softmax_j_scale", Element::compute, {opgen::batch, opgen::dim(0, "L")});
+  call.allocate("softmax_j_scale", Element::compute, {opgen::batch, opgen::dim(0, "L")}, recorded);
   call.run(4, {0, 1, 2, 3, 4, 5}, {call.size(0), call.size(1), call.size(2), call.size(3)});
-  call.run(1, {4, 6}, {call.size(0)});
+  if (recorded) call.run(1, {4, 6}, {call.size(0)});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor softmax_j_max = call.kept("softmax_j_max", Element::compute, 0, {"query", "key"});
+  const Tensor softmax_j_max = recorded ? call.kept("softmax_j_max", Element::compute, 0, {"query", "key"}) : Tensor();
   const Tensor softmax_j_scale = call.kept("softmax_j_scale", Element::compute, 0, {"query", "key"});
   return {output, softmax_j_max, softmax_j_scale};
 }
 
 std::tuple<Tensor, Tensor, Tensor> attention_forward(const Tensor& query, const Tensor& key, const Tensor& value,
-                                                     bool is_causal, const std::optional<double>& scale) {
-  if (is_causal && scale.has_value()) return attention_forward_0(query, key, value, is_causal, scale);
-  if (is_causal && !scale.has_value()) return attention_forward_1(query, key, value, is_causal, scale);
-  if (!is_causal && scale.has_value()) return attention_forward_2(query, key, value, is_causal, scale);
-  return attention_forward_3(query, key, value, is_causal, scale);
+                                                     bool is_causal, const std::optional<double>& scale,
+                                                     bool recorded) {
+  if (is_causal && scale.has_value()) return attention_forward_0(query, key, value, is_causal, scale, recorded);
+  if (is_causal && !scale.has_value()) return attention_forward_1(query, key, value, is_causal, scale, recorded);
+  if (!is_causal && scale.has_value()) return attention_forward_2(query, key, value, is_causal, scale, recorded);
+  return attention_forward_3(query, key, value, is_causal, scale, recorded);
 }
 
 // is_causal is true, scale given
@@ -125,11 +130,11 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_0(const Tensor& grad_outpu
   call.hold();
   call.allocate("dot_softmax_j", Element::compute, {opgen::batch, opgen::dim(0, "L")}, mask[0] || mask[1] || mask[2]);
   call.allocate("grad_query", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")},
-                mask[0] || mask[1] || mask[2]);
+                mask[0] || mask[1] || mask[2], mask[0]);
   call.allocate("grad_key", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(1, "E")},
-                mask[1] || mask[2]);
+                mask[1] || mask[2], mask[1]);
   call.allocate("grad_value", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")},
-                mask[1] || mask[2]);
+                mask[1] || mask[2], mask[2]);
   if (mask[0] || mask[1] || mask[2]) {
     call.run(5, {4, 5, 0, 3, 1, 2, 6, 7}, {call.size(0), call.size(2), call.size(3), call.size(1)},
              {scale.value_or(double{})});
@@ -161,11 +166,11 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_1(const Tensor& grad_outpu
   call.hold();
   call.allocate("dot_softmax_j", Element::compute, {opgen::batch, opgen::dim(0, "L")}, mask[0] || mask[1] || mask[2]);
   call.allocate("grad_query", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")},
-                mask[0] || mask[1] || mask[2]);
+                mask[0] || mask[1] || mask[2], mask[0]);
   call.allocate("grad_key", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(1, "E")},
-                mask[1] || mask[2]);
+                mask[1] || mask[2], mask[1]);
   call.allocate("grad_value", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")},
-                mask[1] || mask[2]);
+                mask[1] || mask[2], mask[2]);
   if (mask[0] || mask[1] || mask[2]) {
     call.run(7, {4, 5, 0, 3, 1, 2, 6, 7}, {call.size(0), call.size(1), call.size(2), call.size(3)});
   }
@@ -195,11 +200,11 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_2(const Tensor& grad_outpu
   call.hold();
   call.allocate("dot_softmax_j", Element::compute, {opgen::batch, opgen::dim(0, "L")}, mask[0] || mask[1] || mask[2]);
   call.allocate("grad_query", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")},
-                mask[0] || mask[1] || mask[2]);
+                mask[0] || mask[1] || mask[2], mask[0]);
   call.allocate("grad_key", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(1, "E")},
-                mask[1] || mask[2]);
+                mask[1] || mask[2], mask[1]);
   call.allocate("grad_value", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")},
-                mask[1] || mask[2]);
+                mask[1] || mask[2], mask[2]);
   if (mask[0] || mask[1] || mask[2]) {
     call.run(9, {4, 5, 0, 3, 1, 2, 6, 7}, {call.size(0), call.size(2), call.size(3), call.size(1)},
              {scale.value_or(double{})});
@@ -231,11 +236,11 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_3(const Tensor& grad_outpu
   call.hold();
   call.allocate("dot_softmax_j", Element::compute, {opgen::batch, opgen::dim(0, "L")}, mask[0] || mask[1] || mask[2]);
   call.allocate("grad_query", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")},
-                mask[0] || mask[1] || mask[2]);
+                mask[0] || mask[1] || mask[2], mask[0]);
   call.allocate("grad_key", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(1, "E")},
-                mask[1] || mask[2]);
+                mask[1] || mask[2], mask[1]);
   call.allocate("grad_value", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")},
-                mask[1] || mask[2]);
+                mask[1] || mask[2], mask[2]);
   if (mask[0] || mask[1] || mask[2]) {
     call.run(11, {4, 5, 0, 3, 1, 2, 6, 7}, {call.size(0), call.size(1), call.size(2), call.size(3)});
   }
@@ -278,8 +283,8 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def(
-      "attention_forward(Tensor query, Tensor key, Tensor value, bool is_causal, float? scale) -> (Tensor, Tensor, "
-      "Tensor)");
+      "attention_forward(Tensor query, Tensor key, Tensor value, bool is_causal, float? scale, bool recorded=True) "
+      "-> (Tensor, Tensor, Tensor)");
   m.def(
       "attention_backward(Tensor grad_output, Tensor query, Tensor key, Tensor value, Tensor softmax_j_max, Tensor "
       "softmax_j_scale, bool is_causal, float? scale, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");

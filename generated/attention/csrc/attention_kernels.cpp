@@ -26,7 +26,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   outer.step(4, softmax_j_sum.stride(1));
   outer.step(5, output.stride(1));
   outer.dim_of_steps(L, true);
-  rt::parallel(host, outer.count, S, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, S, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
     rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
@@ -96,7 +96,8 @@ int forward_0_softmax_j_scale(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> outer;
   outer.batch(call, &softmax_j_sum, &softmax_j_scale);
   outer.dim(L, {softmax_j_sum.stride(1), softmax_j_scale.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> softmax_j_sum_at(softmax_j_sum, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> softmax_j_scale_out(softmax_j_scale, run.at[1], run.step[1], run.size);
@@ -126,7 +127,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   outer.step(4, softmax_j_sum.stride(1));
   outer.step(5, output.stride(1));
   outer.dim_of_steps(L, true);
-  rt::parallel(host, outer.count, S, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, S, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
     rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
@@ -209,7 +210,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   outer.step(4, softmax_j_sum.stride(1));
   outer.step(5, output.stride(1));
   outer.dim_of_steps(L, true);
-  rt::parallel(host, outer.count, S, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, S, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
     rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
@@ -289,7 +290,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   outer.step(4, softmax_j_sum.stride(1));
   outer.step(5, output.stride(1));
   outer.dim_of_steps(L, true);
-  rt::parallel(host, outer.count, S, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, S, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
     rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
@@ -376,7 +377,7 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
   outer.step(7, dot_softmax_j.stride(1));
   outer.step(8, grad_query.stride(1));
   outer.dim_of_steps(L, true);
-  rt::parallel(host, outer.count, S, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, S, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> softmax_j_max_rows(rt::tile_rows);
     rt::Tile<opmath_t> softmax_j_scale_rows(rt::tile_rows);
     rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * V_2);
@@ -500,7 +501,7 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
   outer.step(9, grad_key.stride(1));
   outer.step(10, grad_value.stride(1));
   outer.dim_of_steps(S, true);
-  rt::parallel(host, outer.count, L, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, L, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> query_tile(rt::tile_width * E);
     rt::Tile<opmath_t> key_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> grad_output_tile(rt::tile_width * V_2);
@@ -603,7 +604,7 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
   outer.step(7, dot_softmax_j.stride(1));
   outer.step(8, grad_query.stride(1));
   outer.dim_of_steps(L, true);
-  rt::parallel(host, outer.count, S, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, S, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> softmax_j_max_rows(rt::tile_rows);
     rt::Tile<opmath_t> softmax_j_scale_rows(rt::tile_rows);
     rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * V_2);
@@ -726,7 +727,7 @@ int backward_1_grad_value(const OpgenCall& call, OpgenHost& host) {
   outer.step(9, grad_key.stride(1));
   outer.step(10, grad_value.stride(1));
   outer.dim_of_steps(S, true);
-  rt::parallel(host, outer.count, L, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, L, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> query_tile(rt::tile_width * E);
     rt::Tile<opmath_t> key_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> grad_output_tile(rt::tile_width * V_2);
@@ -829,7 +830,7 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
   outer.step(7, dot_softmax_j.stride(1));
   outer.step(8, grad_query.stride(1));
   outer.dim_of_steps(L, true);
-  rt::parallel(host, outer.count, S, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, S, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> softmax_j_max_rows(rt::tile_rows);
     rt::Tile<opmath_t> softmax_j_scale_rows(rt::tile_rows);
     rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * V_2);
@@ -947,7 +948,7 @@ int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
   outer.step(9, grad_key.stride(1));
   outer.step(10, grad_value.stride(1));
   outer.dim_of_steps(S, true);
-  rt::parallel(host, outer.count, L, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, L, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> query_tile(rt::tile_width * E);
     rt::Tile<opmath_t> key_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> grad_output_tile(rt::tile_width * V_2);
@@ -1049,7 +1050,7 @@ int backward_3_grad_query(const OpgenCall& call, OpgenHost& host) {
   outer.step(7, dot_softmax_j.stride(1));
   outer.step(8, grad_query.stride(1));
   outer.dim_of_steps(L, true);
-  rt::parallel(host, outer.count, S, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, S, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> softmax_j_max_rows(rt::tile_rows);
     rt::Tile<opmath_t> softmax_j_scale_rows(rt::tile_rows);
     rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * V_2);
@@ -1167,7 +1168,7 @@ int backward_3_grad_value(const OpgenCall& call, OpgenHost& host) {
   outer.step(9, grad_key.stride(1));
   outer.step(10, grad_value.stride(1));
   outer.dim_of_steps(S, true);
-  rt::parallel(host, outer.count, L, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, L, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> query_tile(rt::tile_width * E);
     rt::Tile<opmath_t> key_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> grad_output_tile(rt::tile_width * V_2);

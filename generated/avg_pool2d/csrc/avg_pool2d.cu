@@ -3,105 +3,110 @@
 // CUDA kernels of avg_pool2d. Compiles with nvcc, or with g++ -x c++ to run on the CPU (opgen_simt.h).
 #include "opgen_launch.cuh"
 
-// reduces along memory: a row is read and kept in cache by all passes
+// reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
 struct Step_avg_pool2d_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
-                                      {rt::count(rt::integer(2), rt::integer(2))}};
+  static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                               rt::count(rt::integer(2), rt::integer(2))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(3), rt::integer(4), rt::integer(5),
                  rt::integer(6), rt::integer(2), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t> input;
   rt::Tensor<scalar_t> output;
   int64_t stride, padding, H, W, kernel_size;
-  rt::Divider r_size, q_size, p_size;
+  rt::Divider s_size, q_size, p_size;
   rt::Batch batch;
 
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
+  struct Folds {
+    rt::Sum<opmath_t> output_sum_fold;
+    OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
+    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
+  };
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t q = rt::split(&rest, q_size);
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place place = batch.place(rest);
-    rt::Sum<opmath_t> output_sum_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < r_size.size * r_size.size;) {
-      stop = rt::next_stop<Team>(stop, r_size.size * r_size.size);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const int64_t s = rt::split(&inner_rest, r_size);
-        const int64_t r = inner_rest;
-        output_sum_fold.add(p * stride + r - padding >= 0 && p * stride + r - padding < H && q * stride + s - padding >= 0 && q * stride + s - padding < W ? input.load(place, p * stride + r - padding, q * stride + s - padding) : opmath_t(0));
-      }
-      output_sum_fold.settle();
-    }
-    output_sum_fold.finish();
-    rt::join<Team>(&output_sum_fold);
-    const opmath_t output_sum = output_sum_fold.value;
-    if (Team::rank() == 0) {
-      output.store(output_sum / (kernel_size * kernel_size), place, p, q);
-    }
+    int64_t inner_rest = inner;
+    const int64_t s = rt::split(&inner_rest, s_size);
+    const int64_t r = inner_rest;
+    folds->output_sum_fold.add(p * stride + r - padding >= 0 && p * stride + r - padding < H && q * stride + s - padding >= 0 && q * stride + s - padding < W ? input.load(place, p * stride + r - padding, q * stride + s - padding) : opmath_t(0));
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    int64_t rest = point;
+    const int64_t q = rt::split(&rest, q_size);
+    const int64_t p = rt::split(&rest, p_size);
+    const rt::Place place = batch.place(rest);
+    const opmath_t output_sum = folds.output_sum_fold.value;
+    output.store(output_sum / (kernel_size * kernel_size), place, p, q);
   }
 };
 
-// reduces along memory: a row is read and kept in cache by all passes
+// reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
 struct Step_avg_pool2d_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
-                                      {rt::count(rt::integer(2), rt::integer(2))}};
+  static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                               rt::count(rt::integer(2), rt::integer(2))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(2), rt::integer(3), rt::integer(4),
                  rt::integer(5), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t> input;
   rt::Tensor<scalar_t> output;
   int64_t kernel_size, padding, H, W;
-  rt::Divider r_size, q_size, p_size;
+  rt::Divider s_size, q_size, p_size;
   rt::Batch batch;
 
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
+  struct Folds {
+    rt::Sum<opmath_t> output_sum_fold;
+    OPGEN_DEVICE void merge(const Folds& other) { output_sum_fold.merge(other.output_sum_fold); }
+    OPGEN_DEVICE void settle() { output_sum_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
+  };
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t q = rt::split(&rest, q_size);
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place place = batch.place(rest);
-    rt::Sum<opmath_t> output_sum_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < r_size.size * r_size.size;) {
-      stop = rt::next_stop<Team>(stop, r_size.size * r_size.size);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const int64_t s = rt::split(&inner_rest, r_size);
-        const int64_t r = inner_rest;
-        output_sum_fold.add(p * kernel_size + r - padding >= 0 && p * kernel_size + r - padding < H && q * kernel_size + s - padding >= 0 && q * kernel_size + s - padding < W ? input.load(place, p * kernel_size + r - padding, q * kernel_size + s - padding) : opmath_t(0));
-      }
-      output_sum_fold.settle();
-    }
-    output_sum_fold.finish();
-    rt::join<Team>(&output_sum_fold);
-    const opmath_t output_sum = output_sum_fold.value;
-    if (Team::rank() == 0) {
-      output.store(output_sum / (kernel_size * kernel_size), place, p, q);
-    }
+    int64_t inner_rest = inner;
+    const int64_t s = rt::split(&inner_rest, s_size);
+    const int64_t r = inner_rest;
+    folds->output_sum_fold.add(p * kernel_size + r - padding >= 0 && p * kernel_size + r - padding < H && q * kernel_size + s - padding >= 0 && q * kernel_size + s - padding < W ? input.load(place, p * kernel_size + r - padding, q * kernel_size + s - padding) : opmath_t(0));
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    int64_t rest = point;
+    const int64_t q = rt::split(&rest, q_size);
+    const int64_t p = rt::split(&rest, p_size);
+    const rt::Place place = batch.place(rest);
+    const opmath_t output_sum = folds.output_sum_fold.value;
+    output.store(output_sum / (kernel_size * kernel_size), place, p, q);
   }
 };
 
-// reduces along memory: a row is read and kept in cache by all passes
+// reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
 struct Step_avg_pool2d_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
-                                      {rt::count(rt::integer(3), rt::integer(3))}};
+  static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                               rt::count(rt::integer(3), rt::integer(3))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(2), rt::integer(3), rt::integer(4),
                  rt::integer(5), rt::integer(6), rt::integer(3), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t> grad_output;
   rt::Tensor<scalar_t> grad_input;
   int64_t padding, kernel_size, stride, Q, P;
-  rt::Divider r_size, w_size, h_size;
+  rt::Divider s_size, w_size, h_size;
   rt::Batch batch;
 
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
+  struct Folds {
+    rt::Sum<opmath_t> grad_input_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) { grad_input_value_fold.merge(other.grad_input_value_fold); }
+    OPGEN_DEVICE void settle() { grad_input_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { grad_input_value_fold.finish(); }
+  };
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t w = rt::split(&rest, w_size);
     const int64_t h = rt::split(&rest, h_size);
@@ -109,36 +114,33 @@ struct Step_avg_pool2d_backward_0_grad_input {
     const int64_t t = padding + w;
     const int64_t t_2 = padding + h;
     const int64_t t_3 = kernel_size * kernel_size;
-    rt::Sum<opmath_t> grad_input_value_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < r_size.size * r_size.size;) {
-      stop = rt::next_stop<Team>(stop, r_size.size * r_size.size);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const int64_t s = rt::split(&inner_rest, r_size);
-        const int64_t r = inner_rest;
-        const int64_t t_4 = t - s;
-        const int64_t t_5 = t_2 - r;
-        const bool part = rt::floordiv(t_4, stride) >= 0 && rt::floordiv(t_4, stride) < Q;
-        const bool part_2 = rt::floordiv(t_5, stride) >= 0 && rt::floordiv(t_5, stride) < P;
-        const bool part_3 = rt::mod(t_4, stride) == 0 && part && rt::mod(t_5, stride) == 0;
-        const bool part_4 = part_3 && part_2;
-        opmath_t part_5;
-        if (part_4) {
-          part_5 = grad_output.load_or_zero(place, rt::floordiv(padding + h - r, stride),
-                                            rt::floordiv(padding + w - s, stride)) / t_3;
-        } else {
-          part_5 = 0;
-        }
-        grad_input_value_fold.add(part_5);
-      }
-      grad_input_value_fold.settle();
+    int64_t inner_rest = inner;
+    const int64_t s = rt::split(&inner_rest, s_size);
+    const int64_t r = inner_rest;
+    const int64_t t_4 = t - s;
+    const int64_t t_5 = t_2 - r;
+    const bool part = rt::floordiv(t_4, stride) >= 0;
+    const bool part_2 = part && rt::floordiv(t_4, stride) < Q;
+    const bool part_3 = rt::mod(t_4, stride) == 0 && part_2;
+    const bool part_4 = part_3 && rt::mod(t_5, stride) == 0;
+    const bool part_5 = rt::floordiv(t_5, stride) >= 0;
+    const bool part_6 = part_4 && (part_5 && rt::floordiv(t_5, stride) < P);
+    opmath_t part_7;
+    if (part_6) {
+      part_7 = grad_output.load_or_zero(place, rt::floordiv(padding + h - r, stride),
+                                        rt::floordiv(padding + w - s, stride)) / t_3;
+    } else {
+      part_7 = 0;
     }
-    grad_input_value_fold.finish();
-    rt::join<Team>(&grad_input_value_fold);
-    const opmath_t grad_input_value = grad_input_value_fold.value;
-    if (Team::rank() == 0) {
-      grad_input.store(grad_input_value, place, h, w);
-    }
+    folds->grad_input_value_fold.add(part_7);
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    int64_t rest = point;
+    const int64_t w = rt::split(&rest, w_size);
+    const int64_t h = rt::split(&rest, h_size);
+    const rt::Place place = batch.place(rest);
+    const opmath_t grad_input_value = folds.grad_input_value_fold.value;
+    grad_input.store(grad_input_value, place, h, w);
   }
 };
 

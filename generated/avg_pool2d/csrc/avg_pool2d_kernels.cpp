@@ -5,13 +5,11 @@
 
 namespace {
 
-// Reduces along memory: a row is read and kept in cache by all passes.
+// Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t stride = call.ints[3];
   const int64_t padding = call.ints[4];
-  const int64_t H = call.ints[5];
-  const int64_t W = call.ints[6];
   const int64_t kernel_size = call.ints[2];
   const int64_t P = call.ints[0];
   const int64_t Q = call.ints[1];
@@ -21,33 +19,39 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, &output);
   outer.dim(P, {0, output.stride(1)}, true);
   outer.dim(Q, {0, output.stride(2)}, true);
+  outer.arrange();
   rt::Loops<2> over_r_s;
   over_r_s.dim(kernel_size, {0, 0}, true);
   over_r_s.dim(kernel_size, {0, 0}, true);
-  rt::parallel(host, outer.count, over_r_s.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> output_sum_fold;
-      over_r_s.runs<rt::block>(0, over_r_s.count, row.at, [&](const auto& run) {
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = rt::within(outer.index(row, 0, 0) * stride + over_r_s.index(run, 0, i) - padding, H) && rt::within(outer.index(row, 1, 0) * stride + over_r_s.index(run, 1, i) - padding, W) ? rt::load(input, run.at[0] + (outer.index(row, 0, 0) * stride + over_r_s.index(run, 0, i) - padding) * input.stride(1) + (outer.index(row, 1, 0) * stride + over_r_s.index(run, 1, i) - padding) * input.stride(2)) : opmath_t(0);
-          output_sum_fold.add(lane, value);
-        });
-        output_sum_fold.ran(run.size);
+  rt::parallel(host, outer.count, over_r_s.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+      rt::Fold<rt::Sum, opmath_t, rt::block> output_sum_fold;
+      over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
+        const auto input_1 = [&](int64_t) {
+          return outer.index(columns, 0, 0) * stride + over_r_s.index(point, 0, 0) - padding;
+        };
+        const auto input_2 = [&](int64_t i) {
+          return outer.index(columns, 1, i) * stride + over_r_s.index(point, 1, 0) - padding;
+        };
+        const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 0, 1), 0,
+                                          rt::clipped(input, 1, input.stride(1), input_1),
+                                          rt::clipped(input, 2, input.stride(2), input_2));
+        rt::each(columns.size, [&](int64_t i) { output_sum_fold.add(i, input_at[i]); });
+        output_sum_fold.ran(columns.size);
       });
-      const opmath_t output_sum = output_sum_fold.value();
-      rt::store(output, row.at[1], output_sum / (kernel_size * kernel_size));
+      output_sum_fold.finish();
+      rt::Sink<opmath_t> output_out(output, columns.at[1], columns.step[1], columns.size);
+      rt::each(columns.size, [&](int64_t i) { output_out.set(i, output_sum_fold[i] / (kernel_size * kernel_size)); });
     });
   });
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
+// Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t kernel_size = call.ints[2];
   const int64_t padding = call.ints[3];
-  const int64_t H = call.ints[4];
-  const int64_t W = call.ints[5];
   const int64_t P = call.ints[0];
   const int64_t Q = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 0);
@@ -56,34 +60,42 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, &output);
   outer.dim(P, {0, output.stride(1)}, true);
   outer.dim(Q, {0, output.stride(2)}, true);
+  outer.arrange();
   rt::Loops<2> over_r_s;
   over_r_s.dim(kernel_size, {0, 0}, true);
   over_r_s.dim(kernel_size, {0, 0}, true);
-  rt::parallel(host, outer.count, over_r_s.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> output_sum_fold;
-      over_r_s.runs<rt::block>(0, over_r_s.count, row.at, [&](const auto& run) {
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = rt::within(outer.index(row, 0, 0) * kernel_size + over_r_s.index(run, 0, i) - padding, H) && rt::within(outer.index(row, 1, 0) * kernel_size + over_r_s.index(run, 1, i) - padding, W) ? rt::load(input, run.at[0] + (outer.index(row, 0, 0) * kernel_size + over_r_s.index(run, 0, i) - padding) * input.stride(1) + (outer.index(row, 1, 0) * kernel_size + over_r_s.index(run, 1, i) - padding) * input.stride(2)) : opmath_t(0);
-          output_sum_fold.add(lane, value);
-        });
-        output_sum_fold.ran(run.size);
+  rt::parallel(host, outer.count, over_r_s.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+      rt::Fold<rt::Sum, opmath_t, rt::block> output_sum_fold;
+      over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
+        const auto input_1 = [&](int64_t) {
+          return outer.index(columns, 0, 0) * kernel_size + over_r_s.index(point, 0, 0) - padding;
+        };
+        const auto input_2 = [&](int64_t i) {
+          return outer.index(columns, 1, i) * kernel_size + over_r_s.index(point, 1, 0) - padding;
+        };
+        const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 0, 1), 0,
+                                          rt::clipped(input, 1, input.stride(1), input_1),
+                                          rt::clipped(input, 2, input.stride(2), input_2));
+        rt::each(columns.size, [&](int64_t i) { output_sum_fold.add(i, input_at[i]); });
+        output_sum_fold.ran(columns.size);
       });
-      const opmath_t output_sum = output_sum_fold.value();
-      rt::store(output, row.at[1], output_sum / (kernel_size * kernel_size));
+      output_sum_fold.finish();
+      rt::Sink<opmath_t> output_out(output, columns.at[1], columns.step[1], columns.size);
+      rt::each(columns.size, [&](int64_t i) { output_out.set(i, output_sum_fold[i] / (kernel_size * kernel_size)); });
     });
   });
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
+// Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t padding = call.ints[2];
   const int64_t kernel_size = call.ints[3];
   const int64_t stride = call.ints[4];
-  const int64_t Q = call.ints[5];
+  const int64_t padding = call.ints[2];
   const int64_t P = call.ints[6];
+  const int64_t Q = call.ints[5];
   const int64_t H = call.ints[0];
   const int64_t W = call.ints[1];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
@@ -92,35 +104,39 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_output, &grad_input);
   outer.dim(H, {0, grad_input.stride(1)}, true);
   outer.dim(W, {0, grad_input.stride(2)}, true);
+  outer.arrange();
   rt::Loops<2> over_r_s;
   over_r_s.dim(kernel_size, {0, 0}, true);
   over_r_s.dim(kernel_size, {0, 0}, true);
-  rt::parallel(host, outer.count, over_r_s.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const int64_t t = padding + outer.index(row, 1, 0);
-      const int64_t t_2 = padding + outer.index(row, 0, 0);
+  rt::parallel(host, outer.count, over_r_s.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       const int64_t t_3 = kernel_size * kernel_size;
-      rt::Fold<rt::Sum, opmath_t> grad_input_value_fold;
-      over_r_s.runs<rt::block>(0, over_r_s.count, row.at, [&](const auto& run) {
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const int64_t t_4 = t - over_r_s.index(run, 1, i);
-          const int64_t t_5 = t_2 - over_r_s.index(run, 0, i);
-          const bool part_2 = rt::floordiv(t_4, stride) >= 0 && rt::floordiv(t_4, stride) < Q;
-          const bool part_3 = rt::mod(t_4, stride) == 0 && part_2 && rt::mod(t_5, stride) == 0;
-          const bool part_4 = rt::floordiv(t_5, stride) >= 0 && rt::floordiv(t_5, stride) < P;
-          const bool part_5 = part_3 && part_4;
-          opmath_t part_6;
-          if (part_5) {
-            part_6 = rt::load(grad_output, run.at[0] + rt::floordiv(padding + outer.index(row, 0, 0) - over_r_s.index(run, 0, i), stride) * grad_output.stride(1) + rt::floordiv(padding + outer.index(row, 1, 0) - over_r_s.index(run, 1, i), stride) * grad_output.stride(2)) / t_3;
-          } else {
-            part_6 = 0;
-          }
-          grad_input_value_fold.add(lane, part_6);
-        });
-        grad_input_value_fold.ran(run.size);
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_input_value_fold;
+      over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
+        const auto multiple = [&](int64_t i) {
+          return padding + outer.index(columns, 1, i) - over_r_s.index(point, 1, 0);
+        };
+        auto comb = rt::Comb::multiples(columns.size, stride, multiple);
+        comb.only(rt::mod(padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0), stride) == 0);
+        comb.only(
+            rt::within(rt::floordiv(padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0), stride), P));
+        const auto place_2 = [&](int64_t i) {
+          return rt::floordiv(padding + outer.index(columns, 1, i) - over_r_s.index(point, 1, 0), stride);
+        };
+        comb.clip(Q, place_2);
+        if (comb.count == 0) return;
+        const auto grad_output_1 = [&](int64_t) {
+          return rt::floordiv(padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0), stride);
+        };
+        const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(point, columns, 0, comb), 0,
+                                                rt::sure(grad_output.stride(1), grad_output_1),
+                                                rt::sure(grad_output.stride(2), place_2));
+        rt::each(comb, [&](int64_t i) { grad_input_value_fold.add(i, grad_output_at[i] / t_3); });
+        grad_input_value_fold.ran(columns.size);
       });
-      const opmath_t grad_input_value = grad_input_value_fold.value();
-      rt::store(grad_input, row.at[1], grad_input_value);
+      grad_input_value_fold.finish();
+      rt::Sink<opmath_t> grad_input_out(grad_input, columns.at[1], columns.step[1], columns.size);
+      rt::each(columns.size, [&](int64_t i) { grad_input_out.set(i, grad_input_value_fold[i]); });
     });
   });
   return rt::status(host);
@@ -129,10 +145,10 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t padding = call.ints[2];
   const int64_t kernel_size = call.ints[3];
-  const int64_t Q = call.ints[4];
+  const int64_t padding = call.ints[2];
   const int64_t P = call.ints[5];
+  const int64_t Q = call.ints[4];
   const int64_t H = call.ints[0];
   const int64_t W = call.ints[1];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
@@ -141,23 +157,23 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_output, &grad_input);
   outer.dim(H, {0, grad_input.stride(1)}, true);
   outer.dim(W, {0, grad_input.stride(2)}, true);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const int64_t t = padding + outer.index(run, 1, i);
-        const int64_t t_2 = padding + outer.index(run, 0, i);
-        const bool part_2 = rt::floordiv(t_2, kernel_size) >= 0 && rt::floordiv(t_2, kernel_size) < P;
-        const bool part_3 = rt::floordiv(t, kernel_size) >= 0 && rt::floordiv(t, kernel_size) < Q && part_2;
-        opmath_t part_4;
-        if (part_3) {
-          const int64_t part_5 = kernel_size * kernel_size;
-          part_4 = rt::load(grad_output, run.of(0, i) + rt::floordiv(padding + outer.index(run, 0, i), kernel_size) * grad_output.stride(1) + rt::floordiv(padding + outer.index(run, 1, i), kernel_size) * grad_output.stride(2)) / part_5;
-        } else {
-          part_4 = 0;
-        }
-        grad_input_out.set(i, part_4);
-      });
+      rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, 0); });
+      for (int64_t phase = 0; phase < run.size && phase < kernel_size; ++phase) {
+        rt::Comb comb(run.size, kernel_size, phase);
+        comb.only(rt::within(rt::floordiv(padding + outer.index(run, 0, 0), kernel_size), P));
+        const auto place_2 = [&](int64_t i) { return rt::floordiv(padding + outer.index(run, 1, i), kernel_size); };
+        comb.clip(Q, place_2);
+        if (comb.count == 0) continue;
+        const auto grad_output_1 = [&](int64_t) { return rt::floordiv(padding + outer.index(run, 0, 0), kernel_size); };
+        const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 0, comb), 0,
+                                                rt::sure(grad_output.stride(1), grad_output_1),
+                                                rt::sure(grad_output.stride(2), place_2));
+        rt::each(comb, [&](int64_t i) { grad_input_out.set(i, grad_output_at[i] / (kernel_size * kernel_size)); });
+      }
     });
   });
   return rt::status(host);

@@ -79,37 +79,38 @@ struct Step_bilinear_backward_grad_input1 {
   }
 };
 
-// reduces along memory: a row is read and kept in cache by all passes
+// reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
 struct Step_bilinear_backward_grad_input2 {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
-                                            rt::integer(1), rt::integer(0), rt::batch());
+  static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t> grad_sum_i_j_part, input1;
   rt::Tensor<scalar_t> grad_input2;
-  rt::Divider i_size, j_size;
+  rt::Divider j_size;
   rt::Batch batch;
 
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
+  struct Folds {
+    rt::Sum<opmath_t> grad_input2_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) { grad_input2_value_fold.merge(other.grad_input2_value_fold); }
+    OPGEN_DEVICE void settle() { grad_input2_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { grad_input2_value_fold.finish(); }
+  };
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place place = batch.place(rest);
-    rt::Sum<opmath_t> grad_input2_value_fold;
-    for (int64_t i_2 = Team::rank(), stop = 0; stop < i_size.size;) {
-      stop = rt::next_stop<Team>(stop, i_size.size);
-      for (; i_2 < stop; i_2 += Team::size) {
-        grad_input2_value_fold.add(grad_sum_i_j_part.load(place, i_2, j) * input1.load(place, i_2));
-      }
-      grad_input2_value_fold.settle();
-    }
-    grad_input2_value_fold.finish();
-    rt::join<Team>(&grad_input2_value_fold);
-    const opmath_t grad_input2_value = grad_input2_value_fold.value;
-    if (Team::rank() == 0) {
-      grad_input2.store(grad_input2_value, place, j);
-    }
+    const int64_t i_2 = inner;
+    const opmath_t part = grad_sum_i_j_part.load(place, i_2, j);
+    folds->grad_input2_value_fold.add(part * input1.load(place, i_2));
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    int64_t rest = point;
+    const int64_t j = rt::split(&rest, j_size);
+    const rt::Place place = batch.place(rest);
+    const opmath_t grad_input2_value = folds.grad_input2_value_fold.value;
+    grad_input2.store(grad_input2_value, place, j);
   }
 };
 

@@ -17,7 +17,8 @@ int forward_0_sum_i_j_part(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input1, &input2, &sum_i_j_part);
   outer.dim(I, {input1.stride(1), 0, sum_i_j_part.stride(1)});
   outer.dim(J, {0, input2.stride(1), sum_i_j_part.stride(2)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input1_at(input1, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input2_at(input2, run.at[1], run.step[1], run.size);
@@ -38,7 +39,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.batch(call, &sum_i_j, nullptr, &output);
   outer.dim(O, {sum_i_j.stride(1), bias.stride(0), output.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> sum_i_j_at(sum_i_j, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> bias_at(bias, run.at[1], run.step[1], run.size);
@@ -62,7 +64,7 @@ int backward_grad_input1(const OpgenCall& call, OpgenHost& host) {
   outer.dim(I, {grad_sum_i_j_part.stride(1), 0, grad_input1.stride(1)});
   rt::Loops<3> over_j;
   over_j.dim(J, {grad_sum_i_j_part.stride(2), input2.stride(1), 0});
-  rt::parallel(host, outer.count, over_j.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_j.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_input1_value_fold;
       over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
@@ -81,7 +83,7 @@ int backward_grad_input1(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
+// Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_grad_input2(const OpgenCall& call, OpgenHost& host) {
   const int64_t J = call.ints[0];
@@ -92,22 +94,24 @@ int backward_grad_input2(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.batch(call, &grad_sum_i_j_part, &input1, &grad_input2);
   outer.dim(J, {grad_sum_i_j_part.stride(2), 0, grad_input2.stride(1)});
+  outer.arrange();
   rt::Loops<3> over_i;
   over_i.dim(I, {grad_sum_i_j_part.stride(1), input1.stride(1), 0});
-  rt::parallel(host, outer.count, over_i.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> grad_input2_value_fold;
-      over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_sum_i_j_part_at(grad_sum_i_j_part, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> input1_at(input1, run.at[1], run.step[1], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+  rt::parallel(host, outer.count, over_i.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_input2_value_fold;
+      over_i.runs<1>(0, over_i.count, columns.at, [&](const auto& point) {
+        const rt::Source<opmath_t> grad_sum_i_j_part_at(grad_sum_i_j_part, point.at[0], columns.step[0], columns.size);
+        const rt::Source<opmath_t> input1_at(input1, point.at[1], columns.step[1], columns.size);
+        rt::each(columns.size, [&](int64_t i) {
           const auto value = grad_sum_i_j_part_at[i] * input1_at[i];
-          grad_input2_value_fold.add(lane, value);
+          grad_input2_value_fold.add(i, value);
         });
-        grad_input2_value_fold.ran(run.size);
+        grad_input2_value_fold.ran(columns.size);
       });
-      const opmath_t grad_input2_value = grad_input2_value_fold.value();
-      rt::store(grad_input2, row.at[2], grad_input2_value);
+      grad_input2_value_fold.finish();
+      rt::Sink<opmath_t> grad_input2_out(grad_input2, columns.at[2], columns.step[2], columns.size);
+      rt::each(columns.size, [&](int64_t i) { grad_input2_out.set(i, grad_input2_value_fold[i]); });
     });
   });
   return rt::status(host);
@@ -123,7 +127,7 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
   outer.dim(O, {grad_output.stride(1), grad_bias.stride(0)});
   rt::Loops<2> over_batch;
   over_batch.batch(call, &grad_output, nullptr);
-  rt::parallel(host, outer.count, over_batch.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold;
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {

@@ -3,11 +3,11 @@
 // CUDA kernels of bilinear_sample. Compiles with nvcc, or with g++ -x c++ to run on the CPU (opgen_simt.h).
 #include "opgen_launch.cuh"
 
-// reduces along memory: a row is read and kept in cache by all passes
+// reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
 struct Step_bilinear_sample_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(2, 2)}};
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(2, 2)};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1),
                                             rt::integer(1), rt::integer(2), rt::fixed(2));
   rt::Tensor<const scalar_t> points_2, image;
@@ -15,8 +15,13 @@ struct Step_bilinear_sample_forward_output {
   int64_t H, W;
   rt::Divider b_size;
 
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
+  struct Folds {
+    rt::Sum<opmath_t> output_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
+  };
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
     const opmath_t points_value = points_2.load(n, 0);
     const int64_t row_2 = static_cast<int64_t>(rt::floor(points_value));
@@ -24,25 +29,17 @@ struct Step_bilinear_sample_forward_output {
     const int64_t col = static_cast<int64_t>(rt::floor(points_value_2));
     const int64_t t = -row_2;
     const int64_t t_2 = -col;
-    rt::Sum<opmath_t> output_value_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < 2 * 2;) {
-      stop = rt::next_stop<Team>(stop, 2 * 2);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const int64_t b = rt::split(&inner_rest, b_size);
-        const int64_t a = inner_rest;
-        const opmath_t part = 1 - rt::abs(points_value_2 + t_2 - b);
-        const opmath_t part_2 = (1 - rt::abs(points_value + t - a)) * part;
-        output_value_fold.add(part_2 * (row_2 + a >= 0 && row_2 + a < H && col + b >= 0 && col + b < W ? image.load(row_2 + a, col + b) : opmath_t(0)));
-      }
-      output_value_fold.settle();
-    }
-    output_value_fold.finish();
-    rt::join<Team>(&output_value_fold);
-    const opmath_t output_value = output_value_fold.value;
-    if (Team::rank() == 0) {
-      output.store(output_value, n);
-    }
+    int64_t inner_rest = inner;
+    const int64_t b = rt::split(&inner_rest, b_size);
+    const int64_t a = inner_rest;
+    const opmath_t part = 1 - rt::abs(points_value_2 + t_2 - b);
+    const opmath_t part_2 = (1 - rt::abs(points_value + t - a)) * part;
+    folds->output_value_fold.add(part_2 * (row_2 + a >= 0 && row_2 + a < H && col + b >= 0 && col + b < W ? image.load(row_2 + a, col + b) : opmath_t(0)));
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    const int64_t n = point;
+    const opmath_t output_value = folds.output_value_fold.value;
+    output.store(output_value, n);
   }
 };
 
@@ -122,11 +119,11 @@ struct Step_bilinear_sample_backward_grad_image {
   }
 };
 
-// reduces along memory: a row is read and kept in cache by all passes
+// reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
 struct Step_bilinear_sample_backward_grad_points {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(2, rt::integer(0)), {rt::count(2, 2)}};
+  static constexpr rt::Columns<true> launch = {rt::count(2, rt::integer(0)), rt::count(2, 2)};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(3, 2, -1), rt::tensor(4, 2, -1), rt::tensor(1, 1, -1),
                  rt::tensor(2, 1, -1), rt::tensor(5, 2, -1), rt::integer(1), rt::integer(2), rt::fixed(2));
@@ -136,8 +133,23 @@ struct Step_bilinear_sample_backward_grad_points {
   int64_t H, W;
   rt::Divider b_size;
 
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
+  struct Folds {
+    rt::Sum<opmath_t> grad_points_share_fold;
+    rt::Sum<opmath_t> grad_points_share_1_fold;
+    OPGEN_DEVICE void merge(const Folds& other) {
+      grad_points_share_fold.merge(other.grad_points_share_fold);
+      grad_points_share_1_fold.merge(other.grad_points_share_1_fold);
+    }
+    OPGEN_DEVICE void settle() {
+      grad_points_share_fold.settle();
+      grad_points_share_1_fold.settle();
+    }
+    OPGEN_DEVICE void finish() {
+      grad_points_share_fold.finish();
+      grad_points_share_1_fold.finish();
+    }
+  };
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, b_size);
     const int64_t n = rest;
@@ -148,45 +160,36 @@ struct Step_bilinear_sample_backward_grad_points {
     const int64_t t_2 = -row_value_2;
     const int64_t t_3 = -col_value_2;
     const bool t_4 = 1 == i_2;
-    rt::Sum<opmath_t> grad_points_share_fold;
-    rt::Sum<opmath_t> grad_points_share_1_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < 2 * 2;) {
-      stop = rt::next_stop<Team>(stop, 2 * 2);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const int64_t b = rt::split(&inner_rest, b_size);
-        const int64_t a = inner_rest;
-        const opmath_t grad_share = grad_output_value * (row_value_2 + a >= 0 && row_value_2 + a < H && col_value_2 + b >= 0 && col_value_2 + b < W ? image.load(row_value_2 + a, col_value_2 + b) : opmath_t(0));
-        const int64_t t_5 = -a;
-        const int64_t t_6 = -b;
-        opmath_t part;
-        if (t) {
-          const opmath_t part_2 = 1 - rt::abs(points_2.load(n, 1) + t_3 + t_6);
-          part = -(grad_share * rt::sign(points_2.load(n, 0) + t_2 + t_5) * part_2);
-        } else {
-          part = 0;
-        }
-        grad_points_share_fold.add(part);
-        opmath_t part_3;
-        if (t_4) {
-          const opmath_t part_4 = 1 - rt::abs(points_2.load(n, 0) + t_2 + t_5);
-          part_3 = -(grad_share * part_4 * rt::sign(points_2.load(n, 1) + t_3 + t_6));
-        } else {
-          part_3 = 0;
-        }
-        grad_points_share_1_fold.add(part_3);
-      }
-      grad_points_share_fold.settle();
-      grad_points_share_1_fold.settle();
+    int64_t inner_rest = inner;
+    const int64_t b = rt::split(&inner_rest, b_size);
+    const int64_t a = inner_rest;
+    const opmath_t grad_share = grad_output_value * (row_value_2 + a >= 0 && row_value_2 + a < H && col_value_2 + b >= 0 && col_value_2 + b < W ? image.load(row_value_2 + a, col_value_2 + b) : opmath_t(0));
+    const int64_t t_5 = -a;
+    const int64_t t_6 = -b;
+    opmath_t part;
+    if (t) {
+      const opmath_t part_2 = 1 - rt::abs(points_2.load(n, 1) + t_3 + t_6);
+      part = -(grad_share * rt::sign(points_2.load(n, 0) + t_2 + t_5) * part_2);
+    } else {
+      part = 0;
     }
-    grad_points_share_fold.finish();
-    grad_points_share_1_fold.finish();
-    rt::join<Team>(&grad_points_share_fold, &grad_points_share_1_fold);
-    const opmath_t grad_points_share = grad_points_share_fold.value;
-    const opmath_t grad_points_share_1 = grad_points_share_1_fold.value;
-    if (Team::rank() == 0) {
-      grad_points.store(grad_points_share + grad_points_share_1, n, i_2);
+    folds->grad_points_share_fold.add(part);
+    opmath_t part_3;
+    if (t_4) {
+      const opmath_t part_4 = 1 - rt::abs(points_2.load(n, 0) + t_2 + t_5);
+      part_3 = -(grad_share * part_4 * rt::sign(points_2.load(n, 1) + t_3 + t_6));
+    } else {
+      part_3 = 0;
     }
+    folds->grad_points_share_1_fold.add(part_3);
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    int64_t rest = point;
+    const int64_t i_2 = rt::split(&rest, b_size);
+    const int64_t n = rest;
+    const opmath_t grad_points_share = folds.grad_points_share_fold.value;
+    const opmath_t grad_points_share_1 = folds.grad_points_share_1_fold.value;
+    grad_points.store(grad_points_share + grad_points_share_1, n, i_2);
   }
 };
 

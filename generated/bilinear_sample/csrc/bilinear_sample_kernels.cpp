@@ -5,11 +5,9 @@
 
 namespace {
 
-// Reduces along memory: a row is read and kept in cache by all passes.
+// Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t H = call.ints[1];
-  const int64_t W = call.ints[2];
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> points_2(call, 0, 2);
   const rt::Tensor<opmath_t> image(call, 1, 2);
@@ -19,25 +17,45 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> over_a_b;
   over_a_b.dim(2, {0, 0, 0, 0}, true);
   over_a_b.dim(2, {0, 0, 0, 0}, true);
-  rt::parallel(host, outer.count, over_a_b.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const opmath_t points_value = rt::load(points_2, row.at[0] + 0 * points_2.stride(1));
-      const int64_t row_2 = static_cast<int64_t>(rt::floor(points_value));
-      const opmath_t points_value_2 = rt::load(points_2, row.at[1] + 1 * points_2.stride(1));
-      const int64_t col = static_cast<int64_t>(rt::floor(points_value_2));
-      const int64_t t = -row_2;
-      const int64_t t_2 = -col;
-      rt::Fold<rt::Sum, opmath_t> output_value_fold;
-      over_a_b.runs<rt::block>(0, over_a_b.count, row.at, [&](const auto& run) {
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t part_2 = 1 - rt::abs(points_value_2 + t_2 - over_a_b.index(run, 1, i));
-          const opmath_t part_3 = (1 - rt::abs(points_value + t - over_a_b.index(run, 0, i))) * part_2;
-          output_value_fold.add(lane, part_3 * (rt::within(row_2 + over_a_b.index(run, 0, i), H) && rt::within(col + over_a_b.index(run, 1, i), W) ? rt::load(image, run.at[2] + (row_2 + over_a_b.index(run, 0, i)) * image.stride(0) + (col + over_a_b.index(run, 1, i)) * image.stride(1)) : opmath_t(0)));
-        });
-        output_value_fold.ran(run.size);
+  rt::parallel(host, outer.count, over_a_b.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+      const auto points_2_1 = [&](int64_t) { return 0; };
+      const rt::Line<opmath_t> points_2_at(host, points_2, rt::stretch(columns, 0, 1), 0,
+                                           rt::sure(points_2.stride(1), points_2_1));
+      const auto points_2_1_2 = [&](int64_t) { return 1; };
+      const rt::Line<opmath_t> points_2_at_2(host, points_2, rt::stretch(columns, 1, 1), 0,
+                                             rt::sure(points_2.stride(1), points_2_1_2));
+      opmath_t points_value[rt::block];
+      int64_t row_2[rt::block];
+      opmath_t points_value_2[rt::block];
+      int64_t col[rt::block];
+      int64_t t[rt::block];
+      int64_t t_2[rt::block];
+      rt::each(columns.size, [&](int64_t i) {
+        points_value[i] = points_2_at[i];
+        row_2[i] = static_cast<int64_t>(rt::floor(points_value[i]));
+        points_value_2[i] = points_2_at_2[i];
+        col[i] = static_cast<int64_t>(rt::floor(points_value_2[i]));
+        t[i] = -row_2[i];
+        t_2[i] = -col[i];
       });
-      const opmath_t output_value = output_value_fold.value();
-      rt::store(output, row.at[3], output_value);
+      rt::Fold<rt::Sum, opmath_t, rt::block> output_value_fold;
+      over_a_b.runs<1>(0, over_a_b.count, columns.at, [&](const auto& point) {
+        const auto image_0 = [&](int64_t i) { return row_2[i] + over_a_b.index(point, 0, 0); };
+        const auto image_1 = [&](int64_t i) { return col[i] + over_a_b.index(point, 1, 0); };
+        const rt::Line<opmath_t> image_at(host, image, rt::stretch(point, columns, 2, 0), 0,
+                                          rt::clipped(image, 0, image.stride(0), image_0),
+                                          rt::clipped(image, 1, image.stride(1), image_1));
+        rt::each(columns.size, [&](int64_t i) {
+          const opmath_t part_2 = 1 - rt::abs(points_value_2[i] + t_2[i] - over_a_b.index(point, 1, 0));
+          const opmath_t part_3 = (1 - rt::abs(points_value[i] + t[i] - over_a_b.index(point, 0, 0))) * part_2;
+          output_value_fold.add(i, part_3 * image_at[i]);
+        });
+        output_value_fold.ran(columns.size);
+      });
+      output_value_fold.finish();
+      rt::Sink<opmath_t> output_out(output, columns.at[3], columns.step[3], columns.size);
+      rt::each(columns.size, [&](int64_t i) { output_out.set(i, output_value_fold[i]); });
     });
   });
   return rt::status(host);
@@ -52,15 +70,19 @@ int backward_col(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<int64_t> col(call, 2, 1);
   rt::Loops<4> outer;
   outer.dim(N, {points_2.stride(0), points_2.stride(0), row_2.stride(0), col.stride(0)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<int64_t> row_2_out(row_2, run.at[2], run.step[2], run.size);
       rt::Sink<int64_t> col_out(col, run.at[3], run.step[3], run.size);
+      const auto points_2_1 = [&](int64_t) { return 0; };
+      const rt::Line<opmath_t> points_2_at(host, points_2, rt::stretch(run, 0, 1), 0,
+                                           rt::sure(points_2.stride(1), points_2_1));
+      const auto points_2_1_2 = [&](int64_t) { return 1; };
+      const rt::Line<opmath_t> points_2_at_2(host, points_2, rt::stretch(run, 1, 1), 0,
+                                             rt::sure(points_2.stride(1), points_2_1_2));
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t part_2 = rt::floor(rt::load(points_2, run.of(0, i) + 0 * points_2.stride(1)));
-        row_2_out.set(i, static_cast<int64_t>(part_2));
-        const opmath_t part_3 = rt::floor(rt::load(points_2, run.of(1, i) + 1 * points_2.stride(1)));
-        col_out.set(i, static_cast<int64_t>(part_3));
+        row_2_out.set(i, static_cast<int64_t>(rt::floor(points_2_at[i])));
+        col_out.set(i, static_cast<int64_t>(rt::floor(points_2_at_2[i])));
       });
     });
   });
@@ -77,15 +99,14 @@ int backward_grad_image(const OpgenCall& call, OpgenHost& host) {
     rt::Loops<1> outer;
     outer.dim(H, {grad_image.stride(0)});
     outer.dim(W, {grad_image.stride(1)});
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.arrange();
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<opmath_t> grad_image_out(grad_image, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { grad_image_out.set(i, 0); });
       });
     });
   }
-  const int64_t H = call.ints[0];
-  const int64_t W = call.ints[1];
   const int64_t N = call.ints[2];
   const rt::Tensor<int64_t> row_2(call, 1, 1);
   const rt::Tensor<int64_t> col(call, 2, 1);
@@ -93,36 +114,47 @@ int backward_grad_image(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> points_2(call, 4, 2);
   const rt::Tensor<opmath_t> grad_image(call, 0, 2);
   rt::Loops<6> outer;
-  rt::Loops<6> over_n_a_b;
-  over_n_a_b.step(0, row_2.stride(0));
-  over_n_a_b.step(1, col.stride(0));
-  over_n_a_b.step(2, grad_output.stride(0));
-  over_n_a_b.step(3, points_2.stride(0));
-  over_n_a_b.step(4, points_2.stride(0));
-  over_n_a_b.dim_of_steps(N);
-  over_n_a_b.dim(2, {0, 0, 0, 0, 0, 0}, true);
-  over_n_a_b.dim(2, {0, 0, 0, 0, 0, 0}, true);
-  rt::parallel(host, outer.count, over_n_a_b.count, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      over_n_a_b.runs<1>(0, over_n_a_b.count, columns.at, [&](const auto& point) {
-        rt::each_in_order(columns.size, [&](int64_t) {
-          const int64_t row_value = rt::load(row_2, point.at[0]);
-          const int64_t col_value = rt::load(col, point.at[1]);
-          if (rt::within(row_value + over_n_a_b.index(point, 0, 0), H) && rt::within(col_value + over_n_a_b.index(point, 1, 0), W)) {
-            rt::accumulate<rt::Sum>(grad_image, point.at[5] + (row_value + over_n_a_b.index(point, 0, 0)) * grad_image.stride(0) + (col_value + over_n_a_b.index(point, 1, 0)) * grad_image.stride(1), rt::load(grad_output, point.at[2]) * ((1 - rt::abs(rt::load(points_2, point.at[3] + 0 * points_2.stride(1)) - row_value - over_n_a_b.index(point, 0, 0))) * (1 - rt::abs(rt::load(points_2, point.at[4] + 1 * points_2.stride(1)) - col_value - over_n_a_b.index(point, 1, 0)))));
-          }
-        });
+  outer.step(0, row_2.stride(0));
+  outer.step(1, col.stride(0));
+  outer.step(2, grad_output.stride(0));
+  outer.step(3, points_2.stride(0));
+  outer.step(4, points_2.stride(0));
+  outer.dim_of_steps(N);
+  outer.dim(2, {0, 0, 0, 0, 0, 0}, true);
+  outer.dim(2, {0, 0, 0, 0, 0, 0}, true);
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<int64_t> row_2_at(row_2, run.at[0], run.step[0], run.size);
+      const rt::Source<int64_t> col_at(col, run.at[1], run.step[1], run.size);
+      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
+      const auto points_2_1 = [&](int64_t) { return 0; };
+      const rt::Line<opmath_t> points_2_at(host, points_2, rt::stretch(run, 3, 1), 0,
+                                           rt::clipped(points_2, 1, points_2.stride(1), points_2_1));
+      const auto points_2_1_2 = [&](int64_t) { return 1; };
+      const rt::Line<opmath_t> points_2_at_2(host, points_2, rt::stretch(run, 4, 1), 0,
+                                             rt::clipped(points_2, 1, points_2.stride(1), points_2_1_2));
+      const auto grad_image_0 = [&](int64_t i) { return row_2_at[i] + outer.index(run, 0, 0); };
+      const auto grad_image_1 = [&](int64_t i) { return col_at[i] + outer.index(run, 1, i); };
+      rt::Values<opmath_t> grad_image_out;
+      rt::each(run.size, [&](int64_t i) {
+        const int64_t row_value = row_2_at[i];
+        const int64_t col_value = col_at[i];
+        const opmath_t part_2 = 1 - rt::abs(points_2_at_2[i] - col_value - outer.index(run, 1, i));
+        const opmath_t part_3 = (1 - rt::abs(points_2_at[i] - row_value - outer.index(run, 0, 0))) * part_2;
+        grad_image_out.set(i, grad_output_at[i] * part_3);
       });
+      rt::accumulate<rt::Sum>(host, grad_image, rt::stretch(run, 5, row_2_at.same && col_at.same), grad_image_out,
+                              rt::clipped(grad_image, 0, grad_image.stride(0), grad_image_0),
+                              rt::clipped(grad_image, 1, grad_image.stride(1), grad_image_1));
     });
   });
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
+// Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_grad_points(const OpgenCall& call, OpgenHost& host) {
-  const int64_t H = call.ints[1];
-  const int64_t W = call.ints[2];
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 1);
   const rt::Tensor<int64_t> row_2(call, 1, 1);
@@ -131,6 +163,7 @@ int backward_grad_points(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> points_2(call, 4, 2);
   const rt::Tensor<opmath_t> grad_points(call, 5, 2);
   rt::Loops<7> outer;
+  outer.dim(2, {0, 0, 0, 0, 0, 0, grad_points.stride(1)}, true);
   outer.step(0, grad_output.stride(0));
   outer.step(1, row_2.stride(0));
   outer.step(2, col.stride(0));
@@ -138,51 +171,66 @@ int backward_grad_points(const OpgenCall& call, OpgenHost& host) {
   outer.step(5, points_2.stride(0));
   outer.step(6, grad_points.stride(0));
   outer.dim_of_steps(N);
-  outer.dim(2, {0, 0, 0, 0, 0, 0, grad_points.stride(1)}, true);
+  outer.arrange();
   rt::Loops<7> over_a_b;
   over_a_b.dim(2, {0, 0, 0, 0, 0, 0, 0}, true);
   over_a_b.dim(2, {0, 0, 0, 0, 0, 0, 0}, true);
-  rt::parallel(host, outer.count, over_a_b.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const bool t = 0 == outer.index(row, 0, 0);
-      const opmath_t grad_output_value = rt::load(grad_output, row.at[0]);
-      const int64_t row_value_2 = rt::load(row_2, row.at[1]);
-      const int64_t col_value_2 = rt::load(col, row.at[2]);
-      const int64_t t_2 = -row_value_2;
-      const int64_t t_3 = -col_value_2;
-      const bool t_4 = 1 == outer.index(row, 0, 0);
-      rt::Fold<rt::Sum, opmath_t> grad_points_share_fold;
-      rt::Fold<rt::Sum, opmath_t> grad_points_share_1_fold;
-      over_a_b.runs<rt::block>(0, over_a_b.count, row.at, [&](const auto& run) {
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t grad_share = grad_output_value * (rt::within(row_value_2 + over_a_b.index(run, 0, i), H) && rt::within(col_value_2 + over_a_b.index(run, 1, i), W) ? rt::load(image, run.at[3] + (row_value_2 + over_a_b.index(run, 0, i)) * image.stride(0) + (col_value_2 + over_a_b.index(run, 1, i)) * image.stride(1)) : opmath_t(0));
-          const int64_t t_5 = -over_a_b.index(run, 0, i);
-          const int64_t t_6 = -over_a_b.index(run, 1, i);
-          opmath_t part_2;
-          if (t) {
-            const opmath_t part_3 = 1 - rt::abs(rt::load(points_2, run.at[5] + 1 * points_2.stride(1)) + t_3 + t_6);
-            const opmath_t part_4 = rt::sign(rt::load(points_2, run.at[4] + 0 * points_2.stride(1)) + t_2 + t_5);
-            part_2 = -(grad_share * part_4 * part_3);
-          } else {
-            part_2 = 0;
-          }
-          grad_points_share_fold.add(lane, part_2);
-          opmath_t part_5;
-          if (t_4) {
-            const opmath_t part_6 = 1 - rt::abs(rt::load(points_2, run.at[4] + 0 * points_2.stride(1)) + t_2 + t_5);
-            const opmath_t part_7 = rt::sign(rt::load(points_2, run.at[5] + 1 * points_2.stride(1)) + t_3 + t_6);
-            part_5 = -(grad_share * part_6 * part_7);
-          } else {
-            part_5 = 0;
-          }
-          grad_points_share_1_fold.add(lane, part_5);
-        });
-        grad_points_share_fold.ran(run.size);
-        grad_points_share_1_fold.ran(run.size);
+  rt::parallel(host, outer.count, over_a_b.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+      const rt::Source<opmath_t> grad_output_at(grad_output, columns.at[0], columns.step[0], columns.size);
+      const rt::Source<int64_t> row_2_at(row_2, columns.at[1], columns.step[1], columns.size);
+      const rt::Source<int64_t> col_at(col, columns.at[2], columns.step[2], columns.size);
+      bool t[rt::block];
+      opmath_t grad_output_value[rt::block];
+      int64_t row_value_2[rt::block];
+      int64_t col_value_2[rt::block];
+      int64_t t_2[rt::block];
+      int64_t t_3[rt::block];
+      bool t_4[rt::block];
+      rt::each(columns.size, [&](int64_t i) {
+        t[i] = 0 == outer.index(columns, 0, i);
+        grad_output_value[i] = grad_output_at[i];
+        row_value_2[i] = row_2_at[i];
+        col_value_2[i] = col_at[i];
+        t_2[i] = -row_value_2[i];
+        t_3[i] = -col_value_2[i];
+        t_4[i] = 1 == outer.index(columns, 0, i);
       });
-      const opmath_t grad_points_share = grad_points_share_fold.value();
-      const opmath_t grad_points_share_1 = grad_points_share_1_fold.value();
-      rt::store(grad_points, row.at[6], grad_points_share + grad_points_share_1);
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_points_share_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_points_share_1_fold;
+      over_a_b.runs<1>(0, over_a_b.count, columns.at, [&](const auto& point) {
+        const auto image_0 = [&](int64_t i) { return row_value_2[i] + over_a_b.index(point, 0, 0); };
+        const auto image_1 = [&](int64_t i) { return col_value_2[i] + over_a_b.index(point, 1, 0); };
+        const rt::Line<opmath_t> image_at(host, image, rt::stretch(point, columns, 3, 0), 0,
+                                          rt::clipped(image, 0, image.stride(0), image_0),
+                                          rt::clipped(image, 1, image.stride(1), image_1));
+        const auto points_2_1 = [&](int64_t) { return 0; };
+        const rt::Line<opmath_t> points_2_at(host, points_2, rt::stretch(point, columns, 4, 1), 0,
+                                             rt::clipped(points_2, 1, points_2.stride(1), points_2_1));
+        const auto points_2_1_2 = [&](int64_t) { return 1; };
+        const rt::Line<opmath_t> points_2_at_2(host, points_2, rt::stretch(point, columns, 5, 1), 0,
+                                               rt::clipped(points_2, 1, points_2.stride(1), points_2_1_2));
+        rt::each(columns.size, [&](int64_t i) {
+          const opmath_t grad_share = grad_output_value[i] * image_at[i];
+          const int64_t t_5 = -over_a_b.index(point, 0, 0);
+          const int64_t t_6 = -over_a_b.index(point, 1, 0);
+          const opmath_t part_2 = 1 - rt::abs(points_2_at_2[i] + t_3[i] + t_6);
+          const opmath_t part_3 = -(grad_share * rt::sign(points_2_at[i] + t_2[i] + t_5) * part_2);
+          grad_points_share_fold.add(i, t[i] ? part_3 : opmath_t(0));
+          const opmath_t part_4 = 1 - rt::abs(points_2_at[i] + t_2[i] + t_5);
+          const opmath_t part_5 = -(grad_share * part_4 * rt::sign(points_2_at_2[i] + t_3[i] + t_6));
+          grad_points_share_1_fold.add(i, t_4[i] ? part_5 : opmath_t(0));
+        });
+        grad_points_share_fold.ran(columns.size);
+        grad_points_share_1_fold.ran(columns.size);
+      });
+      grad_points_share_fold.finish();
+      grad_points_share_1_fold.finish();
+      rt::Sink<opmath_t> grad_points_out(grad_points, columns.at[6], columns.step[6], columns.size);
+      rt::each(columns.size, [&](int64_t i) {
+        const auto value = grad_points_share_fold[i] + grad_points_share_1_fold[i];
+        grad_points_out.set(i, value);
+      });
     });
   });
   return rt::status(host);

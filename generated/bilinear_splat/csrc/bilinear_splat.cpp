@@ -44,7 +44,7 @@ std::tuple<Tensor, Tensor> bilinear_splat_backward(const Tensor& grad_grid, cons
   call.hold();
   call.allocate("row", Element::int64, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("col", Element::int64, {opgen::dim(0, "N")}, mask[0] || mask[1]);
-  call.allocate("grad_values", Element::scalar, {opgen::dim(0, "N")}, mask[0] || mask[1]);
+  call.allocate("grad_values", Element::scalar, {opgen::dim(0, "N")}, mask[0] || mask[1], mask[0]);
   call.allocate("grad_places", Element::scalar, {opgen::dim(0, "N"), opgen::fixed(2)}, mask[1]);
   if (mask[0] || mask[1]) call.run(2, {2, 3, 4, 0, 5}, {call.size(0), call.size(1), call.size(2)});
   if (mask[1]) call.run(3, {3, 4, 1, 0, 2, 6}, {call.size(0), call.size(1), call.size(2)});

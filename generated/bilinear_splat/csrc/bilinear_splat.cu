@@ -78,11 +78,11 @@ struct Step_bilinear_splat_forward_grid {
   }
 };
 
-// reduces along memory: a row is read and kept in cache by all passes
+// reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
 struct Step_bilinear_splat_backward_grad_values {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(2, 2)}};
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(2, 2)};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(3, 2, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1),
                  rt::tensor(4, 1, -1), rt::integer(1), rt::integer(2), rt::fixed(2));
@@ -92,8 +92,13 @@ struct Step_bilinear_splat_backward_grad_values {
   int64_t H, W;
   rt::Divider b_size;
 
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
+  struct Folds {
+    rt::Sum<opmath_t> grad_values_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) { grad_values_value_fold.merge(other.grad_values_value_fold); }
+    OPGEN_DEVICE void settle() { grad_values_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { grad_values_value_fold.finish(); }
+  };
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
     const opmath_t places_value = places.load(n, 0);
     const int64_t row_value = static_cast<int64_t>(rt::floor(places_value));
@@ -101,37 +106,31 @@ struct Step_bilinear_splat_backward_grad_values {
     const int64_t col_value = static_cast<int64_t>(rt::floor(places_value_2));
     const int64_t t = -row_value;
     const int64_t t_2 = -col_value;
-    if (Team::rank() == 0) {
-      row_2.store(row_value, n);
-      col.store(col_value, n);
-    }
-    rt::Sum<opmath_t> grad_values_value_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < 2 * 2;) {
-      stop = rt::next_stop<Team>(stop, 2 * 2);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const int64_t b = rt::split(&inner_rest, b_size);
-        const int64_t a = inner_rest;
-        const opmath_t part = 1 - rt::abs(places_value_2 + t_2 - b);
-        const opmath_t part_2 = (1 - rt::abs(places_value + t - a)) * part;
-        grad_values_value_fold.add((row_value + a >= 0 && row_value + a < H && col_value + b >= 0 && col_value + b < W ? grad_grid.load_or_zero(row_value + a, col_value + b) : opmath_t(0)) * part_2);
-      }
-      grad_values_value_fold.settle();
-    }
-    grad_values_value_fold.finish();
-    rt::join<Team>(&grad_values_value_fold);
-    const opmath_t grad_values_value = grad_values_value_fold.value;
-    if (Team::rank() == 0) {
-      grad_values.store(grad_values_value, n);
-    }
+    int64_t inner_rest = inner;
+    const int64_t b = rt::split(&inner_rest, b_size);
+    const int64_t a = inner_rest;
+    const opmath_t part = 1 - rt::abs(places_value_2 + t_2 - b);
+    const opmath_t part_2 = (1 - rt::abs(places_value + t - a)) * part;
+    folds->grad_values_value_fold.add((row_value + a >= 0 && row_value + a < H && col_value + b >= 0 && col_value + b < W ? grad_grid.load_or_zero(row_value + a, col_value + b) : opmath_t(0)) * part_2);
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    const int64_t n = point;
+    const opmath_t places_value = places.load(n, 0);
+    const int64_t row_value = static_cast<int64_t>(rt::floor(places_value));
+    const opmath_t places_value_2 = places.load(n, 1);
+    const int64_t col_value = static_cast<int64_t>(rt::floor(places_value_2));
+    row_2.store(row_value, n);
+    col.store(col_value, n);
+    const opmath_t grad_values_value = folds.grad_values_value_fold.value;
+    grad_values.store(grad_values_value, n);
   }
 };
 
-// reduces along memory: a row is read and kept in cache by all passes
+// reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
 struct Step_bilinear_splat_backward_grad_places {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(2, rt::integer(0)), {rt::count(2, 2)}};
+  static constexpr rt::Columns<true> launch = {rt::count(2, rt::integer(0)), rt::count(2, 2)};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 2, -1),
                  rt::tensor(4, 2, -1), rt::tensor(5, 2, -1), rt::integer(1), rt::integer(2), rt::fixed(2));
@@ -141,8 +140,23 @@ struct Step_bilinear_splat_backward_grad_places {
   int64_t H, W;
   rt::Divider b_size;
 
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
+  struct Folds {
+    rt::Sum<opmath_t> grad_places_share_fold;
+    rt::Sum<opmath_t> grad_places_share_1_fold;
+    OPGEN_DEVICE void merge(const Folds& other) {
+      grad_places_share_fold.merge(other.grad_places_share_fold);
+      grad_places_share_1_fold.merge(other.grad_places_share_1_fold);
+    }
+    OPGEN_DEVICE void settle() {
+      grad_places_share_fold.settle();
+      grad_places_share_1_fold.settle();
+    }
+    OPGEN_DEVICE void finish() {
+      grad_places_share_fold.finish();
+      grad_places_share_1_fold.finish();
+    }
+  };
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, b_size);
     const int64_t n = rest;
@@ -153,45 +167,36 @@ struct Step_bilinear_splat_backward_grad_places {
     const int64_t t_4 = -row_value_2;
     const int64_t t_5 = -col_value_2;
     const bool t_6 = 1 == i_2;
-    rt::Sum<opmath_t> grad_places_share_fold;
-    rt::Sum<opmath_t> grad_places_share_1_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < 2 * 2;) {
-      stop = rt::next_stop<Team>(stop, 2 * 2);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const int64_t b = rt::split(&inner_rest, b_size);
-        const int64_t a = inner_rest;
-        const opmath_t grad_share = (row_value_2 + a >= 0 && row_value_2 + a < H && col_value_2 + b >= 0 && col_value_2 + b < W ? grad_grid.load_or_zero(row_value_2 + a, col_value_2 + b) : opmath_t(0)) * values_value;
-        const int64_t t_7 = -a;
-        const int64_t t_8 = -b;
-        opmath_t part;
-        if (t_3) {
-          const opmath_t part_2 = 1 - rt::abs(places.load(n, 1) + t_5 + t_8);
-          part = -(grad_share * rt::sign(places.load(n, 0) + t_4 + t_7) * part_2);
-        } else {
-          part = 0;
-        }
-        grad_places_share_fold.add(part);
-        opmath_t part_3;
-        if (t_6) {
-          const opmath_t part_4 = 1 - rt::abs(places.load(n, 0) + t_4 + t_7);
-          part_3 = -(grad_share * part_4 * rt::sign(places.load(n, 1) + t_5 + t_8));
-        } else {
-          part_3 = 0;
-        }
-        grad_places_share_1_fold.add(part_3);
-      }
-      grad_places_share_fold.settle();
-      grad_places_share_1_fold.settle();
+    int64_t inner_rest = inner;
+    const int64_t b = rt::split(&inner_rest, b_size);
+    const int64_t a = inner_rest;
+    const opmath_t grad_share = (row_value_2 + a >= 0 && row_value_2 + a < H && col_value_2 + b >= 0 && col_value_2 + b < W ? grad_grid.load_or_zero(row_value_2 + a, col_value_2 + b) : opmath_t(0)) * values_value;
+    const int64_t t_7 = -a;
+    const int64_t t_8 = -b;
+    opmath_t part;
+    if (t_3) {
+      const opmath_t part_2 = 1 - rt::abs(places.load(n, 1) + t_5 + t_8);
+      part = -(grad_share * rt::sign(places.load(n, 0) + t_4 + t_7) * part_2);
+    } else {
+      part = 0;
     }
-    grad_places_share_fold.finish();
-    grad_places_share_1_fold.finish();
-    rt::join<Team>(&grad_places_share_fold, &grad_places_share_1_fold);
-    const opmath_t grad_places_share = grad_places_share_fold.value;
-    const opmath_t grad_places_share_1 = grad_places_share_1_fold.value;
-    if (Team::rank() == 0) {
-      grad_places.store(grad_places_share + grad_places_share_1, n, i_2);
+    folds->grad_places_share_fold.add(part);
+    opmath_t part_3;
+    if (t_6) {
+      const opmath_t part_4 = 1 - rt::abs(places.load(n, 0) + t_4 + t_7);
+      part_3 = -(grad_share * part_4 * rt::sign(places.load(n, 1) + t_5 + t_8));
+    } else {
+      part_3 = 0;
     }
+    folds->grad_places_share_1_fold.add(part_3);
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    int64_t rest = point;
+    const int64_t i_2 = rt::split(&rest, b_size);
+    const int64_t n = rest;
+    const opmath_t grad_places_share = folds.grad_places_share_fold.value;
+    const opmath_t grad_places_share_1 = folds.grad_places_share_1_fold.value;
+    grad_places.store(grad_places_share + grad_places_share_1, n, i_2);
   }
 };
 

@@ -14,13 +14,18 @@ int forward_col(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<int64_t> col(call, 2, 1);
   rt::Loops<4> outer;
   outer.dim(N, {places.stride(0), places.stride(0), row_2.stride(0), col.stride(0)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<int64_t> row_2_out(row_2, run.at[2], run.step[2], run.size);
       rt::Sink<int64_t> col_out(col, run.at[3], run.step[3], run.size);
+      const auto places_1 = [&](int64_t) { return 0; };
+      const rt::Line<opmath_t> places_at(host, places, rt::stretch(run, 0, 1), 0, rt::sure(places.stride(1), places_1));
+      const auto places_1_2 = [&](int64_t) { return 1; };
+      const rt::Line<opmath_t> places_at_2(host, places, rt::stretch(run, 1, 1), 0,
+                                           rt::sure(places.stride(1), places_1_2));
       rt::each(run.size, [&](int64_t i) {
-        row_2_out.set(i, static_cast<int64_t>(rt::floor(rt::load(places, run.of(0, i) + 0 * places.stride(1)))));
-        col_out.set(i, static_cast<int64_t>(rt::floor(rt::load(places, run.of(1, i) + 1 * places.stride(1)))));
+        row_2_out.set(i, static_cast<int64_t>(rt::floor(places_at[i])));
+        col_out.set(i, static_cast<int64_t>(rt::floor(places_at_2[i])));
       });
     });
   });
@@ -37,15 +42,14 @@ int forward_grid(const OpgenCall& call, OpgenHost& host) {
     rt::Loops<1> outer;
     outer.dim(H, {grid.stride(0)});
     outer.dim(W, {grid.stride(1)});
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.arrange();
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<opmath_t> grid_out(grid, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { grid_out.set(i, 0); });
       });
     });
   }
-  const int64_t H = call.ints[0];
-  const int64_t W = call.ints[1];
   const int64_t N = call.ints[2];
   const rt::Tensor<int64_t> row_2(call, 1, 1);
   const rt::Tensor<int64_t> col(call, 2, 1);
@@ -53,36 +57,46 @@ int forward_grid(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> values(call, 4, 1);
   const rt::Tensor<opmath_t> grid(call, 0, 2);
   rt::Loops<6> outer;
-  rt::Loops<6> over_n_a_b;
-  over_n_a_b.step(0, row_2.stride(0));
-  over_n_a_b.step(1, col.stride(0));
-  over_n_a_b.step(2, places.stride(0));
-  over_n_a_b.step(3, places.stride(0));
-  over_n_a_b.step(4, values.stride(0));
-  over_n_a_b.dim_of_steps(N);
-  over_n_a_b.dim(2, {0, 0, 0, 0, 0, 0}, true);
-  over_n_a_b.dim(2, {0, 0, 0, 0, 0, 0}, true);
-  rt::parallel(host, outer.count, over_n_a_b.count, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      over_n_a_b.runs<1>(0, over_n_a_b.count, columns.at, [&](const auto& point) {
-        rt::each_in_order(columns.size, [&](int64_t) {
-          const int64_t row_value = rt::load(row_2, point.at[0]);
-          const int64_t col_value = rt::load(col, point.at[1]);
-          if (rt::within(row_value + over_n_a_b.index(point, 0, 0), H) && rt::within(col_value + over_n_a_b.index(point, 1, 0), W)) {
-            rt::accumulate<rt::Sum>(grid, point.at[5] + (row_value + over_n_a_b.index(point, 0, 0)) * grid.stride(0) + (col_value + over_n_a_b.index(point, 1, 0)) * grid.stride(1), (1 - rt::abs(rt::load(places, point.at[2] + 0 * places.stride(1)) - row_value - over_n_a_b.index(point, 0, 0))) * (1 - rt::abs(rt::load(places, point.at[3] + 1 * places.stride(1)) - col_value - over_n_a_b.index(point, 1, 0))) * rt::load(values, point.at[4]));
-          }
-        });
+  outer.step(0, row_2.stride(0));
+  outer.step(1, col.stride(0));
+  outer.step(2, places.stride(0));
+  outer.step(3, places.stride(0));
+  outer.step(4, values.stride(0));
+  outer.dim_of_steps(N);
+  outer.dim(2, {0, 0, 0, 0, 0, 0}, true);
+  outer.dim(2, {0, 0, 0, 0, 0, 0}, true);
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<int64_t> row_2_at(row_2, run.at[0], run.step[0], run.size);
+      const rt::Source<int64_t> col_at(col, run.at[1], run.step[1], run.size);
+      const rt::Source<opmath_t> values_at(values, run.at[4], run.step[4], run.size);
+      const auto places_1 = [&](int64_t) { return 0; };
+      const rt::Line<opmath_t> places_at(host, places, rt::stretch(run, 2, 1), 0,
+                                         rt::clipped(places, 1, places.stride(1), places_1));
+      const auto places_1_2 = [&](int64_t) { return 1; };
+      const rt::Line<opmath_t> places_at_2(host, places, rt::stretch(run, 3, 1), 0,
+                                           rt::clipped(places, 1, places.stride(1), places_1_2));
+      const auto grid_0 = [&](int64_t i) { return row_2_at[i] + outer.index(run, 0, 0); };
+      const auto grid_1 = [&](int64_t i) { return col_at[i] + outer.index(run, 1, i); };
+      rt::Values<opmath_t> grid_out;
+      rt::each(run.size, [&](int64_t i) {
+        const int64_t row_value = row_2_at[i];
+        const int64_t col_value = col_at[i];
+        const opmath_t part_2 = 1 - rt::abs(places_at_2[i] - col_value - outer.index(run, 1, i));
+        grid_out.set(i, (1 - rt::abs(places_at[i] - row_value - outer.index(run, 0, 0))) * part_2 * values_at[i]);
       });
+      rt::accumulate<rt::Sum>(host, grid, rt::stretch(run, 5, row_2_at.same && col_at.same), grid_out,
+                              rt::clipped(grid, 0, grid.stride(0), grid_0),
+                              rt::clipped(grid, 1, grid.stride(1), grid_1));
     });
   });
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
+// Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
-  const int64_t H = call.ints[1];
-  const int64_t W = call.ints[2];
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> places(call, 0, 2);
   const rt::Tensor<opmath_t> grad_grid(call, 3, 2);
@@ -99,37 +113,57 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<6> over_a_b;
   over_a_b.dim(2, {0, 0, 0, 0, 0, 0}, true);
   over_a_b.dim(2, {0, 0, 0, 0, 0, 0}, true);
-  rt::parallel(host, outer.count, over_a_b.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const opmath_t places_value = rt::load(places, row.at[0] + 0 * places.stride(1));
-      const int64_t row_value = static_cast<int64_t>(rt::floor(places_value));
-      const opmath_t places_value_2 = rt::load(places, row.at[1] + 1 * places.stride(1));
-      const int64_t col_value = static_cast<int64_t>(rt::floor(places_value_2));
-      const int64_t t = -row_value;
-      const int64_t t_2 = -col_value;
-      rt::store(row_2, row.at[3], row_value);
-      rt::store(col, row.at[4], col_value);
-      rt::Fold<rt::Sum, opmath_t> grad_values_value_fold;
-      over_a_b.runs<rt::block>(0, over_a_b.count, row.at, [&](const auto& run) {
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t part_2 = 1 - rt::abs(places_value_2 + t_2 - over_a_b.index(run, 1, i));
-          const opmath_t part_3 = (1 - rt::abs(places_value + t - over_a_b.index(run, 0, i))) * part_2;
-          grad_values_value_fold.add(lane, (rt::within(row_value + over_a_b.index(run, 0, i), H) && rt::within(col_value + over_a_b.index(run, 1, i), W) ? rt::load(grad_grid, run.at[2] + (row_value + over_a_b.index(run, 0, i)) * grad_grid.stride(0) + (col_value + over_a_b.index(run, 1, i)) * grad_grid.stride(1)) : opmath_t(0)) * part_3);
-        });
-        grad_values_value_fold.ran(run.size);
+  rt::parallel(host, outer.count, over_a_b.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+      rt::Sink<int64_t> row_2_out(row_2, columns.at[3], columns.step[3], columns.size);
+      rt::Sink<int64_t> col_out(col, columns.at[4], columns.step[4], columns.size);
+      const auto places_1 = [&](int64_t) { return 0; };
+      const rt::Line<opmath_t> places_at(host, places, rt::stretch(columns, 0, 1), 0,
+                                         rt::sure(places.stride(1), places_1));
+      const auto places_1_2 = [&](int64_t) { return 1; };
+      const rt::Line<opmath_t> places_at_2(host, places, rt::stretch(columns, 1, 1), 0,
+                                           rt::sure(places.stride(1), places_1_2));
+      opmath_t places_value[rt::block];
+      int64_t row_value[rt::block];
+      opmath_t places_value_2[rt::block];
+      int64_t col_value[rt::block];
+      int64_t t[rt::block];
+      int64_t t_2[rt::block];
+      rt::each(columns.size, [&](int64_t i) {
+        places_value[i] = places_at[i];
+        row_value[i] = static_cast<int64_t>(rt::floor(places_value[i]));
+        places_value_2[i] = places_at_2[i];
+        col_value[i] = static_cast<int64_t>(rt::floor(places_value_2[i]));
+        t[i] = -row_value[i];
+        t_2[i] = -col_value[i];
+        row_2_out.set(i, row_value[i]);
+        col_out.set(i, col_value[i]);
       });
-      const opmath_t grad_values_value = grad_values_value_fold.value();
-      rt::store(grad_values, row.at[5], grad_values_value);
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_values_value_fold;
+      over_a_b.runs<1>(0, over_a_b.count, columns.at, [&](const auto& point) {
+        const auto grad_grid_0 = [&](int64_t i) { return row_value[i] + over_a_b.index(point, 0, 0); };
+        const auto grad_grid_1 = [&](int64_t i) { return col_value[i] + over_a_b.index(point, 1, 0); };
+        const rt::Line<opmath_t> grad_grid_at(host, grad_grid, rt::stretch(point, columns, 2, 0), 0,
+                                              rt::clipped(grad_grid, 0, grad_grid.stride(0), grad_grid_0),
+                                              rt::clipped(grad_grid, 1, grad_grid.stride(1), grad_grid_1));
+        rt::each(columns.size, [&](int64_t i) {
+          const opmath_t part_2 = 1 - rt::abs(places_value_2[i] + t_2[i] - over_a_b.index(point, 1, 0));
+          const opmath_t part_3 = 1 - rt::abs(places_value[i] + t[i] - over_a_b.index(point, 0, 0));
+          grad_values_value_fold.add(i, grad_grid_at[i] * (part_3 * part_2));
+        });
+        grad_values_value_fold.ran(columns.size);
+      });
+      grad_values_value_fold.finish();
+      rt::Sink<opmath_t> grad_values_out(grad_values, columns.at[5], columns.step[5], columns.size);
+      rt::each(columns.size, [&](int64_t i) { grad_values_out.set(i, grad_values_value_fold[i]); });
     });
   });
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
+// Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_grad_places(const OpgenCall& call, OpgenHost& host) {
-  const int64_t H = call.ints[1];
-  const int64_t W = call.ints[2];
   const int64_t N = call.ints[0];
   const rt::Tensor<int64_t> row_2(call, 0, 1);
   const rt::Tensor<int64_t> col(call, 1, 1);
@@ -138,6 +172,7 @@ int backward_grad_places(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> places(call, 4, 2);
   const rt::Tensor<opmath_t> grad_places(call, 5, 2);
   rt::Loops<7> outer;
+  outer.dim(2, {0, 0, 0, 0, 0, 0, grad_places.stride(1)}, true);
   outer.step(0, row_2.stride(0));
   outer.step(1, col.stride(0));
   outer.step(2, values.stride(0));
@@ -145,53 +180,66 @@ int backward_grad_places(const OpgenCall& call, OpgenHost& host) {
   outer.step(5, places.stride(0));
   outer.step(6, grad_places.stride(0));
   outer.dim_of_steps(N);
-  outer.dim(2, {0, 0, 0, 0, 0, 0, grad_places.stride(1)}, true);
+  outer.arrange();
   rt::Loops<7> over_a_b;
   over_a_b.dim(2, {0, 0, 0, 0, 0, 0, 0}, true);
   over_a_b.dim(2, {0, 0, 0, 0, 0, 0, 0}, true);
-  rt::parallel(host, outer.count, over_a_b.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const bool t_3 = 0 == outer.index(row, 0, 0);
-      const int64_t row_value_2 = rt::load(row_2, row.at[0]);
-      const int64_t col_value_2 = rt::load(col, row.at[1]);
-      const opmath_t values_value = rt::load(values, row.at[2]);
-      const int64_t t_4 = -row_value_2;
-      const int64_t t_5 = -col_value_2;
-      const bool t_6 = 1 == outer.index(row, 0, 0);
-      rt::Fold<rt::Sum, opmath_t> grad_places_share_fold;
-      rt::Fold<rt::Sum, opmath_t> grad_places_share_1_fold;
-      over_a_b.runs<rt::block>(0, over_a_b.count, row.at, [&](const auto& run) {
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t grad_share = (rt::within(row_value_2 + over_a_b.index(run, 0, i), H) && rt::within(col_value_2 + over_a_b.index(run, 1, i), W) ? rt::load(grad_grid, run.at[3] + (row_value_2 + over_a_b.index(run, 0, i)) * grad_grid.stride(0) + (col_value_2 + over_a_b.index(run, 1, i)) * grad_grid.stride(1)) : opmath_t(0)) * values_value;
-          const int64_t t_7 = -over_a_b.index(run, 0, i);
-          const int64_t t_8 = -over_a_b.index(run, 1, i);
-          opmath_t part_2;
-          if (t_3) {
-            const opmath_t part_3 = 1 - rt::abs(rt::load(places, run.at[5] + 1 * places.stride(1)) + t_5 + t_8);
-            const opmath_t part_5 = rt::sign(rt::load(places, run.at[4] + 0 * places.stride(1)) + t_4 + t_7);
-            const opmath_t part_4 = grad_share * part_5 * part_3;
-            part_2 = -part_4;
-          } else {
-            part_2 = 0;
-          }
-          grad_places_share_fold.add(lane, part_2);
-          opmath_t part_6;
-          if (t_6) {
-            const opmath_t part_7 = 1 - rt::abs(rt::load(places, run.at[4] + 0 * places.stride(1)) + t_4 + t_7);
-            const opmath_t part_9 = rt::sign(rt::load(places, run.at[5] + 1 * places.stride(1)) + t_5 + t_8);
-            const opmath_t part_8 = grad_share * part_7 * part_9;
-            part_6 = -part_8;
-          } else {
-            part_6 = 0;
-          }
-          grad_places_share_1_fold.add(lane, part_6);
-        });
-        grad_places_share_fold.ran(run.size);
-        grad_places_share_1_fold.ran(run.size);
+  rt::parallel(host, outer.count, over_a_b.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+      const rt::Source<int64_t> row_2_at(row_2, columns.at[0], columns.step[0], columns.size);
+      const rt::Source<int64_t> col_at(col, columns.at[1], columns.step[1], columns.size);
+      const rt::Source<opmath_t> values_at(values, columns.at[2], columns.step[2], columns.size);
+      bool t_3[rt::block];
+      int64_t row_value_2[rt::block];
+      int64_t col_value_2[rt::block];
+      opmath_t values_value[rt::block];
+      int64_t t_4[rt::block];
+      int64_t t_5[rt::block];
+      bool t_6[rt::block];
+      rt::each(columns.size, [&](int64_t i) {
+        t_3[i] = 0 == outer.index(columns, 0, i);
+        row_value_2[i] = row_2_at[i];
+        col_value_2[i] = col_at[i];
+        values_value[i] = values_at[i];
+        t_4[i] = -row_value_2[i];
+        t_5[i] = -col_value_2[i];
+        t_6[i] = 1 == outer.index(columns, 0, i);
       });
-      const opmath_t grad_places_share = grad_places_share_fold.value();
-      const opmath_t grad_places_share_1 = grad_places_share_1_fold.value();
-      rt::store(grad_places, row.at[6], grad_places_share + grad_places_share_1);
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_places_share_fold;
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_places_share_1_fold;
+      over_a_b.runs<1>(0, over_a_b.count, columns.at, [&](const auto& point) {
+        const auto grad_grid_0 = [&](int64_t i) { return row_value_2[i] + over_a_b.index(point, 0, 0); };
+        const auto grad_grid_1 = [&](int64_t i) { return col_value_2[i] + over_a_b.index(point, 1, 0); };
+        const rt::Line<opmath_t> grad_grid_at(host, grad_grid, rt::stretch(point, columns, 3, 0), 0,
+                                              rt::clipped(grad_grid, 0, grad_grid.stride(0), grad_grid_0),
+                                              rt::clipped(grad_grid, 1, grad_grid.stride(1), grad_grid_1));
+        const auto places_1 = [&](int64_t) { return 0; };
+        const rt::Line<opmath_t> places_at(host, places, rt::stretch(point, columns, 4, 1), 0,
+                                           rt::clipped(places, 1, places.stride(1), places_1));
+        const auto places_1_2 = [&](int64_t) { return 1; };
+        const rt::Line<opmath_t> places_at_2(host, places, rt::stretch(point, columns, 5, 1), 0,
+                                             rt::clipped(places, 1, places.stride(1), places_1_2));
+        rt::each(columns.size, [&](int64_t i) {
+          const opmath_t grad_share = grad_grid_at[i] * values_value[i];
+          const int64_t t_7 = -over_a_b.index(point, 0, 0);
+          const int64_t t_8 = -over_a_b.index(point, 1, 0);
+          const opmath_t part_2 = 1 - rt::abs(places_at_2[i] + t_5[i] + t_8);
+          const opmath_t part_3 = -(grad_share * rt::sign(places_at[i] + t_4[i] + t_7) * part_2);
+          grad_places_share_fold.add(i, t_3[i] ? part_3 : opmath_t(0));
+          const opmath_t part_4 = 1 - rt::abs(places_at[i] + t_4[i] + t_7);
+          const opmath_t part_5 = -(grad_share * part_4 * rt::sign(places_at_2[i] + t_5[i] + t_8));
+          grad_places_share_1_fold.add(i, t_6[i] ? part_5 : opmath_t(0));
+        });
+        grad_places_share_fold.ran(columns.size);
+        grad_places_share_1_fold.ran(columns.size);
+      });
+      grad_places_share_fold.finish();
+      grad_places_share_1_fold.finish();
+      rt::Sink<opmath_t> grad_places_out(grad_places, columns.at[6], columns.step[6], columns.size);
+      rt::each(columns.size, [&](int64_t i) {
+        const auto value = grad_places_share_fold[i] + grad_places_share_1_fold[i];
+        grad_places_out.set(i, value);
+      });
     });
   });
   return rt::status(host);

@@ -22,7 +22,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_sum_fold.merge(other.output_sum_fold); }
   };
   Part total;
-  rt::chunked(host, over_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_sum_fold = part.output_sum_fold;
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
@@ -59,7 +59,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
   };
   Part total;
-  rt::chunked(host, over_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_value_fold = part.output_value_fold;
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
@@ -90,7 +90,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> output(call, 4, 1, 0);
   rt::Loops<5> outer;
   outer.batch(call, &target, &input, &weight, &pos_weight, &output);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
@@ -124,7 +124,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_sum_fold.merge(other.output_sum_fold); }
   };
   Part total;
-  rt::chunked(host, over_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_sum_fold = part.output_sum_fold;
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
@@ -159,7 +159,7 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
   };
   Part total;
-  rt::chunked(host, over_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_value_fold = part.output_value_fold;
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
@@ -188,7 +188,7 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> output(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &target, &input, &weight, &output);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
@@ -221,7 +221,7 @@ int forward_6_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_sum_fold.merge(other.output_sum_fold); }
   };
   Part total;
-  rt::chunked(host, over_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_sum_fold = part.output_sum_fold;
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
@@ -256,7 +256,7 @@ int forward_7_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
   };
   Part total;
-  rt::chunked(host, over_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_value_fold = part.output_value_fold;
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
@@ -285,7 +285,7 @@ int forward_8_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> output(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &target, &input, &pos_weight, &output);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
@@ -317,7 +317,7 @@ int forward_9_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_sum_fold.merge(other.output_sum_fold); }
   };
   Part total;
-  rt::chunked(host, over_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_sum_fold = part.output_sum_fold;
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
@@ -350,7 +350,7 @@ int forward_10_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
   };
   Part total;
-  rt::chunked(host, over_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_value_fold = part.output_value_fold;
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
@@ -377,7 +377,7 @@ int forward_11_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> output(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &target, &input, &output);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
@@ -406,7 +406,7 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_target(call, 6, 1, 0);
   rt::Loops<7> outer;
   outer.batch(call, nullptr, &weight, &target, &input, &pos_weight, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[0]);
       const rt::Source<opmath_t> weight_at(weight, run.at[1], run.step[1], run.size);
@@ -442,7 +442,7 @@ int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_target(call, 6, 1, 0);
   rt::Loops<7> outer;
   outer.batch(call, nullptr, &weight, &target, &input, &pos_weight, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[0]);
       const rt::Source<opmath_t> weight_at(weight, run.at[1], run.step[1], run.size);
@@ -478,7 +478,7 @@ int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_target(call, 6, 1, 0);
   rt::Loops<7> outer;
   outer.batch(call, &grad_output, &weight, &target, &input, &pos_weight, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> weight_at(weight, run.at[1], run.step[1], run.size);
@@ -514,7 +514,7 @@ int backward_3_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
   rt::Loops<6> outer;
   outer.batch(call, nullptr, &weight, &target, &input, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[0]);
       const rt::Source<opmath_t> weight_at(weight, run.at[1], run.step[1], run.size);
@@ -547,7 +547,7 @@ int backward_4_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
   rt::Loops<6> outer;
   outer.batch(call, nullptr, &weight, &target, &input, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[0]);
       const rt::Source<opmath_t> weight_at(weight, run.at[1], run.step[1], run.size);
@@ -580,7 +580,7 @@ int backward_5_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
   rt::Loops<6> outer;
   outer.batch(call, &grad_output, &weight, &target, &input, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> weight_at(weight, run.at[1], run.step[1], run.size);
@@ -614,7 +614,7 @@ int backward_6_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
   rt::Loops<6> outer;
   outer.batch(call, nullptr, &target, &input, &pos_weight, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[0]);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
@@ -648,7 +648,7 @@ int backward_7_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
   rt::Loops<6> outer;
   outer.batch(call, nullptr, &target, &input, &pos_weight, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[0]);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
@@ -683,7 +683,7 @@ int backward_8_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_target(call, 5, 1, 0);
   rt::Loops<6> outer;
   outer.batch(call, &grad_output, &target, &input, &pos_weight, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
@@ -718,7 +718,7 @@ int backward_9_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_target(call, 4, 1, 0);
   rt::Loops<5> outer;
   outer.batch(call, nullptr, &target, &input, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[0]);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
@@ -749,7 +749,7 @@ int backward_10_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_target(call, 4, 1, 0);
   rt::Loops<5> outer;
   outer.batch(call, nullptr, &target, &input, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[0]);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
@@ -779,7 +779,7 @@ int backward_11_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_target(call, 4, 1, 0);
   rt::Loops<5> outer;
   outer.batch(call, &grad_output, &target, &input, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);

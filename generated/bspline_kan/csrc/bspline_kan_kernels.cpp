@@ -16,7 +16,8 @@ int forward_basis(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, &basis);
   outer.dim(I, {input.stride(1), basis.stride(1)});
   outer.dim(K, {0, basis.stride(2)}, true);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> basis_out(basis, run.at[1], run.step[1], run.size);
@@ -43,7 +44,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.dim(I, {input.stride(1), grad_basis.stride(1), grad_input.stride(1)});
   rt::Loops<3> over_k;
   over_k.dim(K, {0, grad_basis.stride(2), 0}, true);
-  rt::parallel(host, outer.count, over_k.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_k.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const int64_t t = K - 3;
       const opmath_t t_2 = (rt::load(input, row.at[0]) + 1) * t / 2;

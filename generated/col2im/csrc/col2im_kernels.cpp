@@ -19,21 +19,19 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     outer.dim(C, {output.stride(1)});
     outer.dim(H, {output.stride(2)});
     outer.dim(W, {output.stride(3)});
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.arrange();
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<opmath_t> output_out(output, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { output_out.set(i, 0); });
       });
     });
   }
-  const int64_t padding = call.ints[6];
   const int64_t kernel_size = call.ints[7];
   const int64_t Q = call.ints[8];
   const int64_t stride = call.ints[9];
   const int64_t dilation = call.ints[10];
-  const int64_t C = call.ints[1];
-  const int64_t H = call.ints[2];
-  const int64_t W = call.ints[3];
+  const int64_t padding = call.ints[6];
   const int64_t N = call.ints[0];
   const int64_t D = call.ints[4];
   const int64_t L = call.ints[5];
@@ -44,16 +42,32 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> over_d_l;
   over_d_l.dim(D, {input.stride(1), 0}, true);
   over_d_l.dim(L, {input.stride(2), 0}, true);
-  rt::parallel(host, outer.count, over_d_l.count, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      over_d_l.runs<1>(0, over_d_l.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-        rt::each_in_order(columns.size, [&](int64_t i) {
+  over_d_l.pieces(Q);
+  rt::parallel(host, outer.count, over_d_l.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      over_d_l.runs<rt::block>(0, over_d_l.count, row.at, [&](const auto& run) {
+        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+        const auto output_1 = [&](int64_t) {
+          return rt::floordiv(over_d_l.index(run, 0, 0), kernel_size * kernel_size);
+        };
+        const auto output_2 = [&](int64_t i) {
+          const int64_t part_3 = rt::mod(rt::floordiv(over_d_l.index(run, 0, 0), kernel_size), kernel_size);
+          const int64_t part_2 = part_3 * dilation;
+          return rt::floordiv(over_d_l.index(run, 1, i), Q) * stride + part_2 - padding;
+        };
+        const auto output_3 = [&](int64_t i) {
+          const int64_t part_4 = rt::mod(over_d_l.index(run, 0, 0), kernel_size) * dilation;
+          return rt::mod(over_d_l.index(run, 1, i), Q) * stride + part_4 - padding;
+        };
+        rt::Values<opmath_t> output_out;
+        rt::each(run.size, [&](int64_t i) {
           const int64_t t = -padding;
-          if (rt::within(rt::floordiv(over_d_l.index(point, 0, 0), kernel_size * kernel_size), C) && rt::within(rt::floordiv(over_d_l.index(point, 1, 0), Q) * stride + rt::mod(rt::floordiv(over_d_l.index(point, 0, 0), kernel_size), kernel_size) * dilation + t, H) && rt::within(rt::mod(over_d_l.index(point, 1, 0), Q) * stride + rt::mod(over_d_l.index(point, 0, 0), kernel_size) * dilation + t, W)) {
-            rt::accumulate<rt::Sum>(output, point.at[1] + i * columns.step[1] + rt::floordiv(over_d_l.index(point, 0, 0), kernel_size * kernel_size) * output.stride(1) + (rt::floordiv(over_d_l.index(point, 1, 0), Q) * stride + rt::mod(rt::floordiv(over_d_l.index(point, 0, 0), kernel_size), kernel_size) * dilation + t) * output.stride(2) + (rt::mod(over_d_l.index(point, 1, 0), Q) * stride + rt::mod(over_d_l.index(point, 0, 0), kernel_size) * dilation + t) * output.stride(3), input_at[i]);
-          }
+          output_out.set(i, input_at[i]);
         });
+        rt::accumulate<rt::Sum>(host, output, rt::stretch(run, 1, over_d_l.period), output_out,
+                                rt::clipped(output, 1, output.stride(1), output_1),
+                                rt::clipped(output, 2, output.stride(2), output_2),
+                                rt::clipped(output, 3, output.stride(3), output_3));
       });
     });
   });
@@ -68,9 +82,6 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t stride = call.ints[5];
   const int64_t dilation = call.ints[6];
   const int64_t padding = call.ints[7];
-  const int64_t C = call.ints[8];
-  const int64_t H = call.ints[9];
-  const int64_t W = call.ints[10];
   const int64_t N = call.ints[0];
   const int64_t D = call.ints[1];
   const int64_t L = call.ints[2];
@@ -80,13 +91,27 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.dim(N, {grad_output.stride(0), grad_input.stride(0)});
   outer.dim(D, {0, grad_input.stride(1)}, true);
   outer.dim(L, {0, grad_input.stride(2)}, true);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.pieces(Q);
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const auto value = rt::within(rt::floordiv(outer.index(run, 0, i), kernel_size * kernel_size), C) && rt::within(rt::floordiv(outer.index(run, 1, i), Q) * stride + rt::mod(rt::floordiv(outer.index(run, 0, i), kernel_size), kernel_size) * dilation - padding, H) && rt::within(rt::mod(outer.index(run, 1, i), Q) * stride + rt::mod(outer.index(run, 0, i), kernel_size) * dilation - padding, W) ? rt::load(grad_output, run.of(0, i) + rt::floordiv(outer.index(run, 0, i), kernel_size * kernel_size) * grad_output.stride(1) + (rt::floordiv(outer.index(run, 1, i), Q) * stride + rt::mod(rt::floordiv(outer.index(run, 0, i), kernel_size), kernel_size) * dilation - padding) * grad_output.stride(2) + (rt::mod(outer.index(run, 1, i), Q) * stride + rt::mod(outer.index(run, 0, i), kernel_size) * dilation - padding) * grad_output.stride(3)) : opmath_t(0);
-        grad_input_out.set(i, value);
-      });
+      const auto grad_output_1 = [&](int64_t) {
+        return rt::floordiv(outer.index(run, 0, 0), kernel_size * kernel_size);
+      };
+      const auto grad_output_2 = [&](int64_t i) {
+        const int64_t part_3 = rt::mod(rt::floordiv(outer.index(run, 0, 0), kernel_size), kernel_size);
+        const int64_t part_2 = part_3 * dilation;
+        return rt::floordiv(outer.index(run, 1, i), Q) * stride + part_2 - padding;
+      };
+      const auto grad_output_3 = [&](int64_t i) {
+        const int64_t part_4 = rt::mod(outer.index(run, 0, 0), kernel_size) * dilation;
+        return rt::mod(outer.index(run, 1, i), Q) * stride + part_4 - padding;
+      };
+      const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 0, outer.period), 0,
+                                              rt::clipped(grad_output, 1, grad_output.stride(1), grad_output_1),
+                                              rt::clipped(grad_output, 2, grad_output.stride(2), grad_output_2),
+                                              rt::clipped(grad_output, 3, grad_output.stride(3), grad_output_3));
+      rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, grad_output_at[i]); });
     });
   });
   return rt::status(host);

@@ -29,7 +29,8 @@ int forward_0_output_imag(const OpgenCall& call, OpgenHost& host) {
   outer.step(6, output_real.stride(1));
   outer.step(7, output_imag.stride(1));
   outer.dim_of_steps(N);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> sum_k_real_sum_at(sum_k_real_sum, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> sum_k_real_sum_1_at(sum_k_real_sum_1, run.at[1], run.step[1], run.size);
@@ -67,7 +68,8 @@ int forward_1_output_imag(const OpgenCall& call, OpgenHost& host) {
   outer.step(4, output_real.stride(1));
   outer.step(5, output_imag.stride(1));
   outer.dim_of_steps(N);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> sum_k_real_sum_at(sum_k_real_sum, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> sum_k_real_sum_1_at(sum_k_real_sum_1, run.at[1], run.step[1], run.size);
@@ -93,7 +95,8 @@ int backward_grad_sum_k_real_sum_1(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> outer;
   outer.batch(call, &grad_output_real, &grad_sum_k_real_sum_1);
   outer.dim(N, {grad_output_real.stride(1), grad_sum_k_real_sum_1.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_real_at(grad_output_real, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_sum_k_real_sum_1_out(grad_sum_k_real_sum_1, run.at[1], run.step[1], run.size);
@@ -116,7 +119,8 @@ int backward_grad_input_real(const OpgenCall& call, OpgenHost& host) {
   outer.step(1, grad_input_real_part_1.stride(1));
   outer.step(2, grad_input_real.stride(1));
   outer.dim_of_steps(K);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_input_real_part_at(grad_input_real_part, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_input_real_part_1_at(grad_input_real_part_1, run.at[1], run.step[1], run.size);
@@ -143,7 +147,8 @@ int backward_grad_input_imag(const OpgenCall& call, OpgenHost& host) {
   outer.step(1, grad_input_imag_part_1.stride(1));
   outer.step(2, grad_input_imag.stride(1));
   outer.dim_of_steps(K);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_input_imag_part_at(grad_input_imag_part, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_input_imag_part_1_at(grad_input_imag_part_1, run.at[1], run.step[1], run.size);
@@ -174,7 +179,8 @@ int backward_grad_weight_real(const OpgenCall& call, OpgenHost& host) {
   outer.step(1, grad_weight_real_part_1.stride(1));
   outer.step(2, grad_weight_real.stride(1));
   outer.dim_of_steps(K);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_weight_real_part_at(grad_weight_real_part, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_weight_real_part_1_at(grad_weight_real_part_1, run.at[1], run.step[1], run.size);
@@ -205,7 +211,8 @@ int backward_grad_weight_imag(const OpgenCall& call, OpgenHost& host) {
   outer.step(1, grad_weight_imag_part_1.stride(1));
   outer.step(2, grad_weight_imag.stride(1));
   outer.dim_of_steps(K);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_weight_imag_part_at(grad_weight_imag_part, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_weight_imag_part_1_at(grad_weight_imag_part_1, run.at[1], run.step[1], run.size);
@@ -229,7 +236,7 @@ int backward_grad_bias_real(const OpgenCall& call, OpgenHost& host) {
   outer.dim(N, {grad_output_real.stride(1), grad_bias_real.stride(0)});
   rt::Loops<2> over_batch;
   over_batch.batch(call, &grad_output_real, nullptr);
-  rt::parallel(host, outer.count, over_batch.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_real_value_fold;
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {

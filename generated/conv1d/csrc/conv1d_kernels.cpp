@@ -18,7 +18,7 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> over_n_p;
   over_n_p.dim(N, {grad_output.stride(0), 0});
   over_n_p.dim(P, {grad_output.stride(2), 0});
-  rt::parallel(host, outer.count, over_n_p.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_n_p.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_bias_value_fold;
       over_n_p.runs<rt::block>(0, over_n_p.count, row.at, [&](const auto& run) {

@@ -20,7 +20,7 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
   over_n_p_q.dim(N, {grad_output.stride(0), 0});
   over_n_p_q.dim(P, {grad_output.stride(2), 0});
   over_n_p_q.dim(Q, {grad_output.stride(3), 0});
-  rt::parallel(host, outer.count, over_n_p_q.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_n_p_q.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_bias_value_fold;
       over_n_p_q.runs<rt::block>(0, over_n_p_q.count, row.at, [&](const auto& run) {

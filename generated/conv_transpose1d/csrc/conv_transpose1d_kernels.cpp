@@ -18,7 +18,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   outer.dim(N, {0, output_sum.stride(0), output.stride(0)});
   outer.dim(O, {bias.stride(0), output_sum.stride(1), output.stride(1)});
   outer.dim(P, {0, output_sum.stride(2), output.stride(2)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> bias_at(bias, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> output_sum_at(output_sum, run.at[1], run.step[1], run.size);
@@ -42,7 +43,7 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> over_n_p;
   over_n_p.dim(N, {grad_output.stride(0), 0});
   over_n_p.dim(P, {grad_output.stride(2), 0});
-  rt::parallel(host, outer.count, over_n_p.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_n_p.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_bias_value_fold;
       over_n_p.runs<rt::block>(0, over_n_p.count, row.at, [&](const auto& run) {

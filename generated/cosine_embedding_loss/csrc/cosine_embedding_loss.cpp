@@ -20,8 +20,12 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // reduction is mean
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_0(
-    const Tensor& input1, const Tensor& input2, const Tensor& target, double margin, const std::string& reduction) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_0(const Tensor& input1,
+                                                                                           const Tensor& input2,
+                                                                                           const Tensor& target,
+                                                                                           double margin,
+                                                                                           const std::string& reduction,
+                                                                                           bool recorded) {
   opgen::Call call("cosine_embedding_loss", OPGEN_CHOOSE_STEPS(cosine_embedding_loss), 2);
   call.input("input1", input1, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
   call.input("input2", input2, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
@@ -30,26 +34,30 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss
   call.hold();
   call.allocate("dot", Element::compute, {opgen::dim(0, "N")});
   call.allocate("sum_d", Element::compute, {opgen::dim(0, "N")});
-  call.allocate("square1", Element::compute, {opgen::dim(0, "N")});
+  call.allocate("square1", Element::compute, {opgen::dim(0, "N")}, true, recorded);
   call.allocate("sum_d_2", Element::compute, {opgen::dim(0, "N")});
-  call.allocate("square2", Element::compute, {opgen::dim(0, "N")});
-  call.allocate("condition_2", Element::boolean, {opgen::dim(0, "N")});
-  call.allocate("condition", Element::boolean, {opgen::dim(0, "N")});
+  call.allocate("square2", Element::compute, {opgen::dim(0, "N")}, true, recorded);
+  call.allocate("condition_2", Element::boolean, {opgen::dim(0, "N")}, true, recorded);
+  call.allocate("condition", Element::boolean, {opgen::dim(0, "N")}, true, recorded);
   call.allocate("output", Element::scalar, {});
   call.run(0, {0, 1, 3, 4, 6, 5, 7}, {call.size(0), call.size(1)});
   call.run(1, {2, 3, 4, 6, 8, 9, 10}, {call.size(0)}, {margin});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor dot = call.result("dot", Element::compute);
-  const Tensor square1 = call.result("square1", Element::compute);
-  const Tensor square2 = call.result("square2", Element::compute);
-  const Tensor condition = call.result("condition", Element::boolean);
-  const Tensor condition_2 = call.result("condition_2", Element::boolean);
+  const Tensor dot = recorded ? call.result("dot", Element::compute) : Tensor();
+  const Tensor square1 = recorded ? call.result("square1", Element::compute) : Tensor();
+  const Tensor square2 = recorded ? call.result("square2", Element::compute) : Tensor();
+  const Tensor condition = recorded ? call.result("condition", Element::boolean) : Tensor();
+  const Tensor condition_2 = recorded ? call.result("condition_2", Element::boolean) : Tensor();
   return {output, dot, square1, square2, condition, condition_2};
 }
 
 // reduction is sum
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_1(
-    const Tensor& input1, const Tensor& input2, const Tensor& target, double margin, const std::string& reduction) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_1(const Tensor& input1,
+                                                                                           const Tensor& input2,
+                                                                                           const Tensor& target,
+                                                                                           double margin,
+                                                                                           const std::string& reduction,
+                                                                                           bool recorded) {
   opgen::Call call("cosine_embedding_loss", OPGEN_CHOOSE_STEPS(cosine_embedding_loss), 2);
   call.input("input1", input1, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
   call.input("input2", input2, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
@@ -58,44 +66,48 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss
   call.hold();
   call.allocate("dot", Element::compute, {opgen::dim(0, "N")});
   call.allocate("sum_d", Element::compute, {opgen::dim(0, "N")});
-  call.allocate("square1", Element::compute, {opgen::dim(0, "N")});
+  call.allocate("square1", Element::compute, {opgen::dim(0, "N")}, true, recorded);
   call.allocate("sum_d_2", Element::compute, {opgen::dim(0, "N")});
-  call.allocate("square2", Element::compute, {opgen::dim(0, "N")});
-  call.allocate("condition_2", Element::boolean, {opgen::dim(0, "N")});
-  call.allocate("condition", Element::boolean, {opgen::dim(0, "N")});
+  call.allocate("square2", Element::compute, {opgen::dim(0, "N")}, true, recorded);
+  call.allocate("condition_2", Element::boolean, {opgen::dim(0, "N")}, true, recorded);
+  call.allocate("condition", Element::boolean, {opgen::dim(0, "N")}, true, recorded);
   call.allocate("output", Element::scalar, {});
   call.run(0, {0, 1, 3, 4, 6, 5, 7}, {call.size(0), call.size(1)});
   call.run(2, {2, 3, 4, 6, 8, 9, 10}, {call.size(0)}, {margin});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor dot = call.result("dot", Element::compute);
-  const Tensor square1 = call.result("square1", Element::compute);
-  const Tensor square2 = call.result("square2", Element::compute);
-  const Tensor condition = call.result("condition", Element::boolean);
-  const Tensor condition_2 = call.result("condition_2", Element::boolean);
+  const Tensor dot = recorded ? call.result("dot", Element::compute) : Tensor();
+  const Tensor square1 = recorded ? call.result("square1", Element::compute) : Tensor();
+  const Tensor square2 = recorded ? call.result("square2", Element::compute) : Tensor();
+  const Tensor condition = recorded ? call.result("condition", Element::boolean) : Tensor();
+  const Tensor condition_2 = recorded ? call.result("condition_2", Element::boolean) : Tensor();
   return {output, dot, square1, square2, condition, condition_2};
 }
 
 // reduction is none
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_2(
-    const Tensor& input1, const Tensor& input2, const Tensor& target, double margin, const std::string& reduction) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_2(const Tensor& input1,
+                                                                                           const Tensor& input2,
+                                                                                           const Tensor& target,
+                                                                                           double margin,
+                                                                                           const std::string& reduction,
+                                                                                           bool recorded) {
   opgen::Call call("cosine_embedding_loss", OPGEN_CHOOSE_STEPS(cosine_embedding_loss), 2);
   call.input("input1", input1, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
   call.input("input2", input2, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
   call.input("target", target, Element::int64, {opgen::dim(0, "N")});
   call.begin();
   call.hold();
-  call.allocate("dot", Element::compute, {opgen::dim(0, "N")});
-  call.allocate("square1", Element::compute, {opgen::dim(0, "N")});
-  call.allocate("square2", Element::compute, {opgen::dim(0, "N")});
+  call.allocate("dot", Element::compute, {opgen::dim(0, "N")}, true, recorded);
+  call.allocate("square1", Element::compute, {opgen::dim(0, "N")}, true, recorded);
+  call.allocate("square2", Element::compute, {opgen::dim(0, "N")}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::dim(0, "N")});
-  call.allocate("condition", Element::boolean, {opgen::dim(0, "N")});
-  call.allocate("condition_2", Element::boolean, {opgen::dim(0, "N")});
+  call.allocate("condition", Element::boolean, {opgen::dim(0, "N")}, recorded);
+  call.allocate("condition_2", Element::boolean, {opgen::dim(0, "N")}, recorded);
   call.run(3, {0, 1, 2, 3, 4, 5, 6}, {call.size(0), call.size(1)}, {margin});
-  call.run(4, {2, 7, 8}, {call.size(0)});
+  if (recorded) call.run(4, {2, 7, 8}, {call.size(0)});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor dot = call.result("dot", Element::compute);
-  const Tensor square1 = call.result("square1", Element::compute);
-  const Tensor square2 = call.result("square2", Element::compute);
+  const Tensor dot = recorded ? call.result("dot", Element::compute) : Tensor();
+  const Tensor square1 = recorded ? call.result("square1", Element::compute) : Tensor();
+  const Tensor square2 = recorded ? call.result("square2", Element::compute) : Tensor();
   const Tensor condition = call.result("condition", Element::boolean);
   const Tensor condition_2 = call.result("condition_2", Element::boolean);
   return {output, dot, square1, square2, condition, condition_2};
@@ -105,10 +117,11 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss
                                                                                          const Tensor& input2,
                                                                                          const Tensor& target,
                                                                                          double margin,
-                                                                                         const std::string& reduction) {
-  if (reduction == "mean") return cosine_embedding_loss_forward_0(input1, input2, target, margin, reduction);
-  if (reduction == "sum") return cosine_embedding_loss_forward_1(input1, input2, target, margin, reduction);
-  return cosine_embedding_loss_forward_2(input1, input2, target, margin, reduction);
+                                                                                         const std::string& reduction,
+                                                                                         bool recorded) {
+  if (reduction == "mean") return cosine_embedding_loss_forward_0(input1, input2, target, margin, reduction, recorded);
+  if (reduction == "sum") return cosine_embedding_loss_forward_1(input1, input2, target, margin, reduction, recorded);
+  return cosine_embedding_loss_forward_2(input1, input2, target, margin, reduction, recorded);
 }
 
 // reduction is mean
@@ -132,8 +145,8 @@ std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_0(const Tensor& grad_o
   call.allocate("grad_square2", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("grad_square1", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("grad_dot", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
-  call.allocate("grad_input1", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
-  call.allocate("grad_input2", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
+  call.allocate("grad_input1", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[0]);
+  call.allocate("grad_input2", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(5, {6, 7, 3, 4, 5, 0, 8, 9, 10}, {call.size(0)}, {margin});
   if (mask[0] || mask[1]) call.run(6, {1, 10, 2, 9, 11, 8, 12}, {call.size(0), call.size(1)});
   const Tensor grad_input1 = mask[0] ? call.result("grad_input1", Element::scalar) : Tensor();
@@ -162,8 +175,8 @@ std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_1(const Tensor& grad_o
   call.allocate("grad_square2", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("grad_square1", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("grad_dot", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
-  call.allocate("grad_input1", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
-  call.allocate("grad_input2", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
+  call.allocate("grad_input1", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[0]);
+  call.allocate("grad_input2", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(7, {6, 7, 3, 4, 5, 0, 8, 9, 10}, {call.size(0)}, {margin});
   if (mask[0] || mask[1]) call.run(6, {1, 10, 2, 9, 11, 8, 12}, {call.size(0), call.size(1)});
   const Tensor grad_input1 = mask[0] ? call.result("grad_input1", Element::scalar) : Tensor();
@@ -192,8 +205,8 @@ std::tuple<Tensor, Tensor> cosine_embedding_loss_backward_2(const Tensor& grad_o
   call.allocate("grad_square2", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("grad_square1", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
   call.allocate("grad_dot", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
-  call.allocate("grad_input1", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
-  call.allocate("grad_input2", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
+  call.allocate("grad_input1", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[0]);
+  call.allocate("grad_input2", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(8, {6, 7, 3, 4, 5, 0, 8, 9, 10}, {call.size(0)}, {margin});
   if (mask[0] || mask[1]) call.run(6, {1, 10, 2, 9, 11, 8, 12}, {call.size(0), call.size(1)});
   const Tensor grad_input1 = mask[0] ? call.result("grad_input1", Element::scalar) : Tensor();
@@ -232,8 +245,8 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def(
-      "cosine_embedding_loss_forward(Tensor input1, Tensor input2, Tensor target, float margin, str reduction) -> "
-      "(Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
+      "cosine_embedding_loss_forward(Tensor input1, Tensor input2, Tensor target, float margin, str reduction, bool "
+      "recorded=True) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
   m.def(
       "cosine_embedding_loss_backward(Tensor grad_output, Tensor input1, Tensor input2, Tensor dot, Tensor square1, "
       "Tensor square2, Tensor condition, Tensor condition_2, float margin, str reduction, bool[] needs_input_grad) "

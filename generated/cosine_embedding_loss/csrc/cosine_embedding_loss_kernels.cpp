@@ -28,7 +28,7 @@ int forward_0_square2(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(N);
   rt::Loops<7> over_d;
   over_d.dim(D, {input1.stride(1), input2.stride(1), 0, 0, 0, 0, 0});
-  rt::parallel(host, outer.count, over_d.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> dot_value_fold;
       rt::Fold<rt::Sum, opmath_t> sum_d_value_fold;
@@ -86,7 +86,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_sum_fold.merge(other.output_sum_fold); }
   };
   Part total;
-  rt::chunked(host, over_n.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_n.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_sum_fold = part.output_sum_fold;
     over_n.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
@@ -140,7 +140,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
   };
   Part total;
-  rt::chunked(host, over_n.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_n.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_value_fold = part.output_value_fold;
     over_n.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
@@ -192,7 +192,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(N);
   rt::Loops<7> over_d;
   over_d.dim(D, {input1.stride(1), input2.stride(1), 0, 0, 0, 0, 0});
-  rt::parallel(host, outer.count, over_d.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> dot_value_fold;
       rt::Fold<rt::Sum, opmath_t> sum_d_fold;
@@ -237,7 +237,7 @@ int forward_2_condition_2(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<bool> condition_2(call, 2, 1);
   rt::Loops<3> outer;
   outer.dim(N, {target.stride(0), condition.stride(0), condition_2.stride(0)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
       rt::Sink<bool> condition_out(condition, run.at[1], run.step[1], run.size);
@@ -276,7 +276,7 @@ int backward_0_grad_dot(const OpgenCall& call, OpgenHost& host) {
   outer.step(7, grad_square1.stride(0));
   outer.step(8, grad_dot.stride(0));
   outer.dim_of_steps(N);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[5]);
       const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
@@ -340,7 +340,8 @@ int backward_0_grad_input2(const OpgenCall& call, OpgenHost& host) {
   outer.step(5, grad_input1.stride(1));
   outer.step(6, grad_input2.stride(1));
   outer.dim_of_steps(D);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input1_at(input1, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_dot_at(grad_dot, run.at[1], run.step[1], run.size);
@@ -385,7 +386,7 @@ int backward_1_grad_dot(const OpgenCall& call, OpgenHost& host) {
   outer.step(7, grad_square1.stride(0));
   outer.step(8, grad_dot.stride(0));
   outer.dim_of_steps(N);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[5]);
       const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
@@ -449,7 +450,7 @@ int backward_2_grad_dot(const OpgenCall& call, OpgenHost& host) {
   outer.step(7, grad_square1.stride(0));
   outer.step(8, grad_dot.stride(0));
   outer.dim_of_steps(N);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
       const rt::Source<bool> condition_2_at(condition_2, run.at[1], run.step[1], run.size);

@@ -15,23 +15,24 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-std::tuple<Tensor, Tensor, Tensor, Tensor> cosine_similarity_forward(const Tensor& x1, const Tensor& x2, double eps) {
+std::tuple<Tensor, Tensor, Tensor, Tensor> cosine_similarity_forward(const Tensor& x1, const Tensor& x2, double eps,
+                                                                     bool recorded) {
   opgen::Call call("cosine_similarity", OPGEN_CHOOSE_STEPS(cosine_similarity), 1);
   call.input("x1", x1, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("x2", x2, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.begin();
   call.hold();
   call.allocate("norm_d_squares", Element::compute, {opgen::batch});
-  call.allocate("norm_d", Element::compute, {opgen::batch});
-  call.allocate("norm_d_2", Element::compute, {opgen::batch});
-  call.allocate("sum_d", Element::compute, {opgen::batch});
+  call.allocate("norm_d", Element::compute, {opgen::batch}, true, recorded);
+  call.allocate("norm_d_2", Element::compute, {opgen::batch}, true, recorded);
+  call.allocate("sum_d", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch});
   call.run(0, {0, 2, 3}, {call.size(0)});
   call.run(1, {1, 0, 5, 4, 2, 6}, {call.size(0)}, {eps});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor norm_d = call.kept("norm_d", Element::compute, 0, {"x1"});
-  const Tensor norm_d_2 = call.kept("norm_d_2", Element::compute, 0, {"x2"});
-  const Tensor sum_d = call.result("sum_d", Element::compute);
+  const Tensor norm_d = recorded ? call.kept("norm_d", Element::compute, 0, {"x1"}) : Tensor();
+  const Tensor norm_d_2 = recorded ? call.kept("norm_d_2", Element::compute, 0, {"x2"}) : Tensor();
+  const Tensor sum_d = recorded ? call.result("sum_d", Element::compute) : Tensor();
   return {output, norm_d, norm_d_2, sum_d};
 }
 
@@ -49,8 +50,8 @@ std::tuple<Tensor, Tensor> cosine_similarity_backward(const Tensor& grad_output,
   call.hold();
   call.allocate("grad_n2", Element::compute, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_n1", Element::compute, {opgen::batch}, mask[0] || mask[1]);
-  call.allocate("grad_x1", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1]);
-  call.allocate("grad_x2", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1]);
+  call.allocate("grad_x1", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1], mask[0]);
+  call.allocate("grad_x2", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(2, {0, 5, 3, 4, 6, 7}, {}, {eps});
   if (mask[0] || mask[1]) call.run(3, {3, 4, 0, 2, 7, 1, 6, 8, 9}, {call.size(0)}, {eps});
   const Tensor grad_x1 = mask[0] ? call.result("grad_x1", Element::scalar, 0, "x1") : Tensor();
@@ -70,7 +71,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("cosine_similarity_forward(Tensor x1, Tensor x2, float eps) -> (Tensor, Tensor, Tensor, Tensor)");
+  m.def(
+      "cosine_similarity_forward(Tensor x1, Tensor x2, float eps, bool recorded=True) -> (Tensor, Tensor, Tensor, "
+      "Tensor)");
   m.def(
       "cosine_similarity_backward(Tensor grad_output, Tensor x1, Tensor x2, Tensor norm_d, Tensor norm_d_2, Tensor "
       "sum_d, float eps, bool[] needs_input_grad) -> (Tensor, Tensor)");

@@ -16,7 +16,7 @@ int forward_norm_d(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &x1, &norm_d_squares, &norm_d);
   rt::Loops<3> over_d;
   over_d.dim(D, {x1.stride(1), 0, 0});
-  rt::parallel(host, outer.count, over_d.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> norm_d_squares_value_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
@@ -50,7 +50,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &x2, &x1, &norm_d_squares, &sum_d, &norm_d_2, &output);
   rt::Loops<6> over_d;
   over_d.dim(D, {x2.stride(1), x1.stride(1), 0, 0, 0, 0});
-  rt::parallel(host, outer.count, over_d.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> norm_d_2_squares_fold;
       rt::Fold<rt::Sum, opmath_t> sum_d_value_fold;
@@ -89,7 +89,7 @@ int backward_grad_n1(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_n1(call, 5, 1, 0);
   rt::Loops<6> outer;
   outer.batch(call, &grad_output, &sum_d, &norm_d, &norm_d_2, &grad_n2, &grad_n1);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> sum_d_at(sum_d, run.at[1], run.step[1], run.size);
@@ -126,7 +126,8 @@ int backward_grad_x2(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<9> outer;
   outer.batch(call, &norm_d, &norm_d_2, &grad_output, &x2, &grad_n1, &x1, &grad_n2, &grad_x1, &grad_x2);
   outer.dim(D, {0, 0, 0, x2.stride(1), 0, x1.stride(1), 0, grad_x1.stride(1), grad_x2.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> norm_d_at(norm_d, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> norm_d_2_at(norm_d_2, run.at[1], run.step[1], run.size);

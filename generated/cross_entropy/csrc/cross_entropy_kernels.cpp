@@ -16,10 +16,11 @@ int forward_0_logp(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> outer;
   outer.dim(N, {input.stride(0), logp.stride(0)});
   outer.batch(call, &input, &logp);
+  outer.arrange();
   rt::Loops<2> over_c;
   over_c.dim(C, {input.stride(1), logp.stride(1)});
   if (elements == 1) {
-    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 3 * over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Max, opmath_t> logp_max_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
@@ -46,7 +47,7 @@ int forward_0_logp(const OpgenCall& call, OpgenHost& host) {
       });
     });
   } else {
-    rt::parallel(host, outer.count, 3 * over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 3 * over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         rt::Fold<rt::Max, opmath_t, rt::block> logp_max_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
@@ -85,10 +86,11 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.dim(N, {0, logp.stride(0), sum_c.stride(0)});
   outer.batch(call, nullptr, &logp, &sum_c);
+  outer.arrange();
   rt::Loops<3> over_c;
   over_c.dim(C, {weight.stride(0), logp.stride(1), 0});
   if (elements == 1) {
-    rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Sum, opmath_t> sum_c_value_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
@@ -105,7 +107,7 @@ int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
       });
     });
   } else {
-    rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_value_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
@@ -149,25 +151,25 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     }
   };
   Part total;
-  rt::chunked(host, over_n_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_n_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& sum_n_all_fold = part.sum_n_all_fold;
     auto& sum_n_all_2_fold = part.sum_n_all_2_fold;
     over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> sum_c_at(sum_c, run.at[3], run.step[3], run.size);
+      const auto weight_wanted = [&](int64_t i) { return target_at[i] != ignore_index; };
+      const auto weight_0 = [&](int64_t i) { return target_at[i]; };
+      const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(run, 1, target_at.same), 0,
+                                         rt::wanted(weight_wanted),
+                                         rt::checked(weight, 0, weight.stride(0), 1, weight_0));
+      const rt::Line<opmath_t> logp_at(host, logp, rt::stretch(run, 2, target_at.same), 0, rt::wanted(weight_wanted),
+                                       rt::checked(logp, 1, logp.stride(1), 2, weight_0));
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
         const opmath_t part_2 = label_smoothing * (keep ? -sum_c_at[i] / C : opmath_t(0));
-        opmath_t part_3;
-        if (keep) {
-          const opmath_t part_4 = rt::pick(host, logp, run.of(2, i), 2, 1, target_value, C);
-          part_3 = -(rt::pick(host, weight, run.at[1], 1, 0, target_value, C) * part_4);
-        } else {
-          part_3 = 0;
-        }
-        sum_n_all_fold.add(lane, t * part_3 + part_2);
-        sum_n_all_2_fold.add(lane, keep ? rt::pick(host, weight, run.at[1], 1, 0, target_value, C) : opmath_t(0));
+        sum_n_all_fold.add(lane, t * (keep ? -(weight_at[i] * logp_at[i]) : opmath_t(0)) + part_2);
+        sum_n_all_2_fold.add(lane, keep ? weight_at[i] : opmath_t(0));
       });
       sum_n_all_fold.ran(run.size);
       sum_n_all_2_fold.ran(run.size);
@@ -201,23 +203,23 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
   };
   Part total;
-  rt::chunked(host, over_n_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_n_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_value_fold = part.output_value_fold;
     over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> sum_c_at(sum_c, run.at[3], run.step[3], run.size);
+      const auto weight_wanted = [&](int64_t i) { return target_at[i] != ignore_index; };
+      const auto weight_0 = [&](int64_t i) { return target_at[i]; };
+      const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(run, 1, target_at.same), 0,
+                                         rt::wanted(weight_wanted),
+                                         rt::checked(weight, 0, weight.stride(0), 1, weight_0));
+      const rt::Line<opmath_t> logp_at(host, logp, rt::stretch(run, 2, target_at.same), 0, rt::wanted(weight_wanted),
+                                       rt::checked(logp, 1, logp.stride(1), 2, weight_0));
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
         const opmath_t part_2 = label_smoothing * (keep ? -sum_c_at[i] / C : opmath_t(0));
-        opmath_t part_3;
-        if (keep) {
-          const opmath_t part_4 = rt::pick(host, logp, run.of(2, i), 2, 1, target_value, C);
-          part_3 = -(rt::pick(host, weight, run.at[1], 1, 0, target_value, C) * part_4);
-        } else {
-          part_3 = 0;
-        }
-        output_value_fold.add(lane, t * part_3 + part_2);
+        output_value_fold.add(lane, t * (keep ? -(weight_at[i] * logp_at[i]) : opmath_t(0)) + part_2);
       });
       output_value_fold.ran(run.size);
     });
@@ -242,10 +244,11 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<6> outer;
   outer.dim(N, {0, logp.stride(0), target.stride(0), 0, logp.stride(0), output.stride(0)});
   outer.batch(call, nullptr, &logp, &target, nullptr, &logp, &output);
+  outer.arrange();
   rt::Loops<6> over_c;
   over_c.dim(C, {weight.stride(0), logp.stride(1), 0, 0, 0, 0});
   if (elements == 1) {
-    rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Sum, opmath_t> sum_c_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
@@ -273,7 +276,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       });
     });
   } else {
-    rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
@@ -285,21 +288,22 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         sum_c_fold.finish();
         const rt::Source<int64_t> target_at(target, columns.at[2], columns.step[2], columns.size);
         rt::Sink<opmath_t> output_out(output, columns.at[5], columns.step[5], columns.size);
+        const auto weight_wanted = [&](int64_t i) { return target_at[i] != ignore_index; };
+        const auto weight_0 = [&](int64_t i) { return target_at[i]; };
+        const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(columns, 3, target_at.same), 0,
+                                             rt::wanted(weight_wanted),
+                                             rt::checked(weight, 0, weight.stride(0), 0, weight_0));
+        const rt::Line<opmath_t> logp_at_2(host, logp, rt::stretch(columns, 4, target_at.same), 0,
+                                           rt::wanted(weight_wanted),
+                                           rt::checked(logp, 1, logp.stride(1), 1, weight_0));
         int64_t target_value_2[rt::block];
         bool keep_2[rt::block];
         rt::each(columns.size, [&](int64_t i) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
-          const opmath_t part_6 = label_smoothing * (keep_2[i] ? -sum_c_fold[i] / C : opmath_t(0));
-          const opmath_t part_7 = 1 - label_smoothing;
-          opmath_t part_8;
-          if (keep_2[i]) {
-            const opmath_t part_9 = rt::pick(host, logp, columns.of(4, i), 1, 1, target_value_2[i], C);
-            part_8 = -(rt::pick(host, weight, columns.at[3], 0, 0, target_value_2[i], C) * part_9);
-          } else {
-            part_8 = 0;
-          }
-          output_out.set(i, part_7 * part_8 + part_6);
+          const opmath_t part_7 = keep_2[i] ? -(weight_at_2[i] * logp_at_2[i]) : opmath_t(0);
+          const opmath_t part_6 = (1 - label_smoothing) * part_7;
+          output_out.set(i, part_6 + label_smoothing * (keep_2[i] ? -sum_c_fold[i] / C : opmath_t(0)));
         });
       });
     });
@@ -318,10 +322,11 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> outer;
   outer.dim(N, {logp.stride(0), sum_c.stride(0)});
   outer.batch(call, &logp, &sum_c);
+  outer.arrange();
   rt::Loops<2> over_c;
   over_c.dim(C, {logp.stride(1), 0});
   if (elements == 1) {
-    rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Sum, opmath_t> sum_c_value_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
@@ -334,7 +339,7 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
       });
     });
   } else {
-    rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_value_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
@@ -376,17 +381,21 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
     }
   };
   Part total;
-  rt::chunked(host, over_n_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_n_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& sum_n_all_fold = part.sum_n_all_fold;
     auto& sum_n_all_2_fold = part.sum_n_all_2_fold;
     over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> sum_c_at(sum_c, run.at[2], run.step[2], run.size);
+      const auto logp_wanted = [&](int64_t i) { return target_at[i] != ignore_index; };
+      const auto logp_1 = [&](int64_t i) { return target_at[i]; };
+      const rt::Line<opmath_t> logp_at(host, logp, rt::stretch(run, 1, target_at.same), 0, rt::wanted(logp_wanted),
+                                       rt::checked(logp, 1, logp.stride(1), 1, logp_1));
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
-        const opmath_t part_2 = keep ? -rt::pick(host, logp, run.of(1, i), 1, 1, target_value, C) : opmath_t(0);
-        sum_n_all_fold.add(lane, t * part_2 + label_smoothing * (keep ? -sum_c_at[i] / C : opmath_t(0)));
+        const opmath_t part_2 = label_smoothing * (keep ? -sum_c_at[i] / C : opmath_t(0));
+        sum_n_all_fold.add(lane, t * (keep ? -logp_at[i] : opmath_t(0)) + part_2);
         sum_n_all_2_fold.add(lane, keep ? 1 : 0);
       });
       sum_n_all_fold.ran(run.size);
@@ -420,22 +429,20 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
   };
   Part total;
-  rt::chunked(host, over_n_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_n_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_value_fold = part.output_value_fold;
     over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> sum_c_at(sum_c, run.at[2], run.step[2], run.size);
+      const auto logp_wanted = [&](int64_t i) { return target_at[i] != ignore_index; };
+      const auto logp_1 = [&](int64_t i) { return target_at[i]; };
+      const rt::Line<opmath_t> logp_at(host, logp, rt::stretch(run, 1, target_at.same), 0, rt::wanted(logp_wanted),
+                                       rt::checked(logp, 1, logp.stride(1), 1, logp_1));
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
         const opmath_t part_2 = label_smoothing * (keep ? -sum_c_at[i] / C : opmath_t(0));
-        opmath_t part_3;
-        if (keep) {
-          part_3 = -rt::pick(host, logp, run.of(1, i), 1, 1, target_value, C);
-        } else {
-          part_3 = 0;
-        }
-        output_value_fold.add(lane, t * part_3 + part_2);
+        output_value_fold.add(lane, t * (keep ? -logp_at[i] : opmath_t(0)) + part_2);
       });
       output_value_fold.ran(run.size);
     });
@@ -459,10 +466,11 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> outer;
   outer.dim(N, {logp.stride(0), target.stride(0), logp.stride(0), output.stride(0)});
   outer.batch(call, &logp, &target, &logp, &output);
+  outer.arrange();
   rt::Loops<4> over_c;
   over_c.dim(C, {logp.stride(1), 0, 0, 0});
   if (elements == 1) {
-    rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Sum, opmath_t> sum_c_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
@@ -485,7 +493,7 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
       });
     });
   } else {
-    rt::parallel(host, outer.count, over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
@@ -496,20 +504,17 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
         sum_c_fold.finish();
         const rt::Source<int64_t> target_at(target, columns.at[1], columns.step[1], columns.size);
         rt::Sink<opmath_t> output_out(output, columns.at[3], columns.step[3], columns.size);
+        const auto logp_wanted = [&](int64_t i) { return target_at[i] != ignore_index; };
+        const auto logp_1 = [&](int64_t i) { return target_at[i]; };
+        const rt::Line<opmath_t> logp_at_2(host, logp, rt::stretch(columns, 2, target_at.same), 0,
+                                           rt::wanted(logp_wanted), rt::checked(logp, 1, logp.stride(1), 0, logp_1));
         int64_t target_value_2[rt::block];
         bool keep_2[rt::block];
         rt::each(columns.size, [&](int64_t i) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
-          const opmath_t part_5 = label_smoothing * (keep_2[i] ? -sum_c_fold[i] / C : opmath_t(0));
-          const opmath_t part_6 = 1 - label_smoothing;
-          opmath_t part_7;
-          if (keep_2[i]) {
-            part_7 = -rt::pick(host, logp, columns.of(2, i), 0, 1, target_value_2[i], C);
-          } else {
-            part_7 = 0;
-          }
-          output_out.set(i, part_6 * part_7 + part_5);
+          const opmath_t part_5 = (1 - label_smoothing) * (keep_2[i] ? -logp_at_2[i] : opmath_t(0));
+          output_out.set(i, part_5 + label_smoothing * (keep_2[i] ? -sum_c_fold[i] / C : opmath_t(0)));
         });
       });
     });
@@ -545,31 +550,25 @@ int backward_0_grad_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
     }
   };
   Part total;
-  rt::chunked(host, over_n_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_n_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& sum_n_all_fold = part.sum_n_all_fold;
     auto& sum_n_all_2_value_fold = part.sum_n_all_2_value_fold;
     over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> sum_c_at(sum_c, run.at[3], run.step[3], run.size);
+      const auto weight_wanted = [&](int64_t i) { return target_at[i] != ignore_index; };
+      const auto weight_0 = [&](int64_t i) { return target_at[i]; };
+      const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(run, 1, target_at.same), 0,
+                                         rt::wanted(weight_wanted),
+                                         rt::checked(weight, 0, weight.stride(0), 1, weight_0));
+      const rt::Line<opmath_t> logp_at(host, logp, rt::stretch(run, 2, target_at.same), 0, rt::wanted(weight_wanted),
+                                       rt::checked(logp, 1, logp.stride(1), 2, weight_0));
       rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
         const opmath_t part_2 = label_smoothing * (keep ? -sum_c_at[i] / C : opmath_t(0));
-        opmath_t part_3;
-        if (keep) {
-          const opmath_t part_4 = rt::pick(host, logp, run.of(2, i), 2, 1, target_value, C);
-          part_3 = -(rt::pick(host, weight, run.at[1], 1, 0, target_value, C) * part_4);
-        } else {
-          part_3 = 0;
-        }
-        sum_n_all_fold.add(lane, t * part_3 + part_2);
-        opmath_t part_5;
-        if (keep) {
-          part_5 = rt::pick(host, weight, run.at[1], 1, 0, target_value, C);
-        } else {
-          part_5 = 0;
-        }
-        sum_n_all_2_value_fold.add(lane, part_5);
+        sum_n_all_fold.add(lane, t * (keep ? -(weight_at[i] * logp_at[i]) : opmath_t(0)) + part_2);
+        sum_n_all_2_value_fold.add(lane, keep ? weight_at[i] : opmath_t(0));
       });
       sum_n_all_fold.ran(run.size);
       sum_n_all_2_value_fold.ran(run.size);
@@ -578,8 +577,8 @@ int backward_0_grad_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
   const opmath_t sum_n_all = total.sum_n_all_fold.value();
   const opmath_t sum_n_all_2_value = total.sum_n_all_2_value_fold.value();
   rt::store(sum_n_all_2, rt::origin.at[5], sum_n_all_2_value);
-  const opmath_t part_6 = rt::load(grad_output, rt::origin.at[4]) * sum_n_all;
-  rt::store(grad_sum_n_all_2, rt::origin.at[6], -(part_6 / (sum_n_all_2_value * sum_n_all_2_value)));
+  const opmath_t part_3 = rt::load(grad_output, rt::origin.at[4]) * sum_n_all;
+  rt::store(grad_sum_n_all_2, rt::origin.at[6], -(part_3 / (sum_n_all_2_value * sum_n_all_2_value)));
   return rt::status(host);
 }
 
@@ -600,10 +599,11 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<7> outer;
   outer.dim(N, {target.stride(0), 0, 0, 0, 0, logp.stride(0), grad_input.stride(0)});
   outer.batch(call, &target, nullptr, nullptr, nullptr, nullptr, &logp, &grad_input);
+  outer.arrange();
   rt::Loops<7> over_c;
   over_c.dim(C, {0, 0, 0, weight.stride(0), 0, logp.stride(1), grad_input.stride(1)}, true);
   if (elements == 1) {
-    rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         const int64_t target_value_2 = rt::load(target, row.at[0]);
         const bool keep_2 = target_value_2 != ignore_index;
@@ -613,22 +613,13 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Sum, opmath_t> sum_grad_logp_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<opmath_t> weight_at(weight, run.at[3], run.step[3], run.size);
+          const auto weight_0 = [&](int64_t) { return target_value_2; };
+          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(run, 4, 1), 0,
+                                               rt::clipped(weight, 0, weight.stride(0), weight_0));
           rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const bool part_2 = over_c.index(run, 0, i) == target_value_2;
-            const opmath_t part_3 = grad_sum_c * weight_at[i];
-            opmath_t part_4;
-            if (part_2) {
-              opmath_t part_5;
-              if (keep_2) {
-                part_5 = -(grad_hit * rt::load(weight, run.at[4] + target_value_2 * weight.stride(0)));
-              } else {
-                part_5 = 0;
-              }
-              part_4 = part_5;
-            } else {
-              part_4 = 0;
-            }
-            sum_grad_logp_fold.add(lane, part_3 + part_4);
+            const opmath_t part_2 = keep_2 ? -(grad_hit * weight_at_2[i]) : opmath_t(0);
+            const opmath_t part_3 = over_c.index(run, 0, i) == target_value_2 ? part_2 : opmath_t(0);
+            sum_grad_logp_fold.add(lane, grad_sum_c * weight_at[i] + part_3);
           });
           sum_grad_logp_fold.ran(run.size);
         });
@@ -637,35 +628,20 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<opmath_t> weight_at(weight, run.at[3], run.step[3], run.size);
           const rt::Source<opmath_t> logp_at(logp, run.at[5], run.step[5], run.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, run.at[6], run.step[6], run.size);
+          const auto weight_0_2 = [&](int64_t) { return target_value_2; };
+          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(run, 4, 1), 0,
+                                               rt::clipped(weight, 0, weight.stride(0), weight_0_2));
           rt::each(run.size, [&](int64_t i) {
-            opmath_t part_6;
-            if (keep_2) {
-              const bool part_7 = over_c.index(run, 0, i) == target_value_2;
-              const opmath_t part_8 = rt::exp(logp_at[i]) * sum_grad_logp;
-              const opmath_t part_9 = grad_sum_c * weight_at[i];
-              opmath_t part_10;
-              if (part_7) {
-                opmath_t part_11;
-                if (keep_2) {
-                  part_11 = -(grad_hit * rt::load(weight, run.at[4] + target_value_2 * weight.stride(0)));
-                } else {
-                  part_11 = 0;
-                }
-                part_10 = part_11;
-              } else {
-                part_10 = 0;
-              }
-              part_6 = part_9 + part_10 - part_8;
-            } else {
-              part_6 = 0;
-            }
-            grad_input_out.set(i, part_6);
+            const opmath_t part_4 = keep_2 ? -(grad_hit * weight_at_2[i]) : opmath_t(0);
+            const opmath_t part_5 = over_c.index(run, 0, i) == target_value_2 ? part_4 : opmath_t(0);
+            const opmath_t part_6 = grad_sum_c * weight_at[i] + part_5 - rt::exp(logp_at[i]) * sum_grad_logp;
+            grad_input_out.set(i, keep_2 ? part_6 : opmath_t(0));
           });
         });
       });
     });
   } else {
-    rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         const auto grad_output_at = rt::load(grad_output, columns.at[1]);
         const auto sum_n_all_2_at = rt::load(sum_n_all_2, columns.at[2]);
@@ -685,22 +661,13 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Sum, opmath_t, rt::block> sum_grad_logp_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const auto weight_at = rt::load(weight, point.at[3]);
+          const auto weight_0_3 = [&](int64_t i) { return target_value_2_2[i]; };
+          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(point, columns, 4, 0), 0,
+                                               rt::clipped(weight, 0, weight.stride(0), weight_0_3));
           rt::each(columns.size, [&](int64_t i) {
-            const bool part_12 = over_c.index(point, 0, 0) == target_value_2_2[i];
-            const opmath_t part_13 = grad_sum_c_2[i] * weight_at;
-            opmath_t part_14;
-            if (part_12) {
-              opmath_t part_15;
-              if (keep_2_2[i]) {
-                part_15 = -(grad_hit_2[i] * rt::load(weight, point.at[4] + target_value_2_2[i] * weight.stride(0)));
-              } else {
-                part_15 = 0;
-              }
-              part_14 = part_15;
-            } else {
-              part_14 = 0;
-            }
-            sum_grad_logp_fold.add(i, part_13 + part_14);
+            const opmath_t part_7 = keep_2_2[i] ? -(grad_hit_2[i] * weight_at_2[i]) : opmath_t(0);
+            const opmath_t part_8 = over_c.index(point, 0, 0) == target_value_2_2[i] ? part_7 : opmath_t(0);
+            sum_grad_logp_fold.add(i, grad_sum_c_2[i] * weight_at + part_8);
           });
           sum_grad_logp_fold.ran(columns.size);
         });
@@ -709,29 +676,14 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
           const auto weight_at = rt::load(weight, point.at[3]);
           const rt::Source<opmath_t> logp_at(logp, point.at[5], columns.step[5], columns.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, point.at[6], columns.step[6], columns.size);
+          const auto weight_0_4 = [&](int64_t i) { return target_value_2_2[i]; };
+          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(point, columns, 4, 0), 0,
+                                               rt::clipped(weight, 0, weight.stride(0), weight_0_4));
           rt::each(columns.size, [&](int64_t i) {
-            opmath_t part_16;
-            if (keep_2_2[i]) {
-              const bool part_17 = over_c.index(point, 0, 0) == target_value_2_2[i];
-              const opmath_t part_18 = rt::exp(logp_at[i]) * sum_grad_logp_fold[i];
-              const opmath_t part_19 = grad_sum_c_2[i] * weight_at;
-              opmath_t part_20;
-              if (part_17) {
-                opmath_t part_21;
-                if (keep_2_2[i]) {
-                  part_21 = -(grad_hit_2[i] * rt::load(weight, point.at[4] + target_value_2_2[i] * weight.stride(0)));
-                } else {
-                  part_21 = 0;
-                }
-                part_20 = part_21;
-              } else {
-                part_20 = 0;
-              }
-              part_16 = part_19 + part_20 - part_18;
-            } else {
-              part_16 = 0;
-            }
-            grad_input_out.set(i, part_16);
+            const opmath_t part_9 = keep_2_2[i] ? -(grad_hit_2[i] * weight_at_2[i]) : opmath_t(0);
+            const opmath_t part_10 = over_c.index(point, 0, 0) == target_value_2_2[i] ? part_9 : opmath_t(0);
+            const opmath_t part_11 = rt::exp(logp_at[i]) * sum_grad_logp_fold[i];
+            grad_input_out.set(i, keep_2_2[i] ? grad_sum_c_2[i] * weight_at + part_10 - part_11 : opmath_t(0));
           });
         });
       });
@@ -757,7 +709,7 @@ int backward_0_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<5> over_n_batch;
   over_n_batch.dim(N, {0, 0, target.stride(0), logp.stride(0), 0});
   over_n_batch.batch(call, nullptr, nullptr, &target, &logp, nullptr);
-  rt::parallel(host, outer.count, over_n_batch.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_n_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const opmath_t part_2 = rt::load(grad_output, row.at[0]) / rt::load(sum_n_all_2, row.at[1]);
       const opmath_t t_2 = -(part_2 * label_smoothing / C);
@@ -786,7 +738,7 @@ int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
     const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
     rt::Loops<1> outer;
     outer.dim(C, {grad_weight_hit.stride(0)});
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<opmath_t> grad_weight_hit_out(grad_weight_hit, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { grad_weight_hit_out.set(i, 0); });
@@ -794,8 +746,8 @@ int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
     });
   }
   const int64_t ignore_index = call.ints[2];
-  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.ints[0];
+  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[1];
   const rt::Tensor<int64_t> target(call, 1, 2, 1);
   const rt::Tensor<opmath_t> grad_output(call, 2, 0);
@@ -803,28 +755,31 @@ int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> logp(call, 4, 3, 2);
   const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
   rt::Loops<5> outer;
-  rt::Loops<5> over_n_batch;
-  over_n_batch.dim(N, {target.stride(0), 0, 0, logp.stride(0), 0});
-  over_n_batch.batch(call, &target, nullptr, nullptr, &logp, nullptr);
-  rt::parallel(host, outer.count, over_n_batch.count, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      over_n_batch.runs<1>(0, over_n_batch.count, columns.at, [&](const auto& point) {
-        rt::each_in_order(columns.size, [&](int64_t) {
-          const int64_t target_value_3 = rt::load(target, point.at[0]);
-          const bool keep_4 = target_value_3 != ignore_index;
-          if (rt::within(keep_4 ? target_value_3 : 0, C)) {
-            opmath_t part_2;
-            if (keep_4) {
-              const opmath_t part_3 = rt::load(grad_output, point.at[1]) / rt::load(sum_n_all_2, point.at[2]);
-              part_2 = -(part_3 * (1 - label_smoothing) * rt::pick(host, logp, point.at[3], 4, 1, target_value_3, C));
-            } else {
-              part_2 = 0;
-            }
-            rt::accumulate<rt::Sum>(grad_weight_hit,
-                                    point.at[4] + (keep_4 ? target_value_3 : 0) * grad_weight_hit.stride(0), part_2);
-          }
-        });
+  outer.dim(N, {target.stride(0), 0, 0, logp.stride(0), 0});
+  outer.batch(call, &target, nullptr, nullptr, &logp, nullptr);
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const auto grad_output_at = rt::load(grad_output, run.at[1]);
+      const auto sum_n_all_2_at = rt::load(sum_n_all_2, run.at[2]);
+      const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
+      const auto logp_wanted = [&](int64_t i) {
+        const bool part_2 = (target_at[i] != ignore_index ? target_at[i] : 0) >= 0;
+        return part_2 && (target_at[i] != ignore_index ? target_at[i] : 0) < C && target_at[i] != ignore_index;
+      };
+      const auto logp_1 = [&](int64_t i) { return target_at[i]; };
+      const rt::Line<opmath_t> logp_at(host, logp, rt::stretch(run, 3, target_at.same), 0, rt::wanted(logp_wanted),
+                                       rt::checked(logp, 1, logp.stride(1), 4, logp_1));
+      const auto grad_weight_hit_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
+      rt::Values<opmath_t> grad_weight_hit_out;
+      rt::each(run.size, [&](int64_t i) {
+        const int64_t target_value_3 = target_at[i];
+        const bool keep_4 = target_value_3 != ignore_index;
+        const opmath_t part_3 = -(grad_output_at / sum_n_all_2_at * (1 - label_smoothing) * logp_at[i]);
+        grad_weight_hit_out.set(i, keep_4 ? part_3 : opmath_t(0));
       });
+      rt::accumulate<rt::Sum>(host, grad_weight_hit, rt::stretch(run, 4, target_at.same), grad_weight_hit_out,
+                              rt::clipped(grad_weight_hit, 0, grad_weight_hit.stride(0), grad_weight_hit_0));
     });
   });
   return rt::status(host);
@@ -838,7 +793,7 @@ int backward_0_grad_weight_share(const OpgenCall& call, OpgenHost& host) {
     const rt::Tensor<opmath_t> grad_weight_share(call, 0, 1);
     rt::Loops<1> outer;
     outer.dim(C, {grad_weight_share.stride(0)});
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<opmath_t> grad_weight_share_out(grad_weight_share, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { grad_weight_share_out.set(i, 0); });
@@ -846,33 +801,27 @@ int backward_0_grad_weight_share(const OpgenCall& call, OpgenHost& host) {
     });
   }
   const int64_t ignore_index = call.ints[2];
-  const int64_t C = call.ints[0];
   const int64_t N = call.ints[1];
   const rt::Tensor<int64_t> target(call, 1, 2, 1);
   const rt::Tensor<opmath_t> grad_sum_n_all_2(call, 2, 0);
   const rt::Tensor<opmath_t> grad_weight_share(call, 0, 1);
   rt::Loops<3> outer;
-  rt::Loops<3> over_n_batch;
-  over_n_batch.dim(N, {target.stride(0), 0, 0});
-  over_n_batch.batch(call, &target, nullptr, nullptr);
-  rt::parallel(host, outer.count, over_n_batch.count, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      over_n_batch.runs<1>(0, over_n_batch.count, columns.at, [&](const auto& point) {
-        rt::each_in_order(columns.size, [&](int64_t) {
-          const int64_t target_value_4 = rt::load(target, point.at[0]);
-          const bool keep_5 = target_value_4 != ignore_index;
-          if (rt::within(keep_5 ? target_value_4 : 0, C)) {
-            opmath_t part_2;
-            if (keep_5) {
-              part_2 = rt::load(grad_sum_n_all_2, point.at[1]);
-            } else {
-              part_2 = 0;
-            }
-            rt::accumulate<rt::Sum>(grad_weight_share,
-                                    point.at[2] + (keep_5 ? target_value_4 : 0) * grad_weight_share.stride(0), part_2);
-          }
-        });
+  outer.dim(N, {target.stride(0), 0, 0});
+  outer.batch(call, &target, nullptr, nullptr);
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const auto grad_sum_n_all_2_at = rt::load(grad_sum_n_all_2, run.at[1]);
+      const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
+      const auto grad_weight_share_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
+      rt::Values<opmath_t> grad_weight_share_out;
+      rt::each(run.size, [&](int64_t i) {
+        const int64_t target_value_4 = target_at[i];
+        const bool keep_5 = target_value_4 != ignore_index;
+        grad_weight_share_out.set(i, keep_5 ? grad_sum_n_all_2_at : opmath_t(0));
       });
+      rt::accumulate<rt::Sum>(host, grad_weight_share, rt::stretch(run, 2, target_at.same), grad_weight_share_out,
+                              rt::clipped(grad_weight_share, 0, grad_weight_share.stride(0), grad_weight_share_0));
     });
   });
   return rt::status(host);
@@ -892,7 +841,7 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
   outer.step(2, grad_weight_share.stride(0));
   outer.step(3, grad_weight.stride(0));
   outer.dim_of_steps(C);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_weight_sum_c_at(grad_weight_sum_c, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_weight_hit_at(grad_weight_hit, run.at[1], run.step[1], run.size);
@@ -923,10 +872,11 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<6> outer;
   outer.dim(N, {target.stride(0), 0, 0, 0, logp.stride(0), grad_input.stride(0)});
   outer.batch(call, &target, nullptr, nullptr, nullptr, &logp, &grad_input);
+  outer.arrange();
   rt::Loops<6> over_c;
   over_c.dim(C, {0, 0, weight.stride(0), 0, logp.stride(1), grad_input.stride(1)}, true);
   if (elements == 1) {
-    rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         const int64_t target_value = rt::load(target, row.at[0]);
         const bool keep = target_value != ignore_index;
@@ -936,22 +886,13 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Sum, opmath_t> sum_grad_logp_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
+          const auto weight_0 = [&](int64_t) { return target_value; };
+          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(run, 3, 1), 0,
+                                               rt::clipped(weight, 0, weight.stride(0), weight_0));
           rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const bool part_2 = over_c.index(run, 0, i) == target_value;
-            const opmath_t part_3 = grad_sum_c * weight_at[i];
-            opmath_t part_4;
-            if (part_2) {
-              opmath_t part_5;
-              if (keep) {
-                part_5 = -(grad_hit * rt::load(weight, run.at[3] + target_value * weight.stride(0)));
-              } else {
-                part_5 = 0;
-              }
-              part_4 = part_5;
-            } else {
-              part_4 = 0;
-            }
-            sum_grad_logp_fold.add(lane, part_3 + part_4);
+            const opmath_t part_2 = keep ? -(grad_hit * weight_at_2[i]) : opmath_t(0);
+            const opmath_t part_3 = over_c.index(run, 0, i) == target_value ? part_2 : opmath_t(0);
+            sum_grad_logp_fold.add(lane, grad_sum_c * weight_at[i] + part_3);
           });
           sum_grad_logp_fold.ran(run.size);
         });
@@ -960,35 +901,20 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
           const rt::Source<opmath_t> logp_at(logp, run.at[4], run.step[4], run.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
+          const auto weight_0_2 = [&](int64_t) { return target_value; };
+          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(run, 3, 1), 0,
+                                               rt::clipped(weight, 0, weight.stride(0), weight_0_2));
           rt::each(run.size, [&](int64_t i) {
-            opmath_t part_6;
-            if (keep) {
-              const bool part_7 = over_c.index(run, 0, i) == target_value;
-              const opmath_t part_8 = rt::exp(logp_at[i]) * sum_grad_logp;
-              const opmath_t part_9 = grad_sum_c * weight_at[i];
-              opmath_t part_10;
-              if (part_7) {
-                opmath_t part_11;
-                if (keep) {
-                  part_11 = -(grad_hit * rt::load(weight, run.at[3] + target_value * weight.stride(0)));
-                } else {
-                  part_11 = 0;
-                }
-                part_10 = part_11;
-              } else {
-                part_10 = 0;
-              }
-              part_6 = part_9 + part_10 - part_8;
-            } else {
-              part_6 = 0;
-            }
-            grad_input_out.set(i, part_6);
+            const opmath_t part_4 = keep ? -(grad_hit * weight_at_2[i]) : opmath_t(0);
+            const opmath_t part_5 = over_c.index(run, 0, i) == target_value ? part_4 : opmath_t(0);
+            const opmath_t part_6 = grad_sum_c * weight_at[i] + part_5 - rt::exp(logp_at[i]) * sum_grad_logp;
+            grad_input_out.set(i, keep ? part_6 : opmath_t(0));
           });
         });
       });
     });
   } else {
-    rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         const auto grad_output_at = rt::load(grad_output, columns.at[1]);
         const rt::Source<int64_t> target_at(target, columns.at[0], columns.step[0], columns.size);
@@ -1007,22 +933,13 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Sum, opmath_t, rt::block> sum_grad_logp_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const auto weight_at = rt::load(weight, point.at[2]);
+          const auto weight_0_3 = [&](int64_t i) { return target_value_2[i]; };
+          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(point, columns, 3, 0), 0,
+                                               rt::clipped(weight, 0, weight.stride(0), weight_0_3));
           rt::each(columns.size, [&](int64_t i) {
-            const bool part_12 = over_c.index(point, 0, 0) == target_value_2[i];
-            const opmath_t part_13 = grad_sum_c_2[i] * weight_at;
-            opmath_t part_14;
-            if (part_12) {
-              opmath_t part_15;
-              if (keep_2[i]) {
-                part_15 = -(grad_hit_2[i] * rt::load(weight, point.at[3] + target_value_2[i] * weight.stride(0)));
-              } else {
-                part_15 = 0;
-              }
-              part_14 = part_15;
-            } else {
-              part_14 = 0;
-            }
-            sum_grad_logp_fold.add(i, part_13 + part_14);
+            const opmath_t part_7 = keep_2[i] ? -(grad_hit_2[i] * weight_at_2[i]) : opmath_t(0);
+            const opmath_t part_8 = over_c.index(point, 0, 0) == target_value_2[i] ? part_7 : opmath_t(0);
+            sum_grad_logp_fold.add(i, grad_sum_c_2[i] * weight_at + part_8);
           });
           sum_grad_logp_fold.ran(columns.size);
         });
@@ -1031,29 +948,14 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
           const auto weight_at = rt::load(weight, point.at[2]);
           const rt::Source<opmath_t> logp_at(logp, point.at[4], columns.step[4], columns.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, point.at[5], columns.step[5], columns.size);
+          const auto weight_0_4 = [&](int64_t i) { return target_value_2[i]; };
+          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(point, columns, 3, 0), 0,
+                                               rt::clipped(weight, 0, weight.stride(0), weight_0_4));
           rt::each(columns.size, [&](int64_t i) {
-            opmath_t part_16;
-            if (keep_2[i]) {
-              const bool part_17 = over_c.index(point, 0, 0) == target_value_2[i];
-              const opmath_t part_18 = rt::exp(logp_at[i]) * sum_grad_logp_fold[i];
-              const opmath_t part_19 = grad_sum_c_2[i] * weight_at;
-              opmath_t part_20;
-              if (part_17) {
-                opmath_t part_21;
-                if (keep_2[i]) {
-                  part_21 = -(grad_hit_2[i] * rt::load(weight, point.at[3] + target_value_2[i] * weight.stride(0)));
-                } else {
-                  part_21 = 0;
-                }
-                part_20 = part_21;
-              } else {
-                part_20 = 0;
-              }
-              part_16 = part_19 + part_20 - part_18;
-            } else {
-              part_16 = 0;
-            }
-            grad_input_out.set(i, part_16);
+            const opmath_t part_9 = keep_2[i] ? -(grad_hit_2[i] * weight_at_2[i]) : opmath_t(0);
+            const opmath_t part_10 = over_c.index(point, 0, 0) == target_value_2[i] ? part_9 : opmath_t(0);
+            const opmath_t part_11 = rt::exp(logp_at[i]) * sum_grad_logp_fold[i];
+            grad_input_out.set(i, keep_2[i] ? grad_sum_c_2[i] * weight_at + part_10 - part_11 : opmath_t(0));
           });
         });
       });
@@ -1078,7 +980,7 @@ int backward_1_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> over_n_batch;
   over_n_batch.dim(N, {0, target.stride(0), logp.stride(0), 0});
   over_n_batch.batch(call, nullptr, &target, &logp, nullptr);
-  rt::parallel(host, outer.count, over_n_batch.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_n_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const opmath_t t = -(rt::load(grad_output, row.at[0]) * label_smoothing / C);
       rt::Fold<rt::Sum, opmath_t> grad_weight_sum_c_value_fold;
@@ -1106,7 +1008,7 @@ int backward_1_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
     const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
     rt::Loops<1> outer;
     outer.dim(C, {grad_weight_hit.stride(0)});
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<opmath_t> grad_weight_hit_out(grad_weight_hit, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { grad_weight_hit_out.set(i, 0); });
@@ -1114,36 +1016,37 @@ int backward_1_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
     });
   }
   const int64_t ignore_index = call.ints[2];
-  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.ints[0];
+  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[1];
   const rt::Tensor<int64_t> target(call, 1, 2, 1);
   const rt::Tensor<opmath_t> grad_output(call, 2, 0);
   const rt::Tensor<opmath_t> logp(call, 3, 3, 2);
   const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
   rt::Loops<4> outer;
-  rt::Loops<4> over_n_batch;
-  over_n_batch.dim(N, {target.stride(0), 0, logp.stride(0), 0});
-  over_n_batch.batch(call, &target, nullptr, &logp, nullptr);
-  rt::parallel(host, outer.count, over_n_batch.count, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      over_n_batch.runs<1>(0, over_n_batch.count, columns.at, [&](const auto& point) {
-        rt::each_in_order(columns.size, [&](int64_t) {
-          const int64_t target_value_2 = rt::load(target, point.at[0]);
-          const bool keep_3 = target_value_2 != ignore_index;
-          if (rt::within(keep_3 ? target_value_2 : 0, C)) {
-            opmath_t part_2;
-            if (keep_3) {
-              const opmath_t part_3 = rt::load(grad_output, point.at[1]) * (1 - label_smoothing);
-              part_2 = -(part_3 * rt::pick(host, logp, point.at[2], 3, 1, target_value_2, C));
-            } else {
-              part_2 = 0;
-            }
-            rt::accumulate<rt::Sum>(grad_weight_hit,
-                                    point.at[3] + (keep_3 ? target_value_2 : 0) * grad_weight_hit.stride(0), part_2);
-          }
-        });
+  outer.dim(N, {target.stride(0), 0, logp.stride(0), 0});
+  outer.batch(call, &target, nullptr, &logp, nullptr);
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const auto grad_output_at = rt::load(grad_output, run.at[1]);
+      const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
+      const auto logp_wanted = [&](int64_t i) {
+        const bool part_2 = (target_at[i] != ignore_index ? target_at[i] : 0) >= 0;
+        return part_2 && (target_at[i] != ignore_index ? target_at[i] : 0) < C && target_at[i] != ignore_index;
+      };
+      const auto logp_1 = [&](int64_t i) { return target_at[i]; };
+      const rt::Line<opmath_t> logp_at(host, logp, rt::stretch(run, 2, target_at.same), 0, rt::wanted(logp_wanted),
+                                       rt::checked(logp, 1, logp.stride(1), 3, logp_1));
+      const auto grad_weight_hit_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
+      rt::Values<opmath_t> grad_weight_hit_out;
+      rt::each(run.size, [&](int64_t i) {
+        const int64_t target_value_2 = target_at[i];
+        const bool keep_3 = target_value_2 != ignore_index;
+        grad_weight_hit_out.set(i, keep_3 ? -(grad_output_at * (1 - label_smoothing) * logp_at[i]) : opmath_t(0));
       });
+      rt::accumulate<rt::Sum>(host, grad_weight_hit, rt::stretch(run, 3, target_at.same), grad_weight_hit_out,
+                              rt::clipped(grad_weight_hit, 0, grad_weight_hit.stride(0), grad_weight_hit_0));
     });
   });
   return rt::status(host);
@@ -1158,7 +1061,7 @@ int backward_1_grad_weight(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_weight(call, 2, 1);
   rt::Loops<3> outer;
   outer.dim(C, {grad_weight_sum_c.stride(0), grad_weight_hit.stride(0), grad_weight.stride(0)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_weight_sum_c_at(grad_weight_sum_c, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_weight_hit_at(grad_weight_hit, run.at[1], run.step[1], run.size);
@@ -1185,10 +1088,11 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<6> outer;
   outer.dim(N, {target.stride(0), grad_output.stride(0), 0, 0, logp.stride(0), grad_input.stride(0)});
   outer.batch(call, &target, &grad_output, nullptr, nullptr, &logp, &grad_input);
+  outer.arrange();
   rt::Loops<6> over_c;
   over_c.dim(C, {0, 0, weight.stride(0), 0, logp.stride(1), grad_input.stride(1)}, true);
   if (elements == 1) {
-    rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         const int64_t target_value = rt::load(target, row.at[0]);
         const bool keep = target_value != ignore_index;
@@ -1198,22 +1102,13 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Sum, opmath_t> sum_grad_logp_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
+          const auto weight_0 = [&](int64_t) { return target_value; };
+          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(run, 3, 1), 0,
+                                               rt::clipped(weight, 0, weight.stride(0), weight_0));
           rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const bool part_2 = over_c.index(run, 0, i) == target_value;
-            const opmath_t part_3 = grad_sum_c * weight_at[i];
-            opmath_t part_4;
-            if (part_2) {
-              opmath_t part_5;
-              if (keep) {
-                part_5 = -(grad_hit * rt::load(weight, run.at[3] + target_value * weight.stride(0)));
-              } else {
-                part_5 = 0;
-              }
-              part_4 = part_5;
-            } else {
-              part_4 = 0;
-            }
-            sum_grad_logp_fold.add(lane, part_3 + part_4);
+            const opmath_t part_2 = keep ? -(grad_hit * weight_at_2[i]) : opmath_t(0);
+            const opmath_t part_3 = over_c.index(run, 0, i) == target_value ? part_2 : opmath_t(0);
+            sum_grad_logp_fold.add(lane, grad_sum_c * weight_at[i] + part_3);
           });
           sum_grad_logp_fold.ran(run.size);
         });
@@ -1222,35 +1117,20 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
           const rt::Source<opmath_t> logp_at(logp, run.at[4], run.step[4], run.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
+          const auto weight_0_2 = [&](int64_t) { return target_value; };
+          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(run, 3, 1), 0,
+                                               rt::clipped(weight, 0, weight.stride(0), weight_0_2));
           rt::each(run.size, [&](int64_t i) {
-            opmath_t part_6;
-            if (keep) {
-              const bool part_7 = over_c.index(run, 0, i) == target_value;
-              const opmath_t part_8 = rt::exp(logp_at[i]) * sum_grad_logp;
-              const opmath_t part_9 = grad_sum_c * weight_at[i];
-              opmath_t part_10;
-              if (part_7) {
-                opmath_t part_11;
-                if (keep) {
-                  part_11 = -(grad_hit * rt::load(weight, run.at[3] + target_value * weight.stride(0)));
-                } else {
-                  part_11 = 0;
-                }
-                part_10 = part_11;
-              } else {
-                part_10 = 0;
-              }
-              part_6 = part_9 + part_10 - part_8;
-            } else {
-              part_6 = 0;
-            }
-            grad_input_out.set(i, part_6);
+            const opmath_t part_4 = keep ? -(grad_hit * weight_at_2[i]) : opmath_t(0);
+            const opmath_t part_5 = over_c.index(run, 0, i) == target_value ? part_4 : opmath_t(0);
+            const opmath_t part_6 = grad_sum_c * weight_at[i] + part_5 - rt::exp(logp_at[i]) * sum_grad_logp;
+            grad_input_out.set(i, keep ? part_6 : opmath_t(0));
           });
         });
       });
     });
   } else {
-    rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         const rt::Source<int64_t> target_at(target, columns.at[0], columns.step[0], columns.size);
         const rt::Source<opmath_t> grad_output_at(grad_output, columns.at[1], columns.step[1], columns.size);
@@ -1269,22 +1149,13 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
         rt::Fold<rt::Sum, opmath_t, rt::block> sum_grad_logp_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const auto weight_at = rt::load(weight, point.at[2]);
+          const auto weight_0_3 = [&](int64_t i) { return target_value_2[i]; };
+          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(point, columns, 3, 0), 0,
+                                               rt::clipped(weight, 0, weight.stride(0), weight_0_3));
           rt::each(columns.size, [&](int64_t i) {
-            const bool part_12 = over_c.index(point, 0, 0) == target_value_2[i];
-            const opmath_t part_13 = grad_sum_c_2[i] * weight_at;
-            opmath_t part_14;
-            if (part_12) {
-              opmath_t part_15;
-              if (keep_2[i]) {
-                part_15 = -(grad_hit_2[i] * rt::load(weight, point.at[3] + target_value_2[i] * weight.stride(0)));
-              } else {
-                part_15 = 0;
-              }
-              part_14 = part_15;
-            } else {
-              part_14 = 0;
-            }
-            sum_grad_logp_fold.add(i, part_13 + part_14);
+            const opmath_t part_7 = keep_2[i] ? -(grad_hit_2[i] * weight_at_2[i]) : opmath_t(0);
+            const opmath_t part_8 = over_c.index(point, 0, 0) == target_value_2[i] ? part_7 : opmath_t(0);
+            sum_grad_logp_fold.add(i, grad_sum_c_2[i] * weight_at + part_8);
           });
           sum_grad_logp_fold.ran(columns.size);
         });
@@ -1293,29 +1164,14 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
           const auto weight_at = rt::load(weight, point.at[2]);
           const rt::Source<opmath_t> logp_at(logp, point.at[4], columns.step[4], columns.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, point.at[5], columns.step[5], columns.size);
+          const auto weight_0_4 = [&](int64_t i) { return target_value_2[i]; };
+          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(point, columns, 3, 0), 0,
+                                               rt::clipped(weight, 0, weight.stride(0), weight_0_4));
           rt::each(columns.size, [&](int64_t i) {
-            opmath_t part_16;
-            if (keep_2[i]) {
-              const bool part_17 = over_c.index(point, 0, 0) == target_value_2[i];
-              const opmath_t part_18 = rt::exp(logp_at[i]) * sum_grad_logp_fold[i];
-              const opmath_t part_19 = grad_sum_c_2[i] * weight_at;
-              opmath_t part_20;
-              if (part_17) {
-                opmath_t part_21;
-                if (keep_2[i]) {
-                  part_21 = -(grad_hit_2[i] * rt::load(weight, point.at[3] + target_value_2[i] * weight.stride(0)));
-                } else {
-                  part_21 = 0;
-                }
-                part_20 = part_21;
-              } else {
-                part_20 = 0;
-              }
-              part_16 = part_19 + part_20 - part_18;
-            } else {
-              part_16 = 0;
-            }
-            grad_input_out.set(i, part_16);
+            const opmath_t part_9 = keep_2[i] ? -(grad_hit_2[i] * weight_at_2[i]) : opmath_t(0);
+            const opmath_t part_10 = over_c.index(point, 0, 0) == target_value_2[i] ? part_9 : opmath_t(0);
+            const opmath_t part_11 = rt::exp(logp_at[i]) * sum_grad_logp_fold[i];
+            grad_input_out.set(i, keep_2[i] ? grad_sum_c_2[i] * weight_at + part_10 - part_11 : opmath_t(0));
           });
         });
       });
@@ -1340,7 +1196,7 @@ int backward_2_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> over_n_batch;
   over_n_batch.dim(N, {target.stride(0), logp.stride(0), grad_output.stride(0), 0});
   over_n_batch.batch(call, &target, &logp, &grad_output, nullptr);
-  rt::parallel(host, outer.count, over_n_batch.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_n_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_weight_sum_c_value_fold;
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
@@ -1369,7 +1225,7 @@ int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
     const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
     rt::Loops<1> outer;
     outer.dim(C, {grad_weight_hit.stride(0)});
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<opmath_t> grad_weight_hit_out(grad_weight_hit, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { grad_weight_hit_out.set(i, 0); });
@@ -1377,36 +1233,38 @@ int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
     });
   }
   const int64_t ignore_index = call.ints[2];
-  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.ints[0];
+  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[1];
   const rt::Tensor<int64_t> target(call, 1, 2, 1);
   const rt::Tensor<opmath_t> grad_output(call, 2, 2, 1);
   const rt::Tensor<opmath_t> logp(call, 3, 3, 2);
   const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
   rt::Loops<4> outer;
-  rt::Loops<4> over_n_batch;
-  over_n_batch.dim(N, {target.stride(0), grad_output.stride(0), logp.stride(0), 0});
-  over_n_batch.batch(call, &target, &grad_output, &logp, nullptr);
-  rt::parallel(host, outer.count, over_n_batch.count, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      over_n_batch.runs<1>(0, over_n_batch.count, columns.at, [&](const auto& point) {
-        rt::each_in_order(columns.size, [&](int64_t) {
-          const int64_t target_value_2 = rt::load(target, point.at[0]);
-          const bool keep_3 = target_value_2 != ignore_index;
-          if (rt::within(keep_3 ? target_value_2 : 0, C)) {
-            opmath_t part_2;
-            if (keep_3) {
-              const opmath_t part_3 = rt::load(grad_output, point.at[1]) * (1 - label_smoothing);
-              part_2 = -(part_3 * rt::pick(host, logp, point.at[2], 3, 1, target_value_2, C));
-            } else {
-              part_2 = 0;
-            }
-            rt::accumulate<rt::Sum>(grad_weight_hit,
-                                    point.at[3] + (keep_3 ? target_value_2 : 0) * grad_weight_hit.stride(0), part_2);
-          }
-        });
+  outer.dim(N, {target.stride(0), grad_output.stride(0), logp.stride(0), 0});
+  outer.batch(call, &target, &grad_output, &logp, nullptr);
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+      const auto logp_wanted = [&](int64_t i) {
+        const bool part_2 = (target_at[i] != ignore_index ? target_at[i] : 0) >= 0;
+        return part_2 && (target_at[i] != ignore_index ? target_at[i] : 0) < C && target_at[i] != ignore_index;
+      };
+      const auto logp_1 = [&](int64_t i) { return target_at[i]; };
+      const rt::Line<opmath_t> logp_at(host, logp, rt::stretch(run, 2, target_at.same), 0, rt::wanted(logp_wanted),
+                                       rt::checked(logp, 1, logp.stride(1), 3, logp_1));
+      const auto grad_weight_hit_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
+      rt::Values<opmath_t> grad_weight_hit_out;
+      rt::each(run.size, [&](int64_t i) {
+        const int64_t target_value_2 = target_at[i];
+        const bool keep_3 = target_value_2 != ignore_index;
+        const opmath_t part_3 = -(grad_output_at[i] * (1 - label_smoothing) * logp_at[i]);
+        grad_weight_hit_out.set(i, keep_3 ? part_3 : opmath_t(0));
       });
+      rt::accumulate<rt::Sum>(host, grad_weight_hit, rt::stretch(run, 3, target_at.same), grad_weight_hit_out,
+                              rt::clipped(grad_weight_hit, 0, grad_weight_hit.stride(0), grad_weight_hit_0));
     });
   });
   return rt::status(host);
@@ -1424,10 +1282,11 @@ int backward_3_logp_log(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.dim(N, {input.stride(0), logp_max.stride(0), logp_log.stride(0)});
   outer.batch(call, &input, &logp_max, &logp_log);
+  outer.arrange();
   rt::Loops<3> over_c;
   over_c.dim(C, {input.stride(1), 0, 0});
   if (elements == 1) {
-    rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         rt::Fold<rt::Max, opmath_t> logp_max_value_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
@@ -1450,7 +1309,7 @@ int backward_3_logp_log(const OpgenCall& call, OpgenHost& host) {
       });
     });
   } else {
-    rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
@@ -1493,7 +1352,7 @@ int backward_3_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { sum_n_all_2_value_fold.merge(other.sum_n_all_2_value_fold); }
   };
   Part total;
-  rt::chunked(host, over_n_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_n_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& sum_n_all_2_value_fold = part.sum_n_all_2_value_fold;
     over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
@@ -1532,10 +1391,11 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.step(6, grad_input.stride(0));
   outer.dim_of_steps(N);
   outer.batch(call, &target, nullptr, nullptr, &logp_max, &logp_log, &input, &grad_input);
+  outer.arrange();
   rt::Loops<7> over_c;
   over_c.dim(C, {0, 0, 0, 0, 0, input.stride(1), grad_input.stride(1)}, true);
   if (elements == 1) {
-    rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         const int64_t target_value = rt::load(target, row.at[0]);
         const bool keep = target_value != ignore_index;
@@ -1565,7 +1425,7 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
       });
     });
   } else {
-    rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         const auto grad_output_at = rt::load(grad_output, columns.at[1]);
         const auto sum_n_all_2_at = rt::load(sum_n_all_2, columns.at[2]);
@@ -1637,10 +1497,11 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.step(5, grad_input.stride(0));
   outer.dim_of_steps(N);
   outer.batch(call, &target, nullptr, &logp_max, &logp_log, &input, &grad_input);
+  outer.arrange();
   rt::Loops<6> over_c;
   over_c.dim(C, {0, 0, 0, 0, input.stride(1), grad_input.stride(1)}, true);
   if (elements == 1) {
-    rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         const int64_t target_value = rt::load(target, row.at[0]);
         const bool keep = target_value != ignore_index;
@@ -1670,7 +1531,7 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
       });
     });
   } else {
-    rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         const auto grad_output_at = rt::load(grad_output, columns.at[1]);
         const rt::Source<int64_t> target_at(target, columns.at[0], columns.step[0], columns.size);
@@ -1742,10 +1603,11 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.step(5, grad_input.stride(0));
   outer.dim_of_steps(N);
   outer.batch(call, &target, &grad_output, &logp_max, &logp_log, &input, &grad_input);
+  outer.arrange();
   rt::Loops<6> over_c;
   over_c.dim(C, {0, 0, 0, 0, input.stride(1), grad_input.stride(1)}, true);
   if (elements == 1) {
-    rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         const int64_t target_value = rt::load(target, row.at[0]);
         const bool keep = target_value != ignore_index;
@@ -1775,7 +1637,7 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
       });
     });
   } else {
-    rt::parallel(host, outer.count, 2 * over_c.count, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         const rt::Source<int64_t> target_at(target, columns.at[0], columns.step[0], columns.size);
         const rt::Source<opmath_t> grad_output_at(grad_output, columns.at[1], columns.step[1], columns.size);

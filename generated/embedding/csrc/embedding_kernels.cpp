@@ -8,7 +8,6 @@ namespace {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t V_2 = call.ints[1];
   const int64_t D = call.ints[0];
   const rt::Tensor<opmath_t> weight(call, 0, 2);
   const rt::Tensor<int64_t> input(call, 1, 1, 0);
@@ -16,14 +15,15 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.batch(call, nullptr, &input, &output);
   outer.dim(D, {weight.stride(1), 0, output.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> input_at(input, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const auto value = rt::pick(host, weight, run.of(0, i), 0, 0, input_at[i], V_2);
-        output_out.set(i, value);
-      });
+      const auto weight_0 = [&](int64_t i) { return input_at[i]; };
+      const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(run, 0, input_at.same), 0,
+                                         rt::checked(weight, 0, weight.stride(0), 0, weight_0));
+      rt::each(run.size, [&](int64_t i) { output_out.set(i, weight_at[i]); });
     });
   });
   return rt::status(host);
@@ -39,14 +39,14 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
     rt::Loops<1> outer;
     outer.dim(V_2, {grad_weight.stride(0)});
     outer.dim(D, {grad_weight.stride(1)});
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.arrange();
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<opmath_t> grad_weight_out(grad_weight, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { grad_weight_out.set(i, 0); });
       });
     });
   }
-  const int64_t V_2 = call.ints[0];
   const int64_t D = call.ints[1];
   const rt::Tensor<opmath_t> grad_output(call, 1, 2, 0);
   const rt::Tensor<int64_t> input(call, 2, 1, 0);
@@ -55,16 +55,16 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
   outer.dim(D, {grad_output.stride(1), 0, grad_weight.stride(1)});
   rt::Loops<3> over_batch;
   over_batch.batch(call, &grad_output, &input, nullptr);
-  rt::parallel(host, outer.count, over_batch.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const auto input_at = rt::load(input, point.at[1]);
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
-        rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, input_at, V_2, 0, 0)) return;
-          rt::accumulate<rt::Sum>(grad_weight, point.at[2] + i * columns.step[2] + input_at * grad_weight.stride(0),
-                                  grad_output_at[i]);
-        });
+        const auto grad_weight_0 = [&](int64_t) { return input_at; };
+        rt::Values<opmath_t> grad_weight_out;
+        rt::each(columns.size, [&](int64_t i) { grad_weight_out.set(i, grad_output_at[i]); });
+        rt::accumulate<rt::Sum>(host, grad_weight, rt::stretch(point, columns, 2, 1), grad_weight_out,
+                                rt::checked(grad_weight, 0, grad_weight.stride(0), 0, grad_weight_0));
       });
     });
   });

@@ -3,77 +3,76 @@
 // CUDA kernels of embedding_bag. Compiles with nvcc, or with g++ -x c++ to run on the CPU (opgen_simt.h).
 #include "opgen_launch.cuh"
 
-// reduces along memory: a row is read and kept in cache by all passes
+// reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
 struct Step_embedding_bag_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::integer(2))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(1, 2, -1), rt::tensor(0, 2, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1), rt::integer(3),
-                 rt::report(), rt::integer(2), rt::integer(1));
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::integer(2))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1), rt::tensor(0, 2, -1), rt::tensor(2, 2, -1),
+                                            rt::tensor(3, 2, -1), rt::integer(3), rt::report(), rt::integer(1));
   rt::Tensor<const int64_t> input;
   rt::Tensor<const scalar_t> weight, per_sample_weights;
   rt::Tensor<scalar_t> output;
   int64_t V_2;
   OpgenBadIndex* report;
-  rt::Divider l_size, d_size;
+  rt::Divider d_size;
 
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
+  struct Folds {
+    rt::Sum<opmath_t> output_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
+  };
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
-    rt::Sum<opmath_t> output_value_fold;
-    for (int64_t l = Team::rank(), stop = 0; stop < l_size.size;) {
-      stop = rt::next_stop<Team>(stop, l_size.size);
-      for (; l < stop; l += Team::size) {
-        const opmath_t part = weight.load(rt::checked(input.load(n, l), V_2, report, 0, 0), d);
-        output_value_fold.add(part * per_sample_weights.load(n, l));
-      }
-      output_value_fold.settle();
-    }
-    output_value_fold.finish();
-    rt::join<Team>(&output_value_fold);
-    const opmath_t output_value = output_value_fold.value;
-    if (Team::rank() == 0) {
-      output.store(output_value, n, d);
-    }
+    const int64_t l = inner;
+    const opmath_t part = per_sample_weights.load(n, l);
+    folds->output_value_fold.add(weight.load(rt::checked(input.load(n, l), V_2, report, 0, 0), d) * part);
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    int64_t rest = point;
+    const int64_t d = rt::split(&rest, d_size);
+    const int64_t n = rest;
+    const opmath_t output_value = folds.output_value_fold.value;
+    output.store(output_value, n, d);
   }
 };
 
-// reduces along memory: a row is read and kept in cache by all passes
+// reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
 struct Step_embedding_bag_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::integer(2))}};
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::integer(2))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1), rt::tensor(0, 2, -1), rt::tensor(2, 2, -1),
-                                            rt::integer(3), rt::report(), rt::integer(2), rt::integer(1));
+                                            rt::integer(3), rt::report(), rt::integer(1));
   rt::Tensor<const int64_t> input;
   rt::Tensor<const scalar_t> weight;
   rt::Tensor<scalar_t> output;
   int64_t V_2;
   OpgenBadIndex* report;
-  rt::Divider l_size, d_size;
+  rt::Divider d_size;
 
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
+  struct Folds {
+    rt::Sum<opmath_t> output_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) { output_value_fold.merge(other.output_value_fold); }
+    OPGEN_DEVICE void settle() { output_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { output_value_fold.finish(); }
+  };
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
-    rt::Sum<opmath_t> output_value_fold;
-    for (int64_t l = Team::rank(), stop = 0; stop < l_size.size;) {
-      stop = rt::next_stop<Team>(stop, l_size.size);
-      for (; l < stop; l += Team::size) {
-        output_value_fold.add(weight.load(rt::checked(input.load(n, l), V_2, report, 0, 0), d));
-      }
-      output_value_fold.settle();
-    }
-    output_value_fold.finish();
-    rt::join<Team>(&output_value_fold);
-    const opmath_t output_value = output_value_fold.value;
-    if (Team::rank() == 0) {
-      output.store(output_value, n, d);
-    }
+    const int64_t l = inner;
+    folds->output_value_fold.add(weight.load(rt::checked(input.load(n, l), V_2, report, 0, 0), d));
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    int64_t rest = point;
+    const int64_t d = rt::split(&rest, d_size);
+    const int64_t n = rest;
+    const opmath_t output_value = folds.output_value_fold.value;
+    output.store(output_value, n, d);
   }
 };
 

@@ -5,10 +5,9 @@
 
 namespace {
 
-// Reduces along memory: a row is read and kept in cache by all passes.
+// Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t V_2 = call.ints[3];
   const int64_t N = call.ints[0];
   const int64_t D = call.ints[1];
   const int64_t L = call.ints[2];
@@ -19,31 +18,33 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> outer;
   outer.dim(N, {0, input.stride(0), per_sample_weights.stride(0), output.stride(0)});
   outer.dim(D, {weight.stride(1), 0, 0, output.stride(1)});
+  outer.arrange();
   rt::Loops<4> over_l;
   over_l.dim(L, {0, input.stride(1), per_sample_weights.stride(1), 0});
-  rt::parallel(host, outer.count, over_l.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> output_value_fold;
-      over_l.runs<rt::block>(0, over_l.count, row.at, [&](const auto& run) {
-        const rt::Source<int64_t> input_at(input, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> per_sample_weights_at(per_sample_weights, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t part_2 = rt::pick(host, weight, run.at[0], 0, 0, input_at[i], V_2);
-          output_value_fold.add(lane, part_2 * per_sample_weights_at[i]);
-        });
-        output_value_fold.ran(run.size);
+  rt::parallel(host, outer.count, over_l.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+      rt::Fold<rt::Sum, opmath_t, rt::block> output_value_fold;
+      over_l.runs<1>(0, over_l.count, columns.at, [&](const auto& point) {
+        const rt::Source<int64_t> input_at(input, point.at[1], columns.step[1], columns.size);
+        const rt::Source<opmath_t> per_sample_weights_at(per_sample_weights, point.at[2], columns.step[2],
+                                                         columns.size);
+        const auto weight_0 = [&](int64_t i) { return input_at[i]; };
+        const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(point, columns, 0, input_at.same), 0,
+                                           rt::checked(weight, 0, weight.stride(0), 0, weight_0));
+        rt::each(columns.size, [&](int64_t i) { output_value_fold.add(i, weight_at[i] * per_sample_weights_at[i]); });
+        output_value_fold.ran(columns.size);
       });
-      const opmath_t output_value = output_value_fold.value();
-      rt::store(output, row.at[3], output_value);
+      output_value_fold.finish();
+      rt::Sink<opmath_t> output_out(output, columns.at[3], columns.step[3], columns.size);
+      rt::each(columns.size, [&](int64_t i) { output_out.set(i, output_value_fold[i]); });
     });
   });
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
+// Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t V_2 = call.ints[3];
   const int64_t N = call.ints[0];
   const int64_t D = call.ints[1];
   const int64_t L = call.ints[2];
@@ -53,21 +54,23 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.dim(N, {0, input.stride(0), output.stride(0)});
   outer.dim(D, {weight.stride(1), 0, output.stride(1)});
+  outer.arrange();
   rt::Loops<3> over_l;
   over_l.dim(L, {0, input.stride(1), 0});
-  rt::parallel(host, outer.count, over_l.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> output_value_fold;
-      over_l.runs<rt::block>(0, over_l.count, row.at, [&](const auto& run) {
-        const rt::Source<int64_t> input_at(input, run.at[1], run.step[1], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = rt::pick(host, weight, run.at[0], 0, 0, input_at[i], V_2);
-          output_value_fold.add(lane, value);
-        });
-        output_value_fold.ran(run.size);
+  rt::parallel(host, outer.count, over_l.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+      rt::Fold<rt::Sum, opmath_t, rt::block> output_value_fold;
+      over_l.runs<1>(0, over_l.count, columns.at, [&](const auto& point) {
+        const rt::Source<int64_t> input_at(input, point.at[1], columns.step[1], columns.size);
+        const auto weight_0 = [&](int64_t i) { return input_at[i]; };
+        const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(point, columns, 0, input_at.same), 0,
+                                           rt::checked(weight, 0, weight.stride(0), 0, weight_0));
+        rt::each(columns.size, [&](int64_t i) { output_value_fold.add(i, weight_at[i]); });
+        output_value_fold.ran(columns.size);
       });
-      const opmath_t output_value = output_value_fold.value();
-      rt::store(output, row.at[2], output_value);
+      output_value_fold.finish();
+      rt::Sink<opmath_t> output_out(output, columns.at[2], columns.step[2], columns.size);
+      rt::each(columns.size, [&](int64_t i) { output_out.set(i, output_value_fold[i]); });
     });
   });
   return rt::status(host);
@@ -83,14 +86,14 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
     rt::Loops<1> outer;
     outer.dim(V_2, {grad_weight.stride(0)});
     outer.dim(D, {grad_weight.stride(1)});
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.arrange();
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<opmath_t> grad_weight_out(grad_weight, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { grad_weight_out.set(i, 0); });
       });
     });
   }
-  const int64_t V_2 = call.ints[0];
   const int64_t D = call.ints[1];
   const int64_t N = call.ints[2];
   const int64_t L = call.ints[3];
@@ -103,17 +106,17 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> over_n_l;
   over_n_l.dim(N, {grad_output.stride(0), per_sample_weights.stride(0), input.stride(0), 0});
   over_n_l.dim(L, {0, per_sample_weights.stride(1), input.stride(1), 0});
-  rt::parallel(host, outer.count, over_n_l.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_n_l.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_n_l.runs<1>(0, over_n_l.count, columns.at, [&](const auto& point) {
         const auto per_sample_weights_at = rt::load(per_sample_weights, point.at[1]);
         const auto input_at = rt::load(input, point.at[2]);
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
-        rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, input_at, V_2, 0, 0)) return;
-          rt::accumulate<rt::Sum>(grad_weight, point.at[3] + i * columns.step[3] + input_at * grad_weight.stride(0),
-                                  grad_output_at[i] * per_sample_weights_at);
-        });
+        const auto grad_weight_0 = [&](int64_t) { return input_at; };
+        rt::Values<opmath_t> grad_weight_out;
+        rt::each(columns.size, [&](int64_t i) { grad_weight_out.set(i, grad_output_at[i] * per_sample_weights_at); });
+        rt::accumulate<rt::Sum>(host, grad_weight, rt::stretch(point, columns, 3, 1), grad_weight_out,
+                                rt::checked(grad_weight, 0, grad_weight.stride(0), 0, grad_weight_0));
       });
     });
   });
@@ -123,7 +126,6 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_0_grad_per_sample_weights(const OpgenCall& call, OpgenHost& host) {
-  const int64_t V_2 = call.ints[3];
   const int64_t N = call.ints[0];
   const int64_t L = call.ints[1];
   const int64_t D = call.ints[2];
@@ -136,16 +138,18 @@ int backward_0_grad_per_sample_weights(const OpgenCall& call, OpgenHost& host) {
   outer.dim(L, {input.stride(1), 0, 0, grad_per_sample_weights.stride(1)});
   rt::Loops<4> over_d;
   over_d.dim(D, {0, grad_output.stride(1), weight.stride(1), 0});
-  rt::parallel(host, outer.count, over_d.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const int64_t input_value = rt::load(input, row.at[0]);
       rt::Fold<rt::Sum, opmath_t> grad_per_sample_weights_value_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+        const auto weight_0 = [&](int64_t) { return input_value; };
+        const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(run, 2, 1), 0,
+                                           rt::checked(weight, 0, weight.stride(0), 2, weight_0));
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t part_2 = grad_output_at[i];
-          grad_per_sample_weights_value_fold.add(lane,
-                                                 part_2 * rt::pick(host, weight, run.of(2, i), 2, 0, input_value, V_2));
+          const auto value = grad_output_at[i] * weight_at[i];
+          grad_per_sample_weights_value_fold.add(lane, value);
         });
         grad_per_sample_weights_value_fold.ran(run.size);
       });
@@ -166,14 +170,14 @@ int backward_1_grad_weight(const OpgenCall& call, OpgenHost& host) {
     rt::Loops<1> outer;
     outer.dim(V_2, {grad_weight.stride(0)});
     outer.dim(D, {grad_weight.stride(1)});
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.arrange();
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<opmath_t> grad_weight_out(grad_weight, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { grad_weight_out.set(i, 0); });
       });
     });
   }
-  const int64_t V_2 = call.ints[0];
   const int64_t D = call.ints[1];
   const int64_t N = call.ints[2];
   const int64_t L = call.ints[3];
@@ -185,16 +189,16 @@ int backward_1_grad_weight(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> over_n_l;
   over_n_l.dim(N, {grad_output.stride(0), input.stride(0), 0});
   over_n_l.dim(L, {0, input.stride(1), 0});
-  rt::parallel(host, outer.count, over_n_l.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_n_l.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_n_l.runs<1>(0, over_n_l.count, columns.at, [&](const auto& point) {
         const auto input_at = rt::load(input, point.at[1]);
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
-        rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, input_at, V_2, 0, 0)) return;
-          rt::accumulate<rt::Sum>(grad_weight, point.at[2] + i * columns.step[2] + input_at * grad_weight.stride(0),
-                                  grad_output_at[i]);
-        });
+        const auto grad_weight_0 = [&](int64_t) { return input_at; };
+        rt::Values<opmath_t> grad_weight_out;
+        rt::each(columns.size, [&](int64_t i) { grad_weight_out.set(i, grad_output_at[i]); });
+        rt::accumulate<rt::Sum>(host, grad_weight, rt::stretch(point, columns, 2, 1), grad_weight_out,
+                                rt::checked(grad_weight, 0, grad_weight.stride(0), 0, grad_weight_0));
       });
     });
   });

@@ -22,7 +22,8 @@ int forward_0_state(const OpgenCall& call, OpgenHost& host) {
   outer.step(3, input.stride(2));
   outer.step(4, state.stride(2));
   outer.dim_of_steps(D, true);
-  rt::parallel(host, outer.count, T, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, T, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       for (int64_t t = 0; t < T; ++t) {
         rt::each(run.size, [&](int64_t i) {
@@ -54,7 +55,8 @@ int forward_1_state(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> outer;
   outer.batch(call, &gate, &state, &input, &state);
   outer.dim(D, {gate.stride(2), state.stride(2), input.stride(2), state.stride(2)}, true);
-  rt::parallel(host, outer.count, T, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, T, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       for (int64_t t = 0; t < T; ++t) {
         rt::each(run.size, [&](int64_t i) {
@@ -89,7 +91,8 @@ int backward_0_grad_state_1(const OpgenCall& call, OpgenHost& host) {
   outer.step(2, gate.stride(2));
   outer.step(3, grad_state_1.stride(2));
   outer.dim_of_steps(D, true);
-  rt::parallel(host, outer.count, T, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, T, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       for (int64_t t = T - 1; t >= 0; --t) {
         rt::each(run.size, [&](int64_t i) {
@@ -120,18 +123,18 @@ int backward_0_grad_state_start(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.batch(call, &grad_state_1, &gate, &grad_state_start);
   outer.dim(D, {grad_state_1.stride(2), gate.stride(2), grad_state_start.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> grad_state_start_out(grad_state_start, run.at[2], run.step[2], run.size);
+      const auto grad_state_1_1 = [&](int64_t) { return 0; };
+      const rt::Line<opmath_t> grad_state_1_at(host, grad_state_1, rt::stretch(run, 0, 1), 0,
+                                               rt::clipped(grad_state_1, 1, grad_state_1.stride(1), grad_state_1_1));
+      const rt::Line<opmath_t> gate_at(host, gate, rt::stretch(run, 1, 1), 0,
+                                       rt::clipped(gate, 1, gate.stride(1), grad_state_1_1));
       rt::each(run.size, [&](int64_t i) {
-        opmath_t part_2;
-        if (0 < T) {
-          const opmath_t part_3 = rt::load(grad_state_1, run.of(0, i) + 0 * grad_state_1.stride(1));
-          part_2 = part_3 * rt::load(gate, run.of(1, i) + 0 * gate.stride(1));
-        } else {
-          part_2 = 0;
-        }
-        grad_state_start_out.set(i, part_2);
+        const auto value = 0 < T ? grad_state_1_at[i] * gate_at[i] : opmath_t(0);
+        grad_state_start_out.set(i, value);
       });
     });
   });
@@ -151,22 +154,18 @@ int backward_0_grad_gate(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_state_1, &initial, &state, &grad_gate);
   outer.dim(T, {grad_state_1.stride(1), 0, 0, grad_gate.stride(1)}, true);
   outer.dim(D, {grad_state_1.stride(2), initial.stride(1), state.stride(2), grad_gate.stride(2)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_state_1_at(grad_state_1, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> initial_at(initial, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_gate_out(grad_gate, run.at[3], run.step[3], run.size);
+      const auto state_1 = [&](int64_t i) { return outer.index(run, 0, i) - 1; };
+      const rt::Line<opmath_t> state_at(host, state, rt::stretch(run, 2, 1), 0,
+                                        rt::clipped(state, 1, state.stride(1), state_1));
       rt::each(run.size, [&](int64_t i) {
-        const bool part_2 = outer.index(run, 0, i) == 0;
-        const opmath_t part_3 = grad_state_1_at[i];
-        const opmath_t part_4 = initial_at[i];
-        opmath_t part_5;
-        if (part_2) {
-          part_5 = part_4;
-        } else {
-          part_5 = rt::load(state, run.of(2, i) + (outer.index(run, 0, i) - 1) * state.stride(1));
-        }
-        grad_gate_out.set(i, part_3 * part_5);
+        const auto value = grad_state_1_at[i] * (outer.index(run, 0, i) == 0 ? initial_at[i] : state_at[i]);
+        grad_gate_out.set(i, value);
       });
     });
   });
@@ -185,20 +184,17 @@ int backward_1_grad_gate(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_state_1, &state, &grad_gate);
   outer.dim(T, {grad_state_1.stride(1), 0, grad_gate.stride(1)}, true);
   outer.dim(D, {grad_state_1.stride(2), state.stride(2), grad_gate.stride(2)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_state_1_at(grad_state_1, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_gate_out(grad_gate, run.at[2], run.step[2], run.size);
+      const auto state_1 = [&](int64_t i) { return outer.index(run, 0, i) - 1; };
+      const rt::Line<opmath_t> state_at(host, state, rt::stretch(run, 1, 1), 0,
+                                        rt::clipped(state, 1, state.stride(1), state_1));
       rt::each(run.size, [&](int64_t i) {
-        const bool part_2 = outer.index(run, 0, i) == 0;
-        opmath_t part_3;
-        if (part_2) {
-          part_3 = 0;
-        } else {
-          const opmath_t part_4 = rt::load(state, run.of(1, i) + (outer.index(run, 0, i) - 1) * state.stride(1));
-          part_3 = grad_state_1_at[i] * part_4;
-        }
-        grad_gate_out.set(i, part_3);
+        const auto value = outer.index(run, 0, i) == 0 ? opmath_t(0) : grad_state_1_at[i] * state_at[i];
+        grad_gate_out.set(i, value);
       });
     });
   });

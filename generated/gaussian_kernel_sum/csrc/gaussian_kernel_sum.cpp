@@ -40,7 +40,8 @@ std::tuple<Tensor, Tensor, Tensor> gaussian_kernel_sum_backward(const Tensor& gr
   call.allocate("grad_x", Element::scalar, {opgen::batch, opgen::dim(0, "M"), opgen::dim(1, "D")}, mask[0]);
   call.allocate("grad_y_sum", Element::compute, {opgen::batch, opgen::dim(2, "N"), opgen::dim(1, "D")},
                 mask[1] || mask[2]);
-  call.allocate("grad_b", Element::compute, {opgen::batch, opgen::dim(2, "N"), opgen::dim(3, "E")}, mask[1] || mask[2]);
+  call.allocate("grad_b", Element::compute, {opgen::batch, opgen::dim(2, "N"), opgen::dim(3, "E")}, mask[1] || mask[2],
+                mask[2]);
   call.allocate("grad_y", Element::scalar, {opgen::batch, opgen::dim(2, "N"), opgen::dim(1, "D")}, mask[1]);
   if (mask[0]) call.run(1, {0, 3, 1, 2, 4}, {call.size(0), call.size(1), call.size(2), call.size(3)}, {width});
   if (mask[0]) call.run(2, {4, 5}, {call.size(0), call.size(1)});

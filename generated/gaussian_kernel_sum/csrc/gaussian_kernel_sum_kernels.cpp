@@ -20,7 +20,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> outer;
   outer.batch(call, &x, &y, &b, &output);
   outer.dim(M, {x.stride(1), 0, 0, output.stride(1)}, true);
-  rt::parallel(host, outer.count, N, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, N, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> x_rows(rt::tile_rows * D);
     rt::Tile<opmath_t> y_tile(rt::tile_width * D);
     rt::Tile<opmath_t> b_tile(rt::tile_width * E);
@@ -74,7 +74,7 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
   outer.step(4, x.stride(1));
   outer.step(6, grad_x_sum.stride(1));
   outer.dim_of_steps(M, true);
-  rt::parallel(host, outer.count, N, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, N, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> b_tile(rt::tile_width * E);
     rt::Tile<opmath_t> x_rows(rt::tile_rows * D);
@@ -136,7 +136,8 @@ int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_x_sum, &grad_x);
   outer.dim(M, {grad_x_sum.stride(1), grad_x.stride(1)});
   outer.dim(D, {grad_x_sum.stride(2), grad_x.stride(2)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_x_sum_at(grad_x_sum, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_x_out(grad_x, run.at[1], run.step[1], run.size);
@@ -168,7 +169,7 @@ int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
   outer.step(7, grad_y_sum.stride(1));
   outer.step(8, grad_b.stride(1));
   outer.dim_of_steps(N, true);
-  rt::parallel(host, outer.count, M, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, M, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> grad_output_tile(rt::tile_width * E);
     rt::Tile<opmath_t> b_rows(rt::tile_rows * E);
     rt::Tile<opmath_t> x_tile(rt::tile_width * D);
@@ -247,7 +248,8 @@ int backward_grad_y(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_y_sum, &grad_y);
   outer.dim(N, {grad_y_sum.stride(1), grad_y.stride(1)});
   outer.dim(D, {grad_y_sum.stride(2), grad_y.stride(2)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_y_sum_at(grad_y_sum, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_y_out(grad_y, run.at[1], run.step[1], run.size);

@@ -13,7 +13,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> output(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &gate, &up, &output);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> gate_at(gate, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> up_at(up, run.at[1], run.step[1], run.size);
@@ -36,7 +36,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> output(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &gate, &up, &output);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> gate_at(gate, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> up_at(up, run.at[1], run.step[1], run.size);
@@ -63,7 +63,7 @@ int backward_0_grad_up(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_up(call, 4, 1, 0);
   rt::Loops<5> outer;
   outer.batch(call, &grad_output, &gate, &up, &grad_gate, &grad_up);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> gate_at(gate, run.at[1], run.step[1], run.size);
@@ -97,7 +97,7 @@ int backward_1_grad_up(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_up(call, 4, 1, 0);
   rt::Loops<5> outer;
   outer.batch(call, &grad_output, &gate, &up, &grad_gate, &grad_up);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> gate_at(gate, run.at[1], run.step[1], run.size);

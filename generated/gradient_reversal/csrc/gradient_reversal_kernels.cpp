@@ -12,7 +12,7 @@ int forward_y(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> y(call, 1, 1, 0);
   rt::Loops<2> outer;
   outer.batch(call, &x, &y);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> x_at(x, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> y_out(y, run.at[1], run.step[1], run.size);
@@ -30,7 +30,7 @@ int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_x(call, 1, 1, 0);
   rt::Loops<2> outer;
   outer.batch(call, &grad_y, &grad_x);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_y_at(grad_y, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_x_out(grad_x, run.at[1], run.step[1], run.size);

@@ -18,7 +18,8 @@ using opgen::Tensor;
 
 // weight given, bias given
 std::tuple<Tensor, Tensor, Tensor> group_norm_forward_0(const Tensor& input, const Optional& weight,
-                                                        const Optional& bias, int64_t num_groups, double eps) {
+                                                        const Optional& bias, int64_t num_groups, double eps,
+                                                        bool recorded) {
   opgen::Call call("group_norm", OPGEN_CHOOSE_STEPS(group_norm), 4);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")});
@@ -33,14 +34,15 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_forward_0(const Tensor& input, con
   call.run(0, {0, 3, 4}, {call.size(0), call.size(2), call.size(3), call.size(1)}, {eps});
   call.run(1, {0, 3, 4, 1, 2, 5}, {call.size(0), call.size(1), call.size(3), call.size(2)});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor mu = call.result("mu", Element::compute);
-  const Tensor rstd = call.result("rstd", Element::compute);
+  const Tensor mu = recorded ? call.result("mu", Element::compute) : Tensor();
+  const Tensor rstd = recorded ? call.result("rstd", Element::compute) : Tensor();
   return {output, mu, rstd};
 }
 
 // weight given, bias not given
 std::tuple<Tensor, Tensor, Tensor> group_norm_forward_1(const Tensor& input, const Optional& weight,
-                                                        const Optional& bias, int64_t num_groups, double eps) {
+                                                        const Optional& bias, int64_t num_groups, double eps,
+                                                        bool recorded) {
   opgen::Call call("group_norm", OPGEN_CHOOSE_STEPS(group_norm), 4);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")});
@@ -54,14 +56,15 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_forward_1(const Tensor& input, con
   call.run(0, {0, 2, 3}, {call.size(0), call.size(2), call.size(3), call.size(1)}, {eps});
   call.run(2, {0, 2, 3, 1, 4}, {call.size(0), call.size(1), call.size(3), call.size(2)});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor mu = call.result("mu", Element::compute);
-  const Tensor rstd = call.result("rstd", Element::compute);
+  const Tensor mu = recorded ? call.result("mu", Element::compute) : Tensor();
+  const Tensor rstd = recorded ? call.result("rstd", Element::compute) : Tensor();
   return {output, mu, rstd};
 }
 
 // weight not given, bias given
 std::tuple<Tensor, Tensor, Tensor> group_norm_forward_2(const Tensor& input, const Optional& weight,
-                                                        const Optional& bias, int64_t num_groups, double eps) {
+                                                        const Optional& bias, int64_t num_groups, double eps,
+                                                        bool recorded) {
   opgen::Call call("group_norm", OPGEN_CHOOSE_STEPS(group_norm), 4);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.input("bias", bias, Element::scalar, {opgen::dim(1, "C")});
@@ -75,14 +78,15 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_forward_2(const Tensor& input, con
   call.run(0, {0, 2, 3}, {call.size(0), call.size(2), call.size(3), call.size(1)}, {eps});
   call.run(3, {0, 2, 3, 1, 4}, {call.size(0), call.size(1), call.size(3), call.size(2)});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor mu = call.result("mu", Element::compute);
-  const Tensor rstd = call.result("rstd", Element::compute);
+  const Tensor mu = recorded ? call.result("mu", Element::compute) : Tensor();
+  const Tensor rstd = recorded ? call.result("rstd", Element::compute) : Tensor();
   return {output, mu, rstd};
 }
 
 // weight not given, bias not given
 std::tuple<Tensor, Tensor, Tensor> group_norm_forward_3(const Tensor& input, const Optional& weight,
-                                                        const Optional& bias, int64_t num_groups, double eps) {
+                                                        const Optional& bias, int64_t num_groups, double eps,
+                                                        bool recorded) {
   opgen::Call call("group_norm", OPGEN_CHOOSE_STEPS(group_norm), 4);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.begin();
@@ -95,17 +99,23 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_forward_3(const Tensor& input, con
   call.run(0, {0, 1, 2}, {call.size(0), call.size(2), call.size(3), call.size(1)}, {eps});
   call.run(4, {0, 1, 2, 3}, {call.size(0), call.size(1), call.size(3), call.size(2)});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor mu = call.result("mu", Element::compute);
-  const Tensor rstd = call.result("rstd", Element::compute);
+  const Tensor mu = recorded ? call.result("mu", Element::compute) : Tensor();
+  const Tensor rstd = recorded ? call.result("rstd", Element::compute) : Tensor();
   return {output, mu, rstd};
 }
 
 std::tuple<Tensor, Tensor, Tensor> group_norm_forward(const Tensor& input, const Optional& weight, const Optional& bias,
-                                                      int64_t num_groups, double eps) {
-  if (weight.has_value() && bias.has_value()) return group_norm_forward_0(input, weight, bias, num_groups, eps);
-  if (weight.has_value() && !bias.has_value()) return group_norm_forward_1(input, weight, bias, num_groups, eps);
-  if (!weight.has_value() && bias.has_value()) return group_norm_forward_2(input, weight, bias, num_groups, eps);
-  return group_norm_forward_3(input, weight, bias, num_groups, eps);
+                                                      int64_t num_groups, double eps, bool recorded) {
+  if (weight.has_value() && bias.has_value()) {
+    return group_norm_forward_0(input, weight, bias, num_groups, eps, recorded);
+  }
+  if (weight.has_value() && !bias.has_value()) {
+    return group_norm_forward_1(input, weight, bias, num_groups, eps, recorded);
+  }
+  if (!weight.has_value() && bias.has_value()) {
+    return group_norm_forward_2(input, weight, bias, num_groups, eps, recorded);
+  }
+  return group_norm_forward_3(input, weight, bias, num_groups, eps, recorded);
 }
 
 // weight given, bias given
@@ -127,8 +137,8 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_backward_0(const Tensor& grad_outp
   call.allocate("grad_variance_", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")}, mask[0]);
   call.allocate("grad_mu", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
-  call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[1] || mask[2]);
-  call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "C")}, mask[1] || mask[2]);
+  call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[1] || mask[2], mask[1]);
+  call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "C")}, mask[1] || mask[2], mask[2]);
   if (mask[0]) call.run(5, {5, 0, 1, 3, 2}, {call.size(0), call.size(2), call.size(1), call.size(3)});
   if (mask[0]) call.run(6, {5, 4, 6}, {call.size(0), call.size(2)});
   if (mask[0]) call.run(7, {7, 0, 4, 2}, {call.size(0), call.size(2), call.size(1), call.size(3)});
@@ -189,8 +199,8 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def(
-      "group_norm_forward(Tensor input, Tensor? weight, Tensor? bias, int num_groups, float eps) -> (Tensor, Tensor, "
-      "Tensor)");
+      "group_norm_forward(Tensor input, Tensor? weight, Tensor? bias, int num_groups, float eps, bool recorded=True) "
+      "-> (Tensor, Tensor, Tensor)");
   m.def(
       "group_norm_backward(Tensor grad_output, Tensor input, Tensor? weight, Tensor mu, Tensor rstd, int num_groups, "
       "float eps, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");

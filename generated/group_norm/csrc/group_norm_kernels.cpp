@@ -9,7 +9,6 @@ namespace {
 template <typename opmath_t>
 int forward_0_rstd(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.ints[2];
-  const int64_t C = call.ints[3];
   const int64_t elements = rt::batch_count(call);
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
@@ -23,15 +22,14 @@ int forward_0_rstd(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> over_s_batch;
   over_s_batch.dim(S, {0, 0, 0}, true);
   over_s_batch.batch(call, &input, nullptr, nullptr);
-  rt::parallel(host, outer.count, 2 * over_s_batch.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 2 * over_s_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> mu_sum_fold;
       over_s_batch.runs<rt::block>(0, over_s_batch.count, row.at, [&](const auto& run) {
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value =
-              rt::pick(host, input, run.of(0, i), 0, 1, outer.index(row, 0, 0) * S + over_s_batch.index(run, 0, i), C);
-          mu_sum_fold.add(lane, value);
-        });
+        const auto input_1 = [&](int64_t i) { return outer.index(row, 0, 0) * S + over_s_batch.index(run, 0, i); };
+        const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 0, 1), 0,
+                                          rt::checked(input, 1, input.stride(1), 0, input_1));
+        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { mu_sum_fold.add(lane, input_at[i]); });
         mu_sum_fold.ran(run.size);
       });
       const opmath_t mu_sum = mu_sum_fold.value();
@@ -40,9 +38,11 @@ int forward_0_rstd(const OpgenCall& call, OpgenHost& host) {
       rt::store(mu, row.at[1], mu_value);
       rt::Fold<rt::Sum, opmath_t> variance__squares_fold;
       over_s_batch.runs<rt::block>(0, over_s_batch.count, row.at, [&](const auto& run) {
+        const auto input_1_2 = [&](int64_t i) { return outer.index(row, 0, 0) * S + over_s_batch.index(run, 0, i); };
+        const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 0, 1), 0,
+                                          rt::checked(input, 1, input.stride(1), 0, input_1_2));
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t t_2 = rt::pick(host, input, run.of(0, i), 0, 1,
-                                        outer.index(row, 0, 0) * S + over_s_batch.index(run, 0, i), C) - mu_value;
+          const opmath_t t_2 = input_at[i] - mu_value;
           variance__squares_fold.add(lane, t_2 * t_2);
         });
         variance__squares_fold.ran(run.size);
@@ -58,7 +58,6 @@ int forward_0_rstd(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.ints[2];
-  const int64_t G = call.ints[3];
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 2);
@@ -71,16 +70,21 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   outer.dim(N, {input.stride(0), mu.stride(0), rstd.stride(0), 0, 0, output.stride(0)});
   outer.dim(C, {input.stride(1), 0, 0, weight.stride(0), bias.stride(0), output.stride(1)}, true);
   outer.batch(call, &input, nullptr, nullptr, nullptr, nullptr, &output);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> weight_at(weight, run.at[3], run.step[3], run.size);
       const rt::Source<opmath_t> bias_at(bias, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[5], run.step[5], run.size);
+      const auto mu_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
+      const rt::Line<opmath_t> mu_at(host, mu, rt::stretch(run, 1, outer.still(0)), 0,
+                                     rt::checked(mu, 1, mu.stride(1), 1, mu_1));
+      const rt::Line<opmath_t> rstd_at(host, rstd, rt::stretch(run, 2, outer.still(0)), 0,
+                                       rt::checked(rstd, 1, rstd.stride(1), 2, mu_1));
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t part_2 = rt::pick(host, rstd, run.of(2, i), 2, 1, rt::floordiv(outer.index(run, 0, i), S), G);
-        const opmath_t part_3 = rt::pick(host, mu, run.of(1, i), 1, 1, rt::floordiv(outer.index(run, 0, i), S), G);
-        output_out.set(i, (input_at[i] - part_3) * part_2 * weight_at[i] + bias_at[i]);
+        const auto value = (input_at[i] - mu_at[i]) * rstd_at[i] * weight_at[i] + bias_at[i];
+        output_out.set(i, value);
       });
     });
   });
@@ -91,7 +95,6 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.ints[2];
-  const int64_t G = call.ints[3];
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 2);
@@ -103,16 +106,18 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   outer.dim(N, {input.stride(0), mu.stride(0), rstd.stride(0), 0, output.stride(0)});
   outer.dim(C, {input.stride(1), 0, 0, weight.stride(0), output.stride(1)}, true);
   outer.batch(call, &input, nullptr, nullptr, nullptr, &output);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> weight_at(weight, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t part_2 = rt::pick(host, rstd, run.of(2, i), 2, 1, rt::floordiv(outer.index(run, 0, i), S), G);
-        const opmath_t part_3 = rt::pick(host, mu, run.of(1, i), 1, 1, rt::floordiv(outer.index(run, 0, i), S), G);
-        output_out.set(i, (input_at[i] - part_3) * part_2 * weight_at[i]);
-      });
+      const auto mu_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
+      const rt::Line<opmath_t> mu_at(host, mu, rt::stretch(run, 1, outer.still(0)), 0,
+                                     rt::checked(mu, 1, mu.stride(1), 1, mu_1));
+      const rt::Line<opmath_t> rstd_at(host, rstd, rt::stretch(run, 2, outer.still(0)), 0,
+                                       rt::checked(rstd, 1, rstd.stride(1), 2, mu_1));
+      rt::each(run.size, [&](int64_t i) { output_out.set(i, (input_at[i] - mu_at[i]) * rstd_at[i] * weight_at[i]); });
     });
   });
   return rt::status(host);
@@ -122,7 +127,6 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.ints[2];
-  const int64_t G = call.ints[3];
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 2);
@@ -134,16 +138,18 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   outer.dim(N, {input.stride(0), mu.stride(0), rstd.stride(0), 0, output.stride(0)});
   outer.dim(C, {input.stride(1), 0, 0, bias.stride(0), output.stride(1)}, true);
   outer.batch(call, &input, nullptr, nullptr, nullptr, &output);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> bias_at(bias, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t part_2 = rt::pick(host, rstd, run.of(2, i), 2, 1, rt::floordiv(outer.index(run, 0, i), S), G);
-        const opmath_t part_3 = rt::pick(host, mu, run.of(1, i), 1, 1, rt::floordiv(outer.index(run, 0, i), S), G);
-        output_out.set(i, (input_at[i] - part_3) * part_2 + bias_at[i]);
-      });
+      const auto mu_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
+      const rt::Line<opmath_t> mu_at(host, mu, rt::stretch(run, 1, outer.still(0)), 0,
+                                     rt::checked(mu, 1, mu.stride(1), 1, mu_1));
+      const rt::Line<opmath_t> rstd_at(host, rstd, rt::stretch(run, 2, outer.still(0)), 0,
+                                       rt::checked(rstd, 1, rstd.stride(1), 2, mu_1));
+      rt::each(run.size, [&](int64_t i) { output_out.set(i, (input_at[i] - mu_at[i]) * rstd_at[i] + bias_at[i]); });
     });
   });
   return rt::status(host);
@@ -153,7 +159,6 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.ints[2];
-  const int64_t G = call.ints[3];
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 2);
@@ -164,15 +169,17 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   outer.dim(N, {input.stride(0), mu.stride(0), rstd.stride(0), output.stride(0)});
   outer.dim(C, {input.stride(1), 0, 0, output.stride(1)}, true);
   outer.batch(call, &input, nullptr, nullptr, &output);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const opmath_t part_2 = rt::pick(host, rstd, run.of(2, i), 2, 1, rt::floordiv(outer.index(run, 0, i), S), G);
-        const opmath_t part_3 = rt::pick(host, mu, run.of(1, i), 1, 1, rt::floordiv(outer.index(run, 0, i), S), G);
-        output_out.set(i, (input_at[i] - part_3) * part_2);
-      });
+      const auto mu_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
+      const rt::Line<opmath_t> mu_at(host, mu, rt::stretch(run, 1, outer.still(0)), 0,
+                                     rt::checked(mu, 1, mu.stride(1), 1, mu_1));
+      const rt::Line<opmath_t> rstd_at(host, rstd, rt::stretch(run, 2, outer.still(0)), 0,
+                                       rt::checked(rstd, 1, rstd.stride(1), 2, mu_1));
+      rt::each(run.size, [&](int64_t i) { output_out.set(i, (input_at[i] - mu_at[i]) * rstd_at[i]); });
     });
   });
   return rt::status(host);
@@ -188,7 +195,8 @@ int backward_0_grad_rstd(const OpgenCall& call, OpgenHost& host) {
     rt::Loops<1> outer;
     outer.dim(N, {grad_rstd.stride(0)});
     outer.dim(G, {grad_rstd.stride(1)});
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.arrange();
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<opmath_t> grad_rstd_out(grad_rstd, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { grad_rstd_out.set(i, 0); });
@@ -196,7 +204,6 @@ int backward_0_grad_rstd(const OpgenCall& call, OpgenHost& host) {
     });
   }
   const int64_t S = call.ints[3];
-  const int64_t G = call.ints[1];
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[2];
   const rt::Tensor<opmath_t> grad_output(call, 1, 3, 2);
@@ -209,16 +216,22 @@ int backward_0_grad_rstd(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<5> over_c_batch;
   over_c_batch.dim(C, {grad_output.stride(1), input.stride(1), 0, weight.stride(0), 0}, true);
   over_c_batch.batch(call, &grad_output, &input, nullptr, nullptr, nullptr);
-  rt::parallel(host, outer.count, over_c_batch.count, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      over_c_batch.runs<1>(0, over_c_batch.count, columns.at, [&](const auto& point) {
-        const auto weight_at = rt::load(weight, point.at[3]);
-        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
-        const rt::Source<opmath_t> input_at(input, point.at[1], columns.step[1], columns.size);
-        rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, rt::floordiv(over_c_batch.index(point, 0, 0), S), G, 0, 1)) return;
-          rt::accumulate<rt::Sum>(grad_rstd, point.at[4] + i * columns.step[4] + rt::floordiv(over_c_batch.index(point, 0, 0), S) * grad_rstd.stride(1), grad_output_at[i] * (input_at[i] - rt::pick(host, mu, point.at[2] + i * columns.step[2], 3, 1, rt::floordiv(over_c_batch.index(point, 0, 0), S), G)) * weight_at);
+  rt::parallel(host, outer.count, over_c_batch.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      over_c_batch.runs<rt::block>(0, over_c_batch.count, row.at, [&](const auto& run) {
+        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+        const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
+        const rt::Source<opmath_t> weight_at(weight, run.at[3], run.step[3], run.size);
+        const auto mu_1 = [&](int64_t i) { return rt::floordiv(over_c_batch.index(run, 0, i), S); };
+        const rt::Line<opmath_t> mu_at(host, mu, rt::stretch(run, 2, over_c_batch.still(0)), 0,
+                                       rt::checked(mu, 1, mu.stride(1), 3, mu_1));
+        rt::Values<opmath_t> grad_rstd_out;
+        rt::each(run.size, [&](int64_t i) {
+          const auto value = grad_output_at[i] * (input_at[i] - mu_at[i]) * weight_at[i];
+          grad_rstd_out.set(i, value);
         });
+        rt::accumulate<rt::Sum>(host, grad_rstd, rt::stretch(run, 4, over_c_batch.still(0)), grad_rstd_out,
+                                rt::checked(grad_rstd, 1, grad_rstd.stride(1), 0, mu_1));
       });
     });
   });
@@ -236,7 +249,8 @@ int backward_0_grad_variance_(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.dim(N, {grad_rstd.stride(0), rstd.stride(0), grad_variance_.stride(0)});
   outer.dim(G, {grad_rstd.stride(1), rstd.stride(1), grad_variance_.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_rstd_at(grad_rstd, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> rstd_at(rstd, run.at[1], run.step[1], run.size);
@@ -260,7 +274,8 @@ int backward_0_grad_mu(const OpgenCall& call, OpgenHost& host) {
     rt::Loops<1> outer;
     outer.dim(N, {grad_mu.stride(0)});
     outer.dim(G, {grad_mu.stride(1)});
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.arrange();
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<opmath_t> grad_mu_out(grad_mu, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { grad_mu_out.set(i, 0); });
@@ -268,7 +283,6 @@ int backward_0_grad_mu(const OpgenCall& call, OpgenHost& host) {
     });
   }
   const int64_t S = call.ints[3];
-  const int64_t G = call.ints[1];
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[2];
   const rt::Tensor<opmath_t> grad_output(call, 1, 3, 2);
@@ -280,15 +294,18 @@ int backward_0_grad_mu(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> over_c_batch;
   over_c_batch.dim(C, {grad_output.stride(1), 0, weight.stride(0), 0}, true);
   over_c_batch.batch(call, &grad_output, nullptr, nullptr, nullptr);
-  rt::parallel(host, outer.count, over_c_batch.count, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      over_c_batch.runs<1>(0, over_c_batch.count, columns.at, [&](const auto& point) {
-        const auto weight_at = rt::load(weight, point.at[2]);
-        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
-        rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, rt::floordiv(over_c_batch.index(point, 0, 0), S), G, 0, 1)) return;
-          rt::accumulate<rt::Sum>(grad_mu, point.at[3] + i * columns.step[3] + rt::floordiv(over_c_batch.index(point, 0, 0), S) * grad_mu.stride(1), -(grad_output_at[i] * rt::pick(host, rstd, point.at[1] + i * columns.step[1], 2, 1, rt::floordiv(over_c_batch.index(point, 0, 0), S), G) * weight_at));
-        });
+  rt::parallel(host, outer.count, over_c_batch.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      over_c_batch.runs<rt::block>(0, over_c_batch.count, row.at, [&](const auto& run) {
+        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+        const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
+        const auto rstd_1 = [&](int64_t i) { return rt::floordiv(over_c_batch.index(run, 0, i), S); };
+        const rt::Line<opmath_t> rstd_at(host, rstd, rt::stretch(run, 1, over_c_batch.still(0)), 0,
+                                         rt::checked(rstd, 1, rstd.stride(1), 2, rstd_1));
+        rt::Values<opmath_t> grad_mu_out;
+        rt::each(run.size, [&](int64_t i) { grad_mu_out.set(i, -(grad_output_at[i] * rstd_at[i] * weight_at[i])); });
+        rt::accumulate<rt::Sum>(host, grad_mu, rt::stretch(run, 3, over_c_batch.still(0)), grad_mu_out,
+                                rt::checked(grad_mu, 1, grad_mu.stride(1), 0, rstd_1));
       });
     });
   });
@@ -301,8 +318,8 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.ints[2];
   const int64_t G = call.ints[3];
   const int64_t elements = rt::batch_count(call);
-  const int64_t C = call.ints[1];
   const int64_t N = call.ints[0];
+  const int64_t C = call.ints[1];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 2);
   const rt::Tensor<opmath_t> rstd(call, 1, 2);
   const rt::Tensor<opmath_t> weight(call, 2, 1);
@@ -322,30 +339,37 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(N);
   outer.dim(C, {grad_output.stride(1), 0, weight.stride(0), 0, 0, 0, 0, grad_input.stride(1)}, true);
   outer.batch(call, &grad_output, nullptr, nullptr, nullptr, &input, nullptr, nullptr, &grad_input);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[7], run.step[7], run.size);
+      const auto rstd_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
+      const rt::Line<opmath_t> rstd_at(host, rstd, rt::stretch(run, 1, outer.still(0)), 0,
+                                       rt::checked(rstd, 1, rstd.stride(1), 1, rstd_1));
+      const rt::Line<opmath_t> grad_variance__at(host, grad_variance_, rt::stretch(run, 3, outer.still(0)), 0,
+                                                 rt::clipped(grad_variance_, 1, grad_variance_.stride(1), rstd_1));
+      const auto input_wanted = [&](int64_t i) {
+        return rt::floordiv(outer.index(run, 0, i), S) >= 0 && rt::floordiv(outer.index(run, 0, i), S) < G;
+      };
+      const auto input_1 = [&](int64_t i) {
+        return rt::floordiv(outer.index(run, 0, i), S) * S + rt::mod(outer.index(run, 0, i), S);
+      };
+      const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 4, outer.still(0)), 0, rt::wanted(input_wanted),
+                                        rt::checked(input, 1, input.stride(1), 4, input_1));
+      const rt::Line<opmath_t> mu_at(host, mu, rt::stretch(run, 5, outer.still(0)), 0, rt::wanted(input_wanted),
+                                     rt::checked(mu, 1, mu.stride(1), 5, rstd_1));
+      const rt::Line<opmath_t> grad_mu_at(host, grad_mu, rt::stretch(run, 6, outer.still(0)), 0,
+                                          rt::wanted(input_wanted),
+                                          rt::checked(grad_mu, 1, grad_mu.stride(1), 6, rstd_1));
       rt::each(run.size, [&](int64_t i) {
         const bool part_2 = rt::floordiv(outer.index(run, 0, i), S) >= 0;
         const bool t = part_2 && rt::floordiv(outer.index(run, 0, i), S) < G;
         const int64_t t_2 = S * elements;
-        const opmath_t part_3 = grad_output_at[i];
-        opmath_t part_4;
-        if (t) {
-          const opmath_t part_5 = rt::pick(host, mu, run.of(5, i), 5, 1, rt::floordiv(outer.index(run, 0, i), S), G);
-          part_4 = 2 * rt::load(grad_variance_, run.of(3, i) + rt::floordiv(outer.index(run, 0, i), S) * grad_variance_.stride(1)) * (rt::pick(host, input, run.of(4, i), 4, 1, rt::floordiv(outer.index(run, 0, i), S) * S + rt::mod(outer.index(run, 0, i), S), C) - part_5) / t_2;
-        } else {
-          part_4 = 0;
-        }
-        opmath_t part_6;
-        if (t) {
-          part_6 = rt::pick(host, grad_mu, run.of(6, i), 6, 1, rt::floordiv(outer.index(run, 0, i), S), G) / t_2;
-        } else {
-          part_6 = 0;
-        }
-        grad_input_out.set(i, part_3 * rt::pick(host, rstd, run.of(1, i), 1, 1, rt::floordiv(outer.index(run, 0, i), S), G) * weight_at[i] + part_4 + part_6);
+        const opmath_t part_3 = t ? 2 * grad_variance__at[i] * (input_at[i] - mu_at[i]) / t_2 : opmath_t(0);
+        const opmath_t part_4 = grad_output_at[i] * rstd_at[i] * weight_at[i];
+        grad_input_out.set(i, part_4 + part_3 + (t ? grad_mu_at[i] / t_2 : opmath_t(0)));
       });
     });
   });
@@ -356,7 +380,6 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_0_grad_bias(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.ints[2];
-  const int64_t G = call.ints[3];
   const int64_t C = call.ints[0];
   const int64_t N = call.ints[1];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 2);
@@ -374,16 +397,20 @@ int backward_0_grad_bias(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<6> over_n_batch;
   over_n_batch.dim(N, {grad_output.stride(0), input.stride(0), mu.stride(0), rstd.stride(0), 0, 0});
   over_n_batch.batch(call, &grad_output, &input, nullptr, nullptr, nullptr, nullptr);
-  rt::parallel(host, outer.count, over_n_batch.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_n_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_weight_value_fold;
       rt::Fold<rt::Sum, opmath_t> grad_bias_value_fold;
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
+        const auto mu_1 = [&](int64_t) { return rt::floordiv(outer.index(row, 0, 0), S); };
+        const rt::Line<opmath_t> mu_at(host, mu, rt::stretch(run, 2, 1), 0, rt::checked(mu, 1, mu.stride(1), 2, mu_1));
+        const rt::Line<opmath_t> rstd_at(host, rstd, rt::stretch(run, 3, 1), 0,
+                                         rt::checked(rstd, 1, rstd.stride(1), 3, mu_1));
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const opmath_t grad_output_value = grad_output_at[i];
-          grad_weight_value_fold.add(lane, grad_output_value * (input_at[i] - rt::pick(host, mu, run.of(2, i), 2, 1, rt::floordiv(outer.index(row, 0, 0), S), G)) * rt::pick(host, rstd, run.of(3, i), 3, 1, rt::floordiv(outer.index(row, 0, 0), S), G));
+          grad_weight_value_fold.add(lane, grad_output_value * (input_at[i] - mu_at[i]) * rstd_at[i]);
           grad_bias_value_fold.add(lane, grad_output_value);
         });
         grad_weight_value_fold.ran(run.size);
@@ -408,7 +435,8 @@ int backward_2_grad_rstd(const OpgenCall& call, OpgenHost& host) {
     rt::Loops<1> outer;
     outer.dim(N, {grad_rstd.stride(0)});
     outer.dim(G, {grad_rstd.stride(1)});
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.arrange();
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<opmath_t> grad_rstd_out(grad_rstd, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { grad_rstd_out.set(i, 0); });
@@ -416,7 +444,6 @@ int backward_2_grad_rstd(const OpgenCall& call, OpgenHost& host) {
     });
   }
   const int64_t S = call.ints[3];
-  const int64_t G = call.ints[1];
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[2];
   const rt::Tensor<opmath_t> grad_output(call, 1, 3, 2);
@@ -428,15 +455,18 @@ int backward_2_grad_rstd(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> over_c_batch;
   over_c_batch.dim(C, {grad_output.stride(1), input.stride(1), 0, 0}, true);
   over_c_batch.batch(call, &grad_output, &input, nullptr, nullptr);
-  rt::parallel(host, outer.count, over_c_batch.count, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      over_c_batch.runs<1>(0, over_c_batch.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
-        const rt::Source<opmath_t> input_at(input, point.at[1], columns.step[1], columns.size);
-        rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, rt::floordiv(over_c_batch.index(point, 0, 0), S), G, 0, 1)) return;
-          rt::accumulate<rt::Sum>(grad_rstd, point.at[3] + i * columns.step[3] + rt::floordiv(over_c_batch.index(point, 0, 0), S) * grad_rstd.stride(1), grad_output_at[i] * (input_at[i] - rt::pick(host, mu, point.at[2] + i * columns.step[2], 3, 1, rt::floordiv(over_c_batch.index(point, 0, 0), S), G)));
-        });
+  rt::parallel(host, outer.count, over_c_batch.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      over_c_batch.runs<rt::block>(0, over_c_batch.count, row.at, [&](const auto& run) {
+        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+        const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
+        const auto mu_1 = [&](int64_t i) { return rt::floordiv(over_c_batch.index(run, 0, i), S); };
+        const rt::Line<opmath_t> mu_at(host, mu, rt::stretch(run, 2, over_c_batch.still(0)), 0,
+                                       rt::checked(mu, 1, mu.stride(1), 3, mu_1));
+        rt::Values<opmath_t> grad_rstd_out;
+        rt::each(run.size, [&](int64_t i) { grad_rstd_out.set(i, grad_output_at[i] * (input_at[i] - mu_at[i])); });
+        rt::accumulate<rt::Sum>(host, grad_rstd, rt::stretch(run, 3, over_c_batch.still(0)), grad_rstd_out,
+                                rt::checked(grad_rstd, 1, grad_rstd.stride(1), 0, mu_1));
       });
     });
   });
@@ -453,7 +483,8 @@ int backward_2_grad_mu(const OpgenCall& call, OpgenHost& host) {
     rt::Loops<1> outer;
     outer.dim(N, {grad_mu.stride(0)});
     outer.dim(G, {grad_mu.stride(1)});
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.arrange();
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<opmath_t> grad_mu_out(grad_mu, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { grad_mu_out.set(i, 0); });
@@ -461,7 +492,6 @@ int backward_2_grad_mu(const OpgenCall& call, OpgenHost& host) {
     });
   }
   const int64_t S = call.ints[3];
-  const int64_t G = call.ints[1];
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[2];
   const rt::Tensor<opmath_t> grad_output(call, 1, 3, 2);
@@ -472,14 +502,17 @@ int backward_2_grad_mu(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> over_c_batch;
   over_c_batch.dim(C, {grad_output.stride(1), 0, 0}, true);
   over_c_batch.batch(call, &grad_output, nullptr, nullptr);
-  rt::parallel(host, outer.count, over_c_batch.count, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      over_c_batch.runs<1>(0, over_c_batch.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
-        rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, rt::floordiv(over_c_batch.index(point, 0, 0), S), G, 0, 1)) return;
-          rt::accumulate<rt::Sum>(grad_mu, point.at[2] + i * columns.step[2] + rt::floordiv(over_c_batch.index(point, 0, 0), S) * grad_mu.stride(1), -(grad_output_at[i] * rt::pick(host, rstd, point.at[1] + i * columns.step[1], 2, 1, rt::floordiv(over_c_batch.index(point, 0, 0), S), G)));
-        });
+  rt::parallel(host, outer.count, over_c_batch.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      over_c_batch.runs<rt::block>(0, over_c_batch.count, row.at, [&](const auto& run) {
+        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+        const auto rstd_1 = [&](int64_t i) { return rt::floordiv(over_c_batch.index(run, 0, i), S); };
+        const rt::Line<opmath_t> rstd_at(host, rstd, rt::stretch(run, 1, over_c_batch.still(0)), 0,
+                                         rt::checked(rstd, 1, rstd.stride(1), 2, rstd_1));
+        rt::Values<opmath_t> grad_mu_out;
+        rt::each(run.size, [&](int64_t i) { grad_mu_out.set(i, -(grad_output_at[i] * rstd_at[i])); });
+        rt::accumulate<rt::Sum>(host, grad_mu, rt::stretch(run, 2, over_c_batch.still(0)), grad_mu_out,
+                                rt::checked(grad_mu, 1, grad_mu.stride(1), 0, rstd_1));
       });
     });
   });
@@ -492,8 +525,8 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.ints[2];
   const int64_t G = call.ints[3];
   const int64_t elements = rt::batch_count(call);
-  const int64_t C = call.ints[1];
   const int64_t N = call.ints[0];
+  const int64_t C = call.ints[1];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 2);
   const rt::Tensor<opmath_t> rstd(call, 1, 2);
   const rt::Tensor<opmath_t> grad_variance_(call, 2, 2);
@@ -512,29 +545,35 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(N);
   outer.dim(C, {grad_output.stride(1), 0, 0, 0, 0, 0, grad_input.stride(1)}, true);
   outer.batch(call, &grad_output, nullptr, nullptr, &input, nullptr, nullptr, &grad_input);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[6], run.step[6], run.size);
+      const auto rstd_1 = [&](int64_t i) { return rt::floordiv(outer.index(run, 0, i), S); };
+      const rt::Line<opmath_t> rstd_at(host, rstd, rt::stretch(run, 1, outer.still(0)), 0,
+                                       rt::checked(rstd, 1, rstd.stride(1), 1, rstd_1));
+      const rt::Line<opmath_t> grad_variance__at(host, grad_variance_, rt::stretch(run, 2, outer.still(0)), 0,
+                                                 rt::clipped(grad_variance_, 1, grad_variance_.stride(1), rstd_1));
+      const auto input_wanted = [&](int64_t i) {
+        return rt::floordiv(outer.index(run, 0, i), S) >= 0 && rt::floordiv(outer.index(run, 0, i), S) < G;
+      };
+      const auto input_1 = [&](int64_t i) {
+        return rt::floordiv(outer.index(run, 0, i), S) * S + rt::mod(outer.index(run, 0, i), S);
+      };
+      const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 3, outer.still(0)), 0, rt::wanted(input_wanted),
+                                        rt::checked(input, 1, input.stride(1), 3, input_1));
+      const rt::Line<opmath_t> mu_at(host, mu, rt::stretch(run, 4, outer.still(0)), 0, rt::wanted(input_wanted),
+                                     rt::checked(mu, 1, mu.stride(1), 4, rstd_1));
+      const rt::Line<opmath_t> grad_mu_at(host, grad_mu, rt::stretch(run, 5, outer.still(0)), 0,
+                                          rt::wanted(input_wanted),
+                                          rt::checked(grad_mu, 1, grad_mu.stride(1), 5, rstd_1));
       rt::each(run.size, [&](int64_t i) {
         const bool part_2 = rt::floordiv(outer.index(run, 0, i), S) >= 0;
         const bool t = part_2 && rt::floordiv(outer.index(run, 0, i), S) < G;
         const int64_t t_2 = S * elements;
-        const opmath_t part_3 = grad_output_at[i];
-        opmath_t part_4;
-        if (t) {
-          const opmath_t part_5 = rt::pick(host, mu, run.of(4, i), 4, 1, rt::floordiv(outer.index(run, 0, i), S), G);
-          part_4 = 2 * rt::load(grad_variance_, run.of(2, i) + rt::floordiv(outer.index(run, 0, i), S) * grad_variance_.stride(1)) * (rt::pick(host, input, run.of(3, i), 3, 1, rt::floordiv(outer.index(run, 0, i), S) * S + rt::mod(outer.index(run, 0, i), S), C) - part_5) / t_2;
-        } else {
-          part_4 = 0;
-        }
-        opmath_t part_6;
-        if (t) {
-          part_6 = rt::pick(host, grad_mu, run.of(5, i), 5, 1, rt::floordiv(outer.index(run, 0, i), S), G) / t_2;
-        } else {
-          part_6 = 0;
-        }
-        grad_input_out.set(i, part_3 * rt::pick(host, rstd, run.of(1, i), 1, 1, rt::floordiv(outer.index(run, 0, i), S), G) + part_4 + part_6);
+        const opmath_t part_3 = t ? 2 * grad_variance__at[i] * (input_at[i] - mu_at[i]) / t_2 : opmath_t(0);
+        grad_input_out.set(i, grad_output_at[i] * rstd_at[i] + part_3 + (t ? grad_mu_at[i] / t_2 : opmath_t(0)));
       });
     });
   });
@@ -553,7 +592,7 @@ int backward_2_grad_bias(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> over_n_batch;
   over_n_batch.dim(N, {grad_output.stride(0), 0});
   over_n_batch.batch(call, &grad_output, nullptr);
-  rt::parallel(host, outer.count, over_n_batch.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_n_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_bias_value_fold;
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {

@@ -57,54 +57,62 @@ std::tuple<Tensor, Tensor> hinge_loss_forward_2(const Tensor& input, const Tenso
 
 // squared is false, reduction is mean
 std::tuple<Tensor, Tensor> hinge_loss_forward_3(const Tensor& input, const Tensor& target, double margin, bool squared,
-                                                const std::string& reduction) {
+                                                const std::string& reduction, bool recorded) {
   opgen::Call call("hinge_loss", OPGEN_CHOOSE_STEPS(hinge_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("slope", Element::compute, {opgen::batch});
+  call.allocate("slope", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {});
   call.run(3, {1, 0, 2, 3}, {}, {margin});
-  return {call.result("output", Element::scalar), call.result("slope", Element::compute)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor slope = recorded ? call.result("slope", Element::compute) : Tensor();
+  return {output, slope};
 }
 
 // squared is false, reduction is sum
 std::tuple<Tensor, Tensor> hinge_loss_forward_4(const Tensor& input, const Tensor& target, double margin, bool squared,
-                                                const std::string& reduction) {
+                                                const std::string& reduction, bool recorded) {
   opgen::Call call("hinge_loss", OPGEN_CHOOSE_STEPS(hinge_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("slope", Element::compute, {opgen::batch});
+  call.allocate("slope", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {});
   call.run(4, {1, 0, 2, 3}, {}, {margin});
-  return {call.result("output", Element::scalar), call.result("slope", Element::compute)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor slope = recorded ? call.result("slope", Element::compute) : Tensor();
+  return {output, slope};
 }
 
 // squared is false, reduction is none
 std::tuple<Tensor, Tensor> hinge_loss_forward_5(const Tensor& input, const Tensor& target, double margin, bool squared,
-                                                const std::string& reduction) {
+                                                const std::string& reduction, bool recorded) {
   opgen::Call call("hinge_loss", OPGEN_CHOOSE_STEPS(hinge_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.allocate("slope", Element::compute, {opgen::batch});
+  call.allocate("slope", Element::compute, {opgen::batch}, true, recorded);
   call.run(5, {1, 0, 2, 3}, {}, {margin});
-  return {call.result("output", Element::scalar), call.result("slope", Element::compute)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor slope = recorded ? call.result("slope", Element::compute) : Tensor();
+  return {output, slope};
 }
 
 std::tuple<Tensor, Tensor> hinge_loss_forward(const Tensor& input, const Tensor& target, double margin, bool squared,
-                                              const std::string& reduction) {
+                                              const std::string& reduction, bool recorded) {
   if (squared && reduction == "mean") return hinge_loss_forward_0(input, target, margin, squared, reduction);
   if (squared && reduction == "sum") return hinge_loss_forward_1(input, target, margin, squared, reduction);
   if (squared && reduction == "none") return hinge_loss_forward_2(input, target, margin, squared, reduction);
-  if (!squared && reduction == "mean") return hinge_loss_forward_3(input, target, margin, squared, reduction);
-  if (!squared && reduction == "sum") return hinge_loss_forward_4(input, target, margin, squared, reduction);
-  return hinge_loss_forward_5(input, target, margin, squared, reduction);
+  if (!squared && reduction == "mean") {
+    return hinge_loss_forward_3(input, target, margin, squared, reduction, recorded);
+  }
+  if (!squared && reduction == "sum") return hinge_loss_forward_4(input, target, margin, squared, reduction, recorded);
+  return hinge_loss_forward_5(input, target, margin, squared, reduction, recorded);
 }
 
 // squared is true, reduction is mean
@@ -232,7 +240,8 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def(
-      "hinge_loss_forward(Tensor input, Tensor target, float margin, bool squared, str reduction) -> (Tensor, Tensor)");
+      "hinge_loss_forward(Tensor input, Tensor target, float margin, bool squared, str reduction, bool "
+      "recorded=True) -> (Tensor, Tensor)");
   m.def(
       "hinge_loss_backward(Tensor grad_output, Tensor input, Tensor target, Tensor? slope, float margin, bool "
       "squared, str reduction, bool[] needs_input_grad) -> Tensor");

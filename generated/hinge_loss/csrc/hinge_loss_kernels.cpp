@@ -21,7 +21,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_sum_fold.merge(other.output_sum_fold); }
   };
   Part total;
-  rt::chunked(host, over_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_sum_fold = part.output_sum_fold;
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
@@ -53,7 +53,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
   };
   Part total;
-  rt::chunked(host, over_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_value_fold = part.output_value_fold;
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
@@ -79,7 +79,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> output(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &target, &input, &output);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
@@ -110,7 +110,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_sum_fold.merge(other.output_sum_fold); }
   };
   Part total;
-  rt::chunked(host, over_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_sum_fold = part.output_sum_fold;
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
@@ -146,7 +146,7 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
   };
   Part total;
-  rt::chunked(host, over_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_value_fold = part.output_value_fold;
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
@@ -176,7 +176,7 @@ int forward_5_slope(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> slope(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &target, &input, &output, &slope);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
@@ -204,7 +204,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_input(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &target, &input, nullptr, &grad_input);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[2]);
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
@@ -232,7 +232,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_input(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &target, &input, nullptr, &grad_input);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[2]);
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
@@ -260,7 +260,7 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_input(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &target, &input, &grad_output, &grad_input);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
@@ -287,7 +287,7 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_input(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &slope, nullptr, &grad_input);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[1]);
       const rt::Source<opmath_t> slope_at(slope, run.at[0], run.step[0], run.size);
@@ -309,7 +309,7 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_input(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &slope, nullptr, &grad_input);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[1]);
       const rt::Source<opmath_t> slope_at(slope, run.at[0], run.step[0], run.size);
@@ -331,7 +331,7 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_input(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &slope, &grad_output, &grad_input);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> slope_at(slope, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);

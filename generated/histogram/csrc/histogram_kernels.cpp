@@ -13,7 +13,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     const rt::Tensor<opmath_t> output(call, 0, 1);
     rt::Loops<1> outer;
     outer.dim(B, {output.stride(0)});
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<opmath_t> output_out(output, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { output_out.set(i, 0); });
@@ -28,17 +28,18 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> input(call, 1, 1);
   const rt::Tensor<opmath_t> output(call, 0, 1);
   rt::Loops<3> outer;
-  rt::Loops<3> over_n;
-  over_n.dim(N, {weight.stride(0), input.stride(0), 0});
-  rt::parallel(host, outer.count, over_n.count, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
-        rt::each_in_order(columns.size, [&](int64_t) {
-          if (rt::within(static_cast<int64_t>(rt::floor((rt::load(input, point.at[1]) - low) / (high - low) * B)), B)) {
-            rt::accumulate<rt::Sum>(output, point.at[2] + static_cast<int64_t>(rt::floor((rt::load(input, point.at[1]) - low) / (high - low) * B)) * output.stride(0), rt::load(weight, point.at[0]));
-          }
-        });
-      });
+  outer.dim(N, {weight.stride(0), input.stride(0), 0});
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> weight_at(weight, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
+      const auto output_0 = [&](int64_t i) {
+        return static_cast<int64_t>(rt::floor((input_at[i] - low) / (high - low) * B));
+      };
+      rt::Values<opmath_t> output_out;
+      rt::each(run.size, [&](int64_t i) { output_out.set(i, weight_at[i]); });
+      rt::accumulate<rt::Sum>(host, output, rt::stretch(run, 2, input_at.same), output_out,
+                              rt::clipped(output, 0, output.stride(0), output_0));
     });
   });
   return rt::status(host);
@@ -52,7 +53,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
     const rt::Tensor<opmath_t> output(call, 0, 1);
     rt::Loops<1> outer;
     outer.dim(B, {output.stride(0)});
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<opmath_t> output_out(output, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { output_out.set(i, 0); });
@@ -66,17 +67,17 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> input(call, 1, 1);
   const rt::Tensor<opmath_t> output(call, 0, 1);
   rt::Loops<2> outer;
-  rt::Loops<2> over_n;
-  over_n.dim(N, {input.stride(0), 0});
-  rt::parallel(host, outer.count, over_n.count, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
-        rt::each_in_order(columns.size, [&](int64_t) {
-          if (rt::within(static_cast<int64_t>(rt::floor((rt::load(input, point.at[0]) - low) / (high - low) * B)), B)) {
-            rt::accumulate<rt::Sum>(output, point.at[1] + static_cast<int64_t>(rt::floor((rt::load(input, point.at[0]) - low) / (high - low) * B)) * output.stride(0), 1);
-          }
-        });
-      });
+  outer.dim(N, {input.stride(0), 0});
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+      const auto output_0 = [&](int64_t i) {
+        return static_cast<int64_t>(rt::floor((input_at[i] - low) / (high - low) * B));
+      };
+      rt::Values<opmath_t> output_out;
+      rt::each(run.size, [&](int64_t i) { output_out.set(i, 1); });
+      rt::accumulate<rt::Sum>(host, output, rt::stretch(run, 1, input_at.same), output_out,
+                              rt::clipped(output, 0, output.stride(0), output_0));
     });
   });
   return rt::status(host);
@@ -94,14 +95,16 @@ int backward_grad_weight(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_weight(call, 2, 1);
   rt::Loops<3> outer;
   outer.dim(N, {0, input.stride(0), grad_weight.stride(0)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_weight_out(grad_weight, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const auto value = rt::within(static_cast<int64_t>(rt::floor((input_at[i] - low) / (high - low) * B)), B) ? rt::load(grad_output, run.at[0] + static_cast<int64_t>(rt::floor((input_at[i] - low) / (high - low) * B)) * grad_output.stride(0)) : opmath_t(0);
-        grad_weight_out.set(i, value);
-      });
+      const auto grad_output_0 = [&](int64_t i) {
+        return static_cast<int64_t>(rt::floor((input_at[i] - low) / (high - low) * B));
+      };
+      const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 0, input_at.same), 0,
+                                              rt::clipped(grad_output, 0, grad_output.stride(0), grad_output_0));
+      rt::each(run.size, [&](int64_t i) { grad_weight_out.set(i, grad_output_at[i]); });
     });
   });
   return rt::status(host);

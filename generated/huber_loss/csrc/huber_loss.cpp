@@ -17,51 +17,57 @@ using opgen::Tensor;
 
 // reduction is mean
 std::tuple<Tensor, Tensor> huber_loss_forward_0(const Tensor& input, const Tensor& target, const std::string& reduction,
-                                                double delta) {
+                                                double delta, bool recorded) {
   opgen::Call call("huber_loss", OPGEN_CHOOSE_STEPS(huber_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("error", Element::compute, {opgen::batch});
+  call.allocate("error", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {});
   call.run(0, {0, 1, 2, 3}, {}, {delta});
-  return {call.result("output", Element::scalar), call.result("error", Element::compute)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor error = recorded ? call.result("error", Element::compute) : Tensor();
+  return {output, error};
 }
 
 // reduction is sum
 std::tuple<Tensor, Tensor> huber_loss_forward_1(const Tensor& input, const Tensor& target, const std::string& reduction,
-                                                double delta) {
+                                                double delta, bool recorded) {
   opgen::Call call("huber_loss", OPGEN_CHOOSE_STEPS(huber_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("error", Element::compute, {opgen::batch});
+  call.allocate("error", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {});
   call.run(1, {0, 1, 2, 3}, {}, {delta});
-  return {call.result("output", Element::scalar), call.result("error", Element::compute)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor error = recorded ? call.result("error", Element::compute) : Tensor();
+  return {output, error};
 }
 
 // reduction is none
 std::tuple<Tensor, Tensor> huber_loss_forward_2(const Tensor& input, const Tensor& target, const std::string& reduction,
-                                                double delta) {
+                                                double delta, bool recorded) {
   opgen::Call call("huber_loss", OPGEN_CHOOSE_STEPS(huber_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("error", Element::compute, {opgen::batch});
+  call.allocate("error", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch});
   call.run(2, {0, 1, 2, 3}, {}, {delta});
-  return {call.result("output", Element::scalar), call.result("error", Element::compute)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor error = recorded ? call.result("error", Element::compute) : Tensor();
+  return {output, error};
 }
 
 std::tuple<Tensor, Tensor> huber_loss_forward(const Tensor& input, const Tensor& target, const std::string& reduction,
-                                              double delta) {
-  if (reduction == "mean") return huber_loss_forward_0(input, target, reduction, delta);
-  if (reduction == "sum") return huber_loss_forward_1(input, target, reduction, delta);
-  return huber_loss_forward_2(input, target, reduction, delta);
+                                              double delta, bool recorded) {
+  if (reduction == "mean") return huber_loss_forward_0(input, target, reduction, delta, recorded);
+  if (reduction == "sum") return huber_loss_forward_1(input, target, reduction, delta, recorded);
+  return huber_loss_forward_2(input, target, reduction, delta, recorded);
 }
 
 // reduction is mean
@@ -75,8 +81,8 @@ std::tuple<Tensor, Tensor> huber_loss_backward_0(const Tensor& grad_output, cons
   call.input("error", error, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_error", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
+  call.allocate("grad_error", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
+  call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(3, {3, 0, 4, 5}, {}, {delta});
   const Tensor grad_input = mask[0] ? call.result("grad_error", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
@@ -94,8 +100,8 @@ std::tuple<Tensor, Tensor> huber_loss_backward_1(const Tensor& grad_output, cons
   call.input("error", error, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_error", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
+  call.allocate("grad_error", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
+  call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(4, {3, 0, 4, 5}, {}, {delta});
   const Tensor grad_input = mask[0] ? call.result("grad_error", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
@@ -113,8 +119,8 @@ std::tuple<Tensor, Tensor> huber_loss_backward_2(const Tensor& grad_output, cons
   call.input("error", error, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_error", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
+  call.allocate("grad_error", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
+  call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(5, {3, 0, 4, 5}, {}, {delta});
   const Tensor grad_input = mask[0] ? call.result("grad_error", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
@@ -141,7 +147,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("huber_loss_forward(Tensor input, Tensor target, str reduction, float delta) -> (Tensor, Tensor)");
+  m.def(
+      "huber_loss_forward(Tensor input, Tensor target, str reduction, float delta, bool recorded=True) -> (Tensor, "
+      "Tensor)");
   m.def(
       "huber_loss_backward(Tensor grad_output, Tensor input, Tensor target, Tensor error, str reduction, float "
       "delta, bool[] needs_input_grad) -> (Tensor, Tensor)");

@@ -23,7 +23,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_sum_fold.merge(other.output_sum_fold); }
   };
   Part total;
-  rt::chunked(host, over_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_sum_fold = part.output_sum_fold;
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
@@ -60,7 +60,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
   };
   Part total;
-  rt::chunked(host, over_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_value_fold = part.output_value_fold;
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
@@ -90,7 +90,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> output(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &input, &target, &error, &output);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
@@ -118,7 +118,7 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_target(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &error, nullptr, &grad_error, &grad_target);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[1]);
       const rt::Source<opmath_t> error_at(error, run.at[0], run.step[0], run.size);
@@ -147,7 +147,7 @@ int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_target(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &error, nullptr, &grad_error, &grad_target);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[1]);
       const rt::Source<opmath_t> error_at(error, run.at[0], run.step[0], run.size);
@@ -176,7 +176,7 @@ int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_target(call, 3, 1, 0);
   rt::Loops<4> outer;
   outer.batch(call, &error, &grad_output, &grad_error, &grad_target);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> error_at(error, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);

@@ -17,7 +17,7 @@ using opgen::Tensor;
 
 // reduction is mean
 std::tuple<Tensor, Tensor> info_nce_forward_0(const Tensor& query, const Tensor& key, double temperature,
-                                              const std::string& reduction) {
+                                              const std::string& reduction, bool recorded) {
   opgen::Call call("info_nce", OPGEN_CHOOSE_STEPS(info_nce), 2);
   call.input("query", query, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
   call.input("key", key, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
@@ -29,12 +29,14 @@ std::tuple<Tensor, Tensor> info_nce_forward_0(const Tensor& query, const Tensor&
   call.set("sum_d", call.rows_by_rows("query", "key", nullptr, Element::scalar));
   call.run(0, {2, 3}, {call.size(0)}, {temperature});
   call.run(1, {3, 2, 4}, {call.size(0)}, {temperature});
-  return {call.result("output", Element::scalar), call.result("logsumexp_j", Element::compute)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor logsumexp_j = recorded ? call.result("logsumexp_j", Element::compute) : Tensor();
+  return {output, logsumexp_j};
 }
 
 // reduction is sum
 std::tuple<Tensor, Tensor> info_nce_forward_1(const Tensor& query, const Tensor& key, double temperature,
-                                              const std::string& reduction) {
+                                              const std::string& reduction, bool recorded) {
   opgen::Call call("info_nce", OPGEN_CHOOSE_STEPS(info_nce), 2);
   call.input("query", query, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
   call.input("key", key, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
@@ -46,30 +48,34 @@ std::tuple<Tensor, Tensor> info_nce_forward_1(const Tensor& query, const Tensor&
   call.set("sum_d", call.rows_by_rows("query", "key", nullptr, Element::scalar));
   call.run(0, {2, 3}, {call.size(0)}, {temperature});
   call.run(2, {3, 2, 4}, {call.size(0)}, {temperature});
-  return {call.result("output", Element::scalar), call.result("logsumexp_j", Element::compute)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor logsumexp_j = recorded ? call.result("logsumexp_j", Element::compute) : Tensor();
+  return {output, logsumexp_j};
 }
 
 // reduction is none
 std::tuple<Tensor, Tensor> info_nce_forward_2(const Tensor& query, const Tensor& key, double temperature,
-                                              const std::string& reduction) {
+                                              const std::string& reduction, bool recorded) {
   opgen::Call call("info_nce", OPGEN_CHOOSE_STEPS(info_nce), 2);
   call.input("query", query, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
   call.input("key", key, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
   call.begin();
   call.hold();
   call.reserve("sum_d");
-  call.allocate("logsumexp_j", Element::compute, {opgen::dim(0, "N")});
+  call.allocate("logsumexp_j", Element::compute, {opgen::dim(0, "N")}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::dim(0, "N")});
   call.set("sum_d", call.rows_by_rows("query", "key", nullptr, Element::scalar));
   call.run(3, {2, 3, 4}, {call.size(0)}, {temperature});
-  return {call.result("output", Element::scalar), call.result("logsumexp_j", Element::compute)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor logsumexp_j = recorded ? call.result("logsumexp_j", Element::compute) : Tensor();
+  return {output, logsumexp_j};
 }
 
 std::tuple<Tensor, Tensor> info_nce_forward(const Tensor& query, const Tensor& key, double temperature,
-                                            const std::string& reduction) {
-  if (reduction == "mean") return info_nce_forward_0(query, key, temperature, reduction);
-  if (reduction == "sum") return info_nce_forward_1(query, key, temperature, reduction);
-  return info_nce_forward_2(query, key, temperature, reduction);
+                                            const std::string& reduction, bool recorded) {
+  if (reduction == "mean") return info_nce_forward_0(query, key, temperature, reduction, recorded);
+  if (reduction == "sum") return info_nce_forward_1(query, key, temperature, reduction, recorded);
+  return info_nce_forward_2(query, key, temperature, reduction, recorded);
 }
 
 // reduction is mean
@@ -84,8 +90,8 @@ std::tuple<Tensor, Tensor> info_nce_backward_0(const Tensor& grad_output, const 
   call.begin();
   call.hold();
   call.allocate("grad_each", Element::compute, {opgen::dim(0, "N")}, mask[0] || mask[1]);
-  call.allocate("grad_query", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
-  call.allocate("grad_key", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
+  call.allocate("grad_query", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[0]);
+  call.allocate("grad_key", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(4, {0, 4}, {call.size(0)});
   if (mask[0] || mask[1]) call.run(5, {4, 3, 1, 2, 5, 6}, {call.size(0), call.size(1)}, {temperature});
   const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar) : Tensor();
@@ -104,8 +110,8 @@ std::tuple<Tensor, Tensor> info_nce_backward_1(const Tensor& grad_output, const 
   call.input("logsumexp_j", logsumexp_j, Element::compute, {opgen::dim(0, "N")});
   call.begin();
   call.hold();
-  call.allocate("grad_query", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
-  call.allocate("grad_key", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
+  call.allocate("grad_query", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[0]);
+  call.allocate("grad_key", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(6, {0, 3, 1, 2, 4, 5}, {call.size(0), call.size(1)}, {temperature});
   const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar) : Tensor();
   const Tensor grad_key = mask[1] ? call.result("grad_key", Element::scalar) : Tensor();
@@ -123,8 +129,8 @@ std::tuple<Tensor, Tensor> info_nce_backward_2(const Tensor& grad_output, const 
   call.input("logsumexp_j", logsumexp_j, Element::compute, {opgen::dim(0, "N")});
   call.begin();
   call.hold();
-  call.allocate("grad_query", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
-  call.allocate("grad_key", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1]);
+  call.allocate("grad_query", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[0]);
+  call.allocate("grad_key", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(7, {0, 3, 1, 2, 4, 5}, {call.size(0), call.size(1)}, {temperature});
   const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar) : Tensor();
   const Tensor grad_key = mask[1] ? call.result("grad_key", Element::scalar) : Tensor();
@@ -155,7 +161,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("info_nce_forward(Tensor query, Tensor key, float temperature, str reduction) -> (Tensor, Tensor)");
+  m.def(
+      "info_nce_forward(Tensor query, Tensor key, float temperature, str reduction, bool recorded=True) -> (Tensor, "
+      "Tensor)");
   m.def(
       "info_nce_backward(Tensor grad_output, Tensor query, Tensor key, Tensor logsumexp_j, float temperature, str "
       "reduction, bool[] needs_input_grad) -> (Tensor, Tensor)");

@@ -16,7 +16,7 @@ int forward_0_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
   outer.dim(N, {sum_d.stride(0), logsumexp_j.stride(0)});
   rt::Loops<2> over_j;
   over_j.dim(N, {sum_d.stride(1), 0});
-  rt::parallel(host, outer.count, 2 * over_j.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 2 * over_j.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Max, opmath_t> logsumexp_j_max_fold;
       over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
@@ -60,7 +60,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_sum_fold.merge(other.output_sum_fold); }
   };
   Part total;
-  rt::chunked(host, over_i.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_i.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_sum_fold = part.output_sum_fold;
     over_i.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> logsumexp_j_at(logsumexp_j, run.at[0], run.step[0], run.size);
@@ -93,7 +93,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
   };
   Part total;
-  rt::chunked(host, over_i.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_i.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_value_fold = part.output_value_fold;
     over_i.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> logsumexp_j_at(logsumexp_j, run.at[0], run.step[0], run.size);
@@ -126,7 +126,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(N);
   rt::Loops<4> over_j;
   over_j.dim(N, {sum_d.stride(1), 0, 0, 0});
-  rt::parallel(host, outer.count, 2 * over_j.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 2 * over_j.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Max, opmath_t> logsumexp_j_max_fold;
       over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
@@ -164,7 +164,7 @@ int backward_0_grad_each(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_each(call, 1, 1);
   rt::Loops<2> outer;
   outer.dim(N, {0, grad_each.stride(0)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[0]);
       rt::Sink<opmath_t> grad_each_out(grad_each, run.at[1], run.step[1], run.size);
@@ -194,7 +194,7 @@ int backward_0_grad_key(const OpgenCall& call, OpgenHost& host) {
   outer.step(10, grad_query.stride(0));
   outer.step(11, grad_key.stride(0));
   outer.dim_of_steps(N, true);
-  rt::parallel(host, outer.count, N, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, N, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> grad_each_rows(rt::tile_rows);
     rt::Tile<opmath_t> logsumexp_j_rows(rt::tile_rows);
     rt::Tile<opmath_t> query_rows(rt::tile_rows * D);
@@ -310,7 +310,7 @@ int backward_1_grad_key(const OpgenCall& call, OpgenHost& host) {
   outer.step(9, grad_query.stride(0));
   outer.step(10, grad_key.stride(0));
   outer.dim_of_steps(N, true);
-  rt::parallel(host, outer.count, N, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, N, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> grad_output_rows(1);
     rt::Tile<opmath_t> logsumexp_j_rows(rt::tile_rows);
     rt::Tile<opmath_t> query_rows(rt::tile_rows * D);
@@ -424,7 +424,7 @@ int backward_2_grad_key(const OpgenCall& call, OpgenHost& host) {
   outer.step(10, grad_query.stride(0));
   outer.step(11, grad_key.stride(0));
   outer.dim_of_steps(N, true);
-  rt::parallel(host, outer.count, N, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, N, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> grad_output_rows(rt::tile_rows);
     rt::Tile<opmath_t> logsumexp_j_rows(rt::tile_rows);
     rt::Tile<opmath_t> query_rows(rt::tile_rows * D);

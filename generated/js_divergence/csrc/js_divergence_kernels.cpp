@@ -16,7 +16,7 @@ int forward_0_sum_k(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &log_p, &log_q, &sum_k);
   rt::Loops<3> over_k;
   over_k.dim(K, {log_p.stride(1), log_q.stride(1), 0});
-  rt::parallel(host, outer.count, over_k.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_k.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const opmath_t t = rt::log(opmath_t(2));
       rt::Fold<rt::Sum, opmath_t> sum_k_value_fold;
@@ -55,7 +55,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_sum_fold.merge(other.output_sum_fold); }
   };
   Part total;
-  rt::chunked(host, over_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_sum_fold = part.output_sum_fold;
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> sum_k_at(sum_k, run.at[0], run.step[0], run.size);
@@ -81,7 +81,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
   };
   Part total;
-  rt::chunked(host, over_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_value_fold = part.output_value_fold;
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> sum_k_at(sum_k, run.at[0], run.step[0], run.size);
@@ -105,7 +105,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &log_p, &log_q, &output);
   rt::Loops<3> over_k;
   over_k.dim(K, {log_p.stride(1), log_q.stride(1), 0});
-  rt::parallel(host, outer.count, over_k.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_k.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const opmath_t t = rt::log(opmath_t(2));
       rt::Fold<rt::Sum, opmath_t> sum_k_fold;
@@ -143,7 +143,8 @@ int backward_0_grad_log_q(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<5> outer;
   outer.batch(call, &log_p, nullptr, &log_q, &grad_log_p, &grad_log_q);
   outer.dim(K, {log_p.stride(1), 0, log_q.stride(1), grad_log_p.stride(1), grad_log_q.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[1]);
       const rt::Source<opmath_t> log_p_at(log_p, run.at[0], run.step[0], run.size);
@@ -185,7 +186,8 @@ int backward_1_grad_log_q(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<5> outer;
   outer.batch(call, &log_p, nullptr, &log_q, &grad_log_p, &grad_log_q);
   outer.dim(K, {log_p.stride(1), 0, log_q.stride(1), grad_log_p.stride(1), grad_log_q.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[1]);
       const rt::Source<opmath_t> log_p_at(log_p, run.at[0], run.step[0], run.size);
@@ -227,7 +229,8 @@ int backward_2_grad_log_q(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<5> outer;
   outer.batch(call, &log_p, &grad_output, &log_q, &grad_log_p, &grad_log_q);
   outer.dim(K, {log_p.stride(1), 0, log_q.stride(1), grad_log_p.stride(1), grad_log_q.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> log_p_at(log_p, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);

@@ -22,7 +22,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_sum_fold.merge(other.output_sum_fold); }
   };
   Part total;
-  rt::chunked(host, over_n_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_n_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_sum_fold = part.output_sum_fold;
     over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
@@ -57,7 +57,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_sum_fold.merge(other.output_sum_fold); }
   };
   Part total;
-  rt::chunked(host, over_n_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_n_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_sum_fold = part.output_sum_fold;
     over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
@@ -90,7 +90,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { sum_n_all_fold.merge(other.sum_n_all_fold); }
   };
   Part total;
-  rt::chunked(host, over_n_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_n_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& sum_n_all_fold = part.sum_n_all_fold;
     over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
@@ -124,7 +124,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { sum_n_all_fold.merge(other.sum_n_all_fold); }
   };
   Part total;
-  rt::chunked(host, over_n_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_n_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& sum_n_all_fold = part.sum_n_all_fold;
     over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
@@ -157,7 +157,7 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
   };
   Part total;
-  rt::chunked(host, over_n_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_n_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_value_fold = part.output_value_fold;
     over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
@@ -191,7 +191,7 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
   };
   Part total;
-  rt::chunked(host, over_n_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_n_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_value_fold = part.output_value_fold;
     over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
@@ -218,7 +218,8 @@ int forward_6_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.dim(N, {target.stride(0), input.stride(0), output.stride(0)});
   outer.batch(call, &target, &input, &output);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
@@ -243,7 +244,8 @@ int forward_7_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.dim(N, {target.stride(0), input.stride(0), output.stride(0)});
   outer.batch(call, &target, &input, &output);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
@@ -270,7 +272,8 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<5> outer;
   outer.dim(N, {target.stride(0), 0, input.stride(0), grad_input.stride(0), grad_target.stride(0)});
   outer.batch(call, &target, nullptr, &input, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[1]);
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
@@ -305,7 +308,8 @@ int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<5> outer;
   outer.dim(N, {0, target.stride(0), input.stride(0), grad_input.stride(0), grad_target.stride(0)});
   outer.batch(call, nullptr, &target, &input, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[0]);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
@@ -336,7 +340,8 @@ int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<5> outer;
   outer.dim(N, {target.stride(0), 0, input.stride(0), grad_input.stride(0), grad_target.stride(0)});
   outer.batch(call, &target, nullptr, &input, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[1]);
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
@@ -370,7 +375,8 @@ int backward_3_grad_target(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<5> outer;
   outer.dim(N, {0, target.stride(0), input.stride(0), grad_input.stride(0), grad_target.stride(0)});
   outer.batch(call, nullptr, &target, &input, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[0]);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
@@ -401,7 +407,8 @@ int backward_4_grad_target(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<5> outer;
   outer.dim(N, {target.stride(0), 0, input.stride(0), grad_input.stride(0), grad_target.stride(0)});
   outer.batch(call, &target, nullptr, &input, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[1]);
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
@@ -435,7 +442,8 @@ int backward_5_grad_target(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<5> outer;
   outer.dim(N, {0, target.stride(0), input.stride(0), grad_input.stride(0), grad_target.stride(0)});
   outer.batch(call, nullptr, &target, &input, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[0]);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
@@ -471,7 +479,8 @@ int backward_6_grad_target(const OpgenCall& call, OpgenHost& host) {
   outer.step(4, grad_target.stride(0));
   outer.dim_of_steps(N);
   outer.batch(call, &target, &grad_output, &input, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
@@ -510,7 +519,8 @@ int backward_7_grad_target(const OpgenCall& call, OpgenHost& host) {
   outer.step(4, grad_target.stride(0));
   outer.dim_of_steps(N);
   outer.batch(call, &grad_output, &target, &input, &grad_input, &grad_target);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);

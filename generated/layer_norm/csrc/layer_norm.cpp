@@ -17,82 +17,82 @@ using opgen::Tensor;
 
 // weight given, bias given
 std::tuple<Tensor, Tensor, Tensor> layer_norm_forward_0(const Tensor& input, const Optional& weight,
-                                                        const Optional& bias, double eps) {
+                                                        const Optional& bias, double eps, bool recorded) {
   opgen::Call call("layer_norm", OPGEN_CHOOSE_STEPS(layer_norm), 1);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("weight", weight, Element::scalar, {opgen::dim(0, "D")});
   call.input("bias", bias, Element::scalar, {opgen::dim(0, "D")});
   call.begin();
   call.hold();
-  call.allocate("mu", Element::compute, {opgen::batch});
-  call.allocate("rstd", Element::compute, {opgen::batch});
+  call.allocate("mu", Element::compute, {opgen::batch}, true, recorded);
+  call.allocate("rstd", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.run(0, {0, 3, 4, 1, 2, 5}, {call.size(0)}, {eps});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor mu = call.result("mu", Element::compute);
-  const Tensor rstd = call.result("rstd", Element::compute);
+  const Tensor mu = recorded ? call.result("mu", Element::compute) : Tensor();
+  const Tensor rstd = recorded ? call.result("rstd", Element::compute) : Tensor();
   return {output, mu, rstd};
 }
 
 // weight given, bias not given
 std::tuple<Tensor, Tensor, Tensor> layer_norm_forward_1(const Tensor& input, const Optional& weight,
-                                                        const Optional& bias, double eps) {
+                                                        const Optional& bias, double eps, bool recorded) {
   opgen::Call call("layer_norm", OPGEN_CHOOSE_STEPS(layer_norm), 1);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("weight", weight, Element::scalar, {opgen::dim(0, "D")});
   call.begin();
   call.hold();
-  call.allocate("mu", Element::compute, {opgen::batch});
-  call.allocate("rstd", Element::compute, {opgen::batch});
+  call.allocate("mu", Element::compute, {opgen::batch}, true, recorded);
+  call.allocate("rstd", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.run(1, {0, 2, 3, 1, 4}, {call.size(0)}, {eps});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor mu = call.result("mu", Element::compute);
-  const Tensor rstd = call.result("rstd", Element::compute);
+  const Tensor mu = recorded ? call.result("mu", Element::compute) : Tensor();
+  const Tensor rstd = recorded ? call.result("rstd", Element::compute) : Tensor();
   return {output, mu, rstd};
 }
 
 // weight not given, bias given
 std::tuple<Tensor, Tensor, Tensor> layer_norm_forward_2(const Tensor& input, const Optional& weight,
-                                                        const Optional& bias, double eps) {
+                                                        const Optional& bias, double eps, bool recorded) {
   opgen::Call call("layer_norm", OPGEN_CHOOSE_STEPS(layer_norm), 1);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("bias", bias, Element::scalar, {opgen::dim(0, "D")});
   call.begin();
   call.hold();
-  call.allocate("mu", Element::compute, {opgen::batch});
-  call.allocate("rstd", Element::compute, {opgen::batch});
+  call.allocate("mu", Element::compute, {opgen::batch}, true, recorded);
+  call.allocate("rstd", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.run(2, {0, 2, 3, 1, 4}, {call.size(0)}, {eps});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor mu = call.result("mu", Element::compute);
-  const Tensor rstd = call.result("rstd", Element::compute);
+  const Tensor mu = recorded ? call.result("mu", Element::compute) : Tensor();
+  const Tensor rstd = recorded ? call.result("rstd", Element::compute) : Tensor();
   return {output, mu, rstd};
 }
 
 // weight not given, bias not given
 std::tuple<Tensor, Tensor, Tensor> layer_norm_forward_3(const Tensor& input, const Optional& weight,
-                                                        const Optional& bias, double eps) {
+                                                        const Optional& bias, double eps, bool recorded) {
   opgen::Call call("layer_norm", OPGEN_CHOOSE_STEPS(layer_norm), 1);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.begin();
   call.hold();
-  call.allocate("mu", Element::compute, {opgen::batch});
-  call.allocate("rstd", Element::compute, {opgen::batch});
+  call.allocate("mu", Element::compute, {opgen::batch}, true, recorded);
+  call.allocate("rstd", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.run(3, {0, 1, 2, 3}, {call.size(0)}, {eps});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor mu = call.result("mu", Element::compute);
-  const Tensor rstd = call.result("rstd", Element::compute);
+  const Tensor mu = recorded ? call.result("mu", Element::compute) : Tensor();
+  const Tensor rstd = recorded ? call.result("rstd", Element::compute) : Tensor();
   return {output, mu, rstd};
 }
 
 std::tuple<Tensor, Tensor, Tensor> layer_norm_forward(const Tensor& input, const Optional& weight, const Optional& bias,
-                                                      double eps) {
-  if (weight.has_value() && bias.has_value()) return layer_norm_forward_0(input, weight, bias, eps);
-  if (weight.has_value() && !bias.has_value()) return layer_norm_forward_1(input, weight, bias, eps);
-  if (!weight.has_value() && bias.has_value()) return layer_norm_forward_2(input, weight, bias, eps);
-  return layer_norm_forward_3(input, weight, bias, eps);
+                                                      double eps, bool recorded) {
+  if (weight.has_value() && bias.has_value()) return layer_norm_forward_0(input, weight, bias, eps, recorded);
+  if (weight.has_value() && !bias.has_value()) return layer_norm_forward_1(input, weight, bias, eps, recorded);
+  if (!weight.has_value() && bias.has_value()) return layer_norm_forward_2(input, weight, bias, eps, recorded);
+  return layer_norm_forward_3(input, weight, bias, eps, recorded);
 }
 
 // weight given, bias given
@@ -108,8 +108,8 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_backward_0(const Tensor& grad_outp
   call.begin();
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0]);
-  call.allocate("grad_weight", Element::scalar, {opgen::dim(0, "D")}, mask[1] || mask[2]);
-  call.allocate("grad_bias", Element::scalar, {opgen::dim(0, "D")}, mask[1] || mask[2]);
+  call.allocate("grad_weight", Element::scalar, {opgen::dim(0, "D")}, mask[1] || mask[2], mask[1]);
+  call.allocate("grad_bias", Element::scalar, {opgen::dim(0, "D")}, mask[1] || mask[2], mask[2]);
   if (mask[0]) call.run(4, {3, 0, 2, 1, 4, 5}, {call.size(0)});
   if (mask[1] || mask[2]) call.run(5, {0, 1, 3, 4, 6, 7}, {call.size(0)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
@@ -157,7 +157,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("layer_norm_forward(Tensor input, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)");
+  m.def(
+      "layer_norm_forward(Tensor input, Tensor? weight, Tensor? bias, float eps, bool recorded=True) -> (Tensor, "
+      "Tensor, Tensor)");
   m.def(
       "layer_norm_backward(Tensor grad_output, Tensor input, Tensor? weight, Tensor mu, Tensor rstd, float eps, "
       "bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");

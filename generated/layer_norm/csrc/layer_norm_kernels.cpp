@@ -20,7 +20,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, nullptr, nullptr, &mu, &rstd, &output);
   rt::Loops<6> over_d;
   over_d.dim(D, {input.stride(1), weight.stride(0), bias.stride(0), 0, 0, output.stride(1)});
-  rt::parallel(host, outer.count, 3 * over_d.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 3 * over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> mu_sum_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
@@ -72,7 +72,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, nullptr, &mu, &rstd, &output);
   rt::Loops<5> over_d;
   over_d.dim(D, {input.stride(1), weight.stride(0), 0, 0, output.stride(1)});
-  rt::parallel(host, outer.count, 3 * over_d.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 3 * over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> mu_sum_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
@@ -120,7 +120,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, nullptr, &mu, &rstd, &output);
   rt::Loops<5> over_d;
   over_d.dim(D, {input.stride(1), bias.stride(0), 0, 0, output.stride(1)});
-  rt::parallel(host, outer.count, 3 * over_d.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 3 * over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> mu_sum_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
@@ -167,7 +167,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, &mu, &rstd, &output);
   rt::Loops<4> over_d;
   over_d.dim(D, {input.stride(1), 0, 0, output.stride(1)});
-  rt::parallel(host, outer.count, 3 * over_d.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 3 * over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> mu_sum_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
@@ -218,7 +218,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   over_d.step(3, input.stride(1));
   over_d.step(5, grad_input.stride(1));
   over_d.dim_of_steps(D);
-  rt::parallel(host, outer.count, 2 * over_d.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const opmath_t mu_value = rt::load(mu, row.at[0]);
       rt::Fold<rt::Sum, opmath_t> grad_rstd_fold;
@@ -274,7 +274,7 @@ int backward_0_grad_bias(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(D);
   rt::Loops<6> over_batch;
   over_batch.batch(call, &grad_output, &input, &mu, &rstd, nullptr, nullptr);
-  rt::parallel(host, outer.count, over_batch.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_weight_value_fold;
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold;
@@ -317,7 +317,7 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &mu, &grad_output, &input, &rstd, &grad_input);
   rt::Loops<5> over_d;
   over_d.dim(D, {0, grad_output.stride(1), input.stride(1), 0, grad_input.stride(1)});
-  rt::parallel(host, outer.count, 2 * over_d.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const opmath_t mu_value = rt::load(mu, row.at[0]);
       rt::Fold<rt::Sum, opmath_t> grad_rstd_fold;
@@ -362,7 +362,7 @@ int backward_2_grad_bias(const OpgenCall& call, OpgenHost& host) {
   outer.dim(D, {grad_output.stride(1), grad_bias.stride(0)});
   rt::Loops<2> over_batch;
   over_batch.batch(call, &grad_output, nullptr);
-  rt::parallel(host, outer.count, over_batch.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold;
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {

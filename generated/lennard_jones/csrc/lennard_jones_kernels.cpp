@@ -17,7 +17,7 @@ int forward_0_sum_i_j_rows(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<6> outer;
   outer.batch(call, &position, &position, nullptr, nullptr, nullptr, &sum_i_j_rows);
   outer.dim(N, {position.stride(1), 0, 0, 0, 0, sum_i_j_rows.stride(1)}, true);
-  rt::parallel(host, outer.count, N, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, N, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> epsilon_rows(1);
     rt::Tile<opmath_t> sigma_rows(1);
     rt::Tile<opmath_t> position_rows(rt::tile_rows * 3);
@@ -78,7 +78,7 @@ int forward_0_energy(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &sum_i_j_rows, &energy);
   rt::Loops<2> over_i;
   over_i.dim(N, {sum_i_j_rows.stride(1), 0});
-  rt::parallel(host, outer.count, over_i.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_i.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> sum_i_j_fold;
       over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
@@ -104,7 +104,7 @@ int forward_1_sum_i_j_rows(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<5> outer;
   outer.batch(call, &position, &position, nullptr, nullptr, &sum_i_j_rows);
   outer.dim(N, {position.stride(1), 0, 0, 0, sum_i_j_rows.stride(1)}, true);
-  rt::parallel(host, outer.count, N, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, N, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> epsilon_rows(1);
     rt::Tile<opmath_t> sigma_rows(1);
     rt::Tile<opmath_t> position_rows(rt::tile_rows * 3);
@@ -157,7 +157,7 @@ int backward_0_grad_sum_i_j(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_sum_i_j(call, 1, 1, 0);
   rt::Loops<2> outer;
   outer.batch(call, &grad_energy, &grad_sum_i_j);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_energy_at(grad_energy, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_sum_i_j_out(grad_sum_i_j, run.at[1], run.step[1], run.size);
@@ -194,7 +194,7 @@ int backward_0_grad_box_rows(const OpgenCall& call, OpgenHost& host) {
   outer.step(15, grad_position_difference_1_sum.stride(1));
   outer.step(16, grad_box_rows.stride(2));
   outer.dim_of_steps(N, true);
-  rt::parallel(host, outer.count, N, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, N, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> grad_sum_i_j_rows(1);
     rt::Tile<opmath_t> epsilon_rows(1);
     rt::Tile<opmath_t> sigma_rows(1);
@@ -374,7 +374,8 @@ int backward_0_grad_position(const OpgenCall& call, OpgenHost& host) {
   outer.step(1, grad_position_difference_1_sum.stride(2));
   outer.step(2, grad_position.stride(2));
   outer.dim_of_steps(3);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_position_difference_at(grad_position_difference, run.at[0], run.step[0],
                                                              run.size);
@@ -405,7 +406,7 @@ int backward_0_grad_sigma(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { grad_sigma_value_fold.merge(other.grad_sigma_value_fold); }
   };
   Part total;
-  rt::chunked(host, over_batch_i.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_batch_i.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& grad_sigma_value_fold = part.grad_sigma_value_fold;
     over_batch_i.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_sigma_rows_at(grad_sigma_rows, run.at[0], run.step[0], run.size);
@@ -432,7 +433,7 @@ int backward_0_grad_box(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> over_batch_i;
   over_batch_i.batch(call, &grad_box_rows, nullptr);
   over_batch_i.dim(N, {grad_box_rows.stride(2), 0});
-  rt::parallel(host, outer.count, over_batch_i.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_batch_i.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_box_value_fold;
       over_batch_i.runs<rt::block>(0, over_batch_i.count, row.at, [&](const auto& run) {
@@ -473,7 +474,7 @@ int backward_1_grad_epsilon_rows(const OpgenCall& call, OpgenHost& host) {
   outer.step(11, grad_position_difference.stride(1));
   outer.step(12, grad_position_difference_1_sum.stride(1));
   outer.dim_of_steps(N, true);
-  rt::parallel(host, outer.count, N, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, N, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> grad_sum_i_j_rows(1);
     rt::Tile<opmath_t> epsilon_rows(1);
     rt::Tile<opmath_t> sigma_rows(1);

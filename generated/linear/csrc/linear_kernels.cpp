@@ -15,7 +15,7 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
   outer.dim(N, {grad_output.stride(1), grad_bias.stride(0)});
   rt::Loops<2> over_batch;
   over_batch.batch(call, &grad_output, nullptr);
-  rt::parallel(host, outer.count, over_batch.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold;
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {

@@ -20,7 +20,8 @@ using opgen::Tensor;
 
 // bias given, activation is relu
 std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_0(const Tensor& input, const Tensor& weight,
-                                                               const Optional& bias, const std::string& activation) {
+                                                               const Optional& bias, const std::string& activation,
+                                                               bool recorded) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -29,17 +30,18 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_0(const Tensor& inp
   call.hold();
   call.reserve("z");
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
-  call.allocate("condition", Element::boolean, {opgen::batch, opgen::dim(1, "N")});
+  call.allocate("condition", Element::boolean, {opgen::batch, opgen::dim(1, "N")}, true, recorded);
   call.set("z", call.rows_by_rows("input", "weight", "bias", Element::scalar));
   call.run(0, {3, 4, 5}, {call.size(1)});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor condition = call.result("condition", Element::boolean);
+  const Tensor condition = recorded ? call.result("condition", Element::boolean) : Tensor();
   return {output, condition, Tensor()};
 }
 
 // bias given, activation is gelu
 std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_1(const Tensor& input, const Tensor& weight,
-                                                               const Optional& bias, const std::string& activation) {
+                                                               const Optional& bias, const std::string& activation,
+                                                               bool recorded) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -50,12 +52,15 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_1(const Tensor& inp
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.set("z", call.rows_by_rows("input", "weight", "bias", Element::scalar));
   call.run(1, {3, 4}, {call.size(1)});
-  return {call.result("output", Element::scalar), Tensor(), call.result("z", Element::compute)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor z = recorded ? call.result("z", Element::compute) : Tensor();
+  return {output, Tensor(), z};
 }
 
 // bias given, activation is silu
 std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_2(const Tensor& input, const Tensor& weight,
-                                                               const Optional& bias, const std::string& activation) {
+                                                               const Optional& bias, const std::string& activation,
+                                                               bool recorded) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -66,7 +71,9 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_2(const Tensor& inp
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.set("z", call.rows_by_rows("input", "weight", "bias", Element::scalar));
   call.run(2, {3, 4}, {call.size(1)});
-  return {call.result("output", Element::scalar), Tensor(), call.result("z", Element::compute)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor z = recorded ? call.result("z", Element::compute) : Tensor();
+  return {output, Tensor(), z};
 }
 
 // bias given, activation is tanh
@@ -103,7 +110,8 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_4(const Tensor& inp
 
 // bias not given, activation is relu
 std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_5(const Tensor& input, const Tensor& weight,
-                                                               const Optional& bias, const std::string& activation) {
+                                                               const Optional& bias, const std::string& activation,
+                                                               bool recorded) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -111,17 +119,18 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_5(const Tensor& inp
   call.hold();
   call.reserve("z");
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
-  call.allocate("condition", Element::boolean, {opgen::batch, opgen::dim(1, "N")});
+  call.allocate("condition", Element::boolean, {opgen::batch, opgen::dim(1, "N")}, true, recorded);
   call.set("z", call.rows_by_rows("input", "weight", nullptr, Element::scalar));
   call.run(0, {2, 3, 4}, {call.size(1)});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor condition = call.result("condition", Element::boolean);
+  const Tensor condition = recorded ? call.result("condition", Element::boolean) : Tensor();
   return {output, condition, Tensor()};
 }
 
 // bias not given, activation is gelu
 std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_6(const Tensor& input, const Tensor& weight,
-                                                               const Optional& bias, const std::string& activation) {
+                                                               const Optional& bias, const std::string& activation,
+                                                               bool recorded) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -131,12 +140,15 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_6(const Tensor& inp
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.set("z", call.rows_by_rows("input", "weight", nullptr, Element::scalar));
   call.run(1, {2, 3}, {call.size(1)});
-  return {call.result("output", Element::scalar), Tensor(), call.result("z", Element::compute)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor z = recorded ? call.result("z", Element::compute) : Tensor();
+  return {output, Tensor(), z};
 }
 
 // bias not given, activation is silu
 std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_7(const Tensor& input, const Tensor& weight,
-                                                               const Optional& bias, const std::string& activation) {
+                                                               const Optional& bias, const std::string& activation,
+                                                               bool recorded) {
   opgen::Call call("linear_activation", OPGEN_CHOOSE_STEPS(linear_activation), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -146,7 +158,9 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_7(const Tensor& inp
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.set("z", call.rows_by_rows("input", "weight", nullptr, Element::scalar));
   call.run(2, {2, 3}, {call.size(1)});
-  return {call.result("output", Element::scalar), Tensor(), call.result("z", Element::compute)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor z = recorded ? call.result("z", Element::compute) : Tensor();
+  return {output, Tensor(), z};
 }
 
 // bias not given, activation is tanh
@@ -180,15 +194,28 @@ std::tuple<Tensor, Tensor, Tensor> linear_activation_forward_9(const Tensor& inp
 }
 
 std::tuple<Tensor, Tensor, Tensor> linear_activation_forward(const Tensor& input, const Tensor& weight,
-                                                             const Optional& bias, const std::string& activation) {
-  if (bias.has_value() && activation == "relu") return linear_activation_forward_0(input, weight, bias, activation);
-  if (bias.has_value() && activation == "gelu") return linear_activation_forward_1(input, weight, bias, activation);
-  if (bias.has_value() && activation == "silu") return linear_activation_forward_2(input, weight, bias, activation);
+                                                             const Optional& bias, const std::string& activation,
+                                                             bool recorded) {
+  if (bias.has_value() && activation == "relu") {
+    return linear_activation_forward_0(input, weight, bias, activation, recorded);
+  }
+  if (bias.has_value() && activation == "gelu") {
+    return linear_activation_forward_1(input, weight, bias, activation, recorded);
+  }
+  if (bias.has_value() && activation == "silu") {
+    return linear_activation_forward_2(input, weight, bias, activation, recorded);
+  }
   if (bias.has_value() && activation == "tanh") return linear_activation_forward_3(input, weight, bias, activation);
   if (bias.has_value() && activation == "none") return linear_activation_forward_4(input, weight, bias, activation);
-  if (!bias.has_value() && activation == "relu") return linear_activation_forward_5(input, weight, bias, activation);
-  if (!bias.has_value() && activation == "gelu") return linear_activation_forward_6(input, weight, bias, activation);
-  if (!bias.has_value() && activation == "silu") return linear_activation_forward_7(input, weight, bias, activation);
+  if (!bias.has_value() && activation == "relu") {
+    return linear_activation_forward_5(input, weight, bias, activation, recorded);
+  }
+  if (!bias.has_value() && activation == "gelu") {
+    return linear_activation_forward_6(input, weight, bias, activation, recorded);
+  }
+  if (!bias.has_value() && activation == "silu") {
+    return linear_activation_forward_7(input, weight, bias, activation, recorded);
+  }
   if (!bias.has_value() && activation == "tanh") return linear_activation_forward_8(input, weight, bias, activation);
   return linear_activation_forward_9(input, weight, bias, activation);
 }
@@ -490,8 +517,8 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def(
-      "linear_activation_forward(Tensor input, Tensor weight, Tensor? bias, str activation) -> (Tensor, Tensor, "
-      "Tensor)");
+      "linear_activation_forward(Tensor input, Tensor weight, Tensor? bias, str activation, bool recorded=True) -> "
+      "(Tensor, Tensor, Tensor)");
   m.def(
       "linear_activation_backward(Tensor grad_output, Tensor input, Tensor weight, Tensor? bias, Tensor output, "
       "Tensor? condition, Tensor? z, str activation, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");

@@ -15,7 +15,8 @@ int forward_0_condition(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.batch(call, &z, &output, &condition);
   outer.dim(N, {z.stride(1), output.stride(1), condition.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> z_at(z, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
@@ -39,7 +40,8 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> outer;
   outer.batch(call, &z, &output);
   outer.dim(N, {z.stride(1), output.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> z_at(z, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
@@ -62,7 +64,8 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> outer;
   outer.batch(call, &z, &output);
   outer.dim(N, {z.stride(1), output.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> z_at(z, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
@@ -81,7 +84,8 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> outer;
   outer.batch(call, &z, &output);
   outer.dim(N, {z.stride(1), output.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> z_at(z, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
@@ -100,7 +104,8 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> outer;
   outer.batch(call, &z, &output);
   outer.dim(N, {z.stride(1), output.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> z_at(z, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
@@ -120,7 +125,8 @@ int backward_0_grad_z(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.batch(call, &condition, &grad_output, &grad_z);
   outer.dim(N, {condition.stride(1), grad_output.stride(1), grad_z.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
@@ -141,7 +147,7 @@ int backward_0_grad_bias(const OpgenCall& call, OpgenHost& host) {
   outer.dim(N, {grad_z.stride(1), grad_bias.stride(0)});
   rt::Loops<2> over_batch;
   over_batch.batch(call, &grad_z, nullptr);
-  rt::parallel(host, outer.count, over_batch.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold;
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
@@ -167,7 +173,8 @@ int backward_1_grad_z(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.batch(call, &z, &grad_output, &grad_z);
   outer.dim(N, {z.stride(1), grad_output.stride(1), grad_z.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> z_at(z, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
@@ -197,7 +204,8 @@ int backward_2_grad_z(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.batch(call, &z, &grad_output, &grad_z);
   outer.dim(N, {z.stride(1), grad_output.stride(1), grad_z.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> z_at(z, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
@@ -223,7 +231,8 @@ int backward_3_grad_z(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.batch(call, &grad_output, &output, &grad_z);
   outer.dim(N, {grad_output.stride(1), output.stride(1), grad_z.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> output_at(output, run.at[1], run.step[1], run.size);
@@ -244,7 +253,7 @@ int backward_4_grad_bias(const OpgenCall& call, OpgenHost& host) {
   outer.dim(N, {grad_output.stride(1), grad_bias.stride(0)});
   rt::Loops<2> over_batch;
   over_batch.batch(call, &grad_output, nullptr);
-  rt::parallel(host, outer.count, over_batch.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold;
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {

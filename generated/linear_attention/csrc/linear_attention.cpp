@@ -18,7 +18,8 @@ using opgen::Optional;
 using opgen::Tensor;
 
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> linear_attention_forward(const Tensor& query, const Tensor& key,
-                                                                            const Tensor& value, double eps) {
+                                                                            const Tensor& value, double eps,
+                                                                            bool recorded) {
   opgen::Call call("linear_attention", OPGEN_CHOOSE_STEPS(linear_attention), 4);
   call.input("query", query, Element::scalar, {opgen::batch, opgen::dim(0, "L"), opgen::dim(1, "E")});
   call.input("key", key, Element::scalar, {opgen::batch, opgen::dim(2, "S"), opgen::dim(1, "E")});
@@ -30,7 +31,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> linear_attention_forward(cons
   call.reserve("numerator_part");
   call.reserve("numerator");
   call.allocate("denominator_part", Element::compute, {opgen::batch, opgen::dim(1, "E")});
-  call.allocate("denominator", Element::compute, {opgen::batch, opgen::dim(0, "L")});
+  call.allocate("denominator", Element::compute, {opgen::batch, opgen::dim(0, "L")}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "L"), opgen::dim(3, "V")});
   call.run(0, {0, 3}, {call.size(0), call.size(1)});
   call.run(0, {1, 4}, {call.size(2), call.size(1)});
@@ -39,10 +40,11 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> linear_attention_forward(cons
   call.run(1, {4, 7}, {call.size(1), call.size(2)});
   call.run(2, {3, 7, 8, 6, 9}, {call.size(0), call.size(1), call.size(3)}, {eps});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor numerator_part = call.kept("numerator_part", Element::compute, 0, {"key", "value"});
-  const Tensor numerator = call.result("numerator", Element::compute);
-  const Tensor denominator_part = call.kept("denominator_part", Element::compute, 0, {"key"});
-  const Tensor denominator = call.kept("denominator", Element::compute, 0, {"query", "key"});
+  const Tensor numerator_part =
+      recorded ? call.kept("numerator_part", Element::compute, 0, {"key", "value"}) : Tensor();
+  const Tensor numerator = recorded ? call.result("numerator", Element::compute) : Tensor();
+  const Tensor denominator_part = recorded ? call.kept("denominator_part", Element::compute, 0, {"key"}) : Tensor();
+  const Tensor denominator = recorded ? call.kept("denominator", Element::compute, 0, {"query", "key"}) : Tensor();
   return {output, numerator_part, numerator, denominator_part, denominator};
 }
 
@@ -115,8 +117,8 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def(
-      "linear_attention_forward(Tensor query, Tensor key, Tensor value, float eps) -> (Tensor, Tensor, Tensor, "
-      "Tensor, Tensor)");
+      "linear_attention_forward(Tensor query, Tensor key, Tensor value, float eps, bool recorded=True) -> (Tensor, "
+      "Tensor, Tensor, Tensor, Tensor)");
   m.def(
       "linear_attention_backward(Tensor grad_output, Tensor query, Tensor key, Tensor value, Tensor numerator_part, "
       "Tensor numerator, Tensor denominator_part, Tensor denominator, float eps, bool[] needs_input_grad) -> "

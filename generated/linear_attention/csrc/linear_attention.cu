@@ -158,38 +158,40 @@ struct Step_linear_attention_backward_grad_denominator {
   }
 };
 
-// reduces along memory: a row is read and kept in cache by all passes
+// reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
 struct Step_linear_attention_backward_grad_denominator_part {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 3, 0), rt::tensor(2, 2, 0),
-                                            rt::integer(1), rt::integer(0), rt::batch());
+  static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 3, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t> grad_denominator, q;
   rt::Tensor<opmath_t> grad_denominator_part;
-  rt::Divider i_size, e_size;
+  rt::Divider e_size;
   rt::Batch batch;
 
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
+  struct Folds {
+    rt::Sum<opmath_t> grad_denominator_part_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) {
+      grad_denominator_part_value_fold.merge(other.grad_denominator_part_value_fold);
+    }
+    OPGEN_DEVICE void settle() { grad_denominator_part_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { grad_denominator_part_value_fold.finish(); }
+  };
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
     const rt::Place place = batch.place(rest);
-    rt::Sum<opmath_t> grad_denominator_part_value_fold;
-    for (int64_t i_2 = Team::rank(), stop = 0; stop < i_size.size;) {
-      stop = rt::next_stop<Team>(stop, i_size.size);
-      for (; i_2 < stop; i_2 += Team::size) {
-        const opmath_t part = grad_denominator.load(place, i_2);
-        grad_denominator_part_value_fold.add(part * q.load(place, i_2, e));
-      }
-      grad_denominator_part_value_fold.settle();
-    }
-    grad_denominator_part_value_fold.finish();
-    rt::join<Team>(&grad_denominator_part_value_fold);
-    const opmath_t grad_denominator_part_value = grad_denominator_part_value_fold.value;
-    if (Team::rank() == 0) {
-      grad_denominator_part.store(grad_denominator_part_value, place, e);
-    }
+    const int64_t i_2 = inner;
+    const opmath_t part = grad_denominator.load(place, i_2);
+    folds->grad_denominator_part_value_fold.add(part * q.load(place, i_2, e));
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    int64_t rest = point;
+    const int64_t e = rt::split(&rest, e_size);
+    const rt::Place place = batch.place(rest);
+    const opmath_t grad_denominator_part_value = folds.grad_denominator_part_value_fold.value;
+    grad_denominator_part.store(grad_denominator_part_value, place, e);
   }
 };
 

@@ -16,7 +16,8 @@ int forward_q(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &query, &q);
   outer.dim(L, {query.stride(1), q.stride(1)});
   outer.dim(E, {query.stride(2), q.stride(2)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> query_at(query, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> q_out(q, run.at[1], run.step[1], run.size);
@@ -39,9 +40,10 @@ int forward_denominator_part(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> outer;
   outer.batch(call, &k, &denominator_part);
   outer.dim(E, {k.stride(2), denominator_part.stride(1)});
+  outer.arrange();
   rt::Loops<2> over_j;
   over_j.dim(S, {k.stride(1), 0});
-  rt::parallel(host, outer.count, over_j.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_j.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> denominator_part_value_fold;
       over_j.runs<1>(0, over_j.count, columns.at, [&](const auto& point) {
@@ -76,7 +78,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   over_e.dim(E, {q.stride(2), denominator_part.stride(1), 0, 0, 0});
   rt::Loops<5> over_v;
   over_v.dim(V_2, {0, 0, numerator.stride(2), 0, output.stride(2)});
-  rt::parallel(host, outer.count, over_e.count + over_v.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_e.count + over_v.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> denominator_value_fold;
       over_e.runs<rt::block>(0, over_e.count, row.at, [&](const auto& run) {
@@ -120,7 +122,7 @@ int backward_grad_denominator(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(L);
   rt::Loops<4> over_v;
   over_v.dim(V_2, {grad_output.stride(2), numerator.stride(2), 0, 0});
-  rt::parallel(host, outer.count, over_v.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_v.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_denominator_sum_fold;
       over_v.runs<rt::block>(0, over_v.count, row.at, [&](const auto& run) {
@@ -140,7 +142,7 @@ int backward_grad_denominator(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
+// Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_grad_denominator_part(const OpgenCall& call, OpgenHost& host) {
   const int64_t E = call.ints[0];
@@ -151,22 +153,24 @@ int backward_grad_denominator_part(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.batch(call, &grad_denominator, &q, &grad_denominator_part);
   outer.dim(E, {0, q.stride(2), grad_denominator_part.stride(1)});
+  outer.arrange();
   rt::Loops<3> over_i;
   over_i.dim(L, {grad_denominator.stride(1), q.stride(1), 0});
-  rt::parallel(host, outer.count, over_i.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> grad_denominator_part_value_fold;
-      over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_denominator_at(grad_denominator, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> q_at(q, run.at[1], run.step[1], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+  rt::parallel(host, outer.count, over_i.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_denominator_part_value_fold;
+      over_i.runs<1>(0, over_i.count, columns.at, [&](const auto& point) {
+        const rt::Source<opmath_t> grad_denominator_at(grad_denominator, point.at[0], columns.step[0], columns.size);
+        const rt::Source<opmath_t> q_at(q, point.at[1], columns.step[1], columns.size);
+        rt::each(columns.size, [&](int64_t i) {
           const auto value = grad_denominator_at[i] * q_at[i];
-          grad_denominator_part_value_fold.add(lane, value);
+          grad_denominator_part_value_fold.add(i, value);
         });
-        grad_denominator_part_value_fold.ran(run.size);
+        grad_denominator_part_value_fold.ran(columns.size);
       });
-      const opmath_t grad_denominator_part_value = grad_denominator_part_value_fold.value();
-      rt::store(grad_denominator_part, row.at[2], grad_denominator_part_value);
+      grad_denominator_part_value_fold.finish();
+      rt::Sink<opmath_t> grad_denominator_part_out(grad_denominator_part, columns.at[2], columns.step[2], columns.size);
+      rt::each(columns.size, [&](int64_t i) { grad_denominator_part_out.set(i, grad_denominator_part_value_fold[i]); });
     });
   });
   return rt::status(host);
@@ -185,7 +189,8 @@ int backward_grad_numerator(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_output, &denominator, &grad_numerator);
   outer.dim(L, {grad_output.stride(1), denominator.stride(1), grad_numerator.stride(1)});
   outer.dim(V_2, {grad_output.stride(2), 0, grad_numerator.stride(2)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> denominator_at(denominator, run.at[1], run.step[1], run.size);
@@ -218,7 +223,8 @@ int backward_grad_query(const OpgenCall& call, OpgenHost& host) {
   outer.step(3, grad_q_numerator.stride(2));
   outer.step(4, grad_query.stride(2));
   outer.dim_of_steps(E);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> query_at(query, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_denominator_at(grad_denominator, run.at[1], run.step[1], run.size);
@@ -252,7 +258,8 @@ int backward_grad_key(const OpgenCall& call, OpgenHost& host) {
   outer.step(2, grad_k_numerator_part.stride(2));
   outer.step(3, grad_key.stride(2));
   outer.dim_of_steps(E);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> key_at(key, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_denominator_part_at(grad_denominator_part, run.at[1], run.step[1], run.size);

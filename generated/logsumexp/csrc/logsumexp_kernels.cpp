@@ -15,7 +15,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, &output);
   rt::Loops<2> over_n;
   over_n.dim(N, {input.stride(1), 0});
-  rt::parallel(host, outer.count, 2 * over_n.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 2 * over_n.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Max, opmath_t> output_max_fold;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
@@ -51,7 +51,8 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> outer;
   outer.batch(call, &output, &grad_output, &input, &grad_input);
   outer.dim(N, {0, 0, input.stride(1), grad_input.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> output_at(output, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);

@@ -16,7 +16,8 @@ using opgen::Tensor;
 
 // bias given
 std::tuple<Tensor, Tensor> lora_linear_forward_0(const Tensor& input, const Tensor& weight, const Tensor& lora_a,
-                                                 const Tensor& lora_b, const Optional& bias, double scale) {
+                                                 const Tensor& lora_b, const Optional& bias, double scale,
+                                                 bool recorded) {
   opgen::Call call("lora_linear", OPGEN_CHOOSE_STEPS(lora_linear), 3);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -33,12 +34,15 @@ std::tuple<Tensor, Tensor> lora_linear_forward_0(const Tensor& input, const Tens
   call.set("adaptation", call.rows_by_rows("adaptation_part", "lora_b", nullptr, Element::scalar));
   call.set("sum_k", call.rows_by_rows("input", "weight", nullptr, Element::scalar));
   call.run(0, {7, 6, 4, 8}, {call.size(1)}, {scale});
-  return {call.result("output", Element::scalar), call.result("adaptation_part", Element::compute)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor adaptation_part = recorded ? call.result("adaptation_part", Element::compute) : Tensor();
+  return {output, adaptation_part};
 }
 
 // bias not given
 std::tuple<Tensor, Tensor> lora_linear_forward_1(const Tensor& input, const Tensor& weight, const Tensor& lora_a,
-                                                 const Tensor& lora_b, const Optional& bias, double scale) {
+                                                 const Tensor& lora_b, const Optional& bias, double scale,
+                                                 bool recorded) {
   opgen::Call call("lora_linear", OPGEN_CHOOSE_STEPS(lora_linear), 3);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -54,13 +58,16 @@ std::tuple<Tensor, Tensor> lora_linear_forward_1(const Tensor& input, const Tens
   call.set("adaptation", call.rows_by_rows("adaptation_part", "lora_b", nullptr, Element::scalar));
   call.set("sum_k", call.rows_by_rows("input", "weight", nullptr, Element::scalar));
   call.run(1, {6, 5, 7}, {call.size(1)}, {scale});
-  return {call.result("output", Element::scalar), call.result("adaptation_part", Element::compute)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor adaptation_part = recorded ? call.result("adaptation_part", Element::compute) : Tensor();
+  return {output, adaptation_part};
 }
 
 std::tuple<Tensor, Tensor> lora_linear_forward(const Tensor& input, const Tensor& weight, const Tensor& lora_a,
-                                               const Tensor& lora_b, const Optional& bias, double scale) {
-  if (bias.has_value()) return lora_linear_forward_0(input, weight, lora_a, lora_b, bias, scale);
-  return lora_linear_forward_1(input, weight, lora_a, lora_b, bias, scale);
+                                               const Tensor& lora_b, const Optional& bias, double scale,
+                                               bool recorded) {
+  if (bias.has_value()) return lora_linear_forward_0(input, weight, lora_a, lora_b, bias, scale, recorded);
+  return lora_linear_forward_1(input, weight, lora_a, lora_b, bias, scale, recorded);
 }
 
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> lora_linear_backward(const Tensor& grad_output, const Tensor& input,
@@ -125,8 +132,8 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def(
-      "lora_linear_forward(Tensor input, Tensor weight, Tensor lora_a, Tensor lora_b, Tensor? bias, float scale) -> "
-      "(Tensor, Tensor)");
+      "lora_linear_forward(Tensor input, Tensor weight, Tensor lora_a, Tensor lora_b, Tensor? bias, float scale, "
+      "bool recorded=True) -> (Tensor, Tensor)");
   m.def(
       "lora_linear_backward(Tensor grad_output, Tensor input, Tensor weight, Tensor lora_a, Tensor lora_b, Tensor "
       "adaptation_part, float scale, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor, Tensor, Tensor)");

@@ -17,7 +17,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> outer;
   outer.batch(call, &sum_k, &adaptation, nullptr, &output);
   outer.dim(N, {sum_k.stride(1), adaptation.stride(1), bias.stride(0), output.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> sum_k_at(sum_k, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> adaptation_at(adaptation, run.at[1], run.step[1], run.size);
@@ -40,7 +41,8 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.batch(call, &sum_k, &adaptation, &output);
   outer.dim(N, {sum_k.stride(1), adaptation.stride(1), output.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> sum_k_at(sum_k, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> adaptation_at(adaptation, run.at[1], run.step[1], run.size);
@@ -61,7 +63,8 @@ int backward_grad_adaptation(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> outer;
   outer.batch(call, &grad_output, &grad_adaptation);
   outer.dim(N, {grad_output.stride(1), grad_adaptation.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_adaptation_out(grad_adaptation, run.at[1], run.step[1], run.size);
@@ -84,7 +87,8 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.step(1, grad_input_adaptation_part.stride(1));
   outer.step(2, grad_input.stride(1));
   outer.dim_of_steps(K);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_input_sum_k_at(grad_input_sum_k, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_input_adaptation_part_at(grad_input_adaptation_part, run.at[1], run.step[1],
@@ -109,7 +113,7 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
   outer.dim(N, {grad_output.stride(1), grad_bias.stride(0)});
   rt::Loops<2> over_batch;
   over_batch.batch(call, &grad_output, nullptr);
-  rt::parallel(host, outer.count, over_batch.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_bias_value_fold;
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {

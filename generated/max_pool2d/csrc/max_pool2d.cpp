@@ -16,7 +16,7 @@ using opgen::Tensor;
 
 // stride given
 std::tuple<Tensor, Tensor> max_pool2d_forward_0(const Tensor& input, int64_t kernel_size,
-                                                const std::optional<int64_t>& stride, int64_t padding) {
+                                                const std::optional<int64_t>& stride, int64_t padding, bool recorded) {
   opgen::Call call("max_pool2d", OPGEN_CHOOSE_STEPS(max_pool2d), 4);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")});
   call.begin();
@@ -26,15 +26,18 @@ std::tuple<Tensor, Tensor> max_pool2d_forward_0(const Tensor& input, int64_t ker
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
   call.allocate(
       "hit_output", Element::boolean,
-      {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q"), opgen::fixed(kernel_size), opgen::fixed(kernel_size)});
+      {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q"), opgen::fixed(kernel_size), opgen::fixed(kernel_size)},
+      true, recorded);
   call.run(0, {0, 1, 2},
            {call.size(2), call.size(3), kernel_size, stride.value_or(int64_t{}), padding, call.size(0), call.size(1)});
-  return {call.result("output", Element::scalar), call.result("hit_output", Element::boolean)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor hit_output = recorded ? call.result("hit_output", Element::boolean) : Tensor();
+  return {output, hit_output};
 }
 
 // stride not given
 std::tuple<Tensor, Tensor> max_pool2d_forward_1(const Tensor& input, int64_t kernel_size,
-                                                const std::optional<int64_t>& stride, int64_t padding) {
+                                                const std::optional<int64_t>& stride, int64_t padding, bool recorded) {
   opgen::Call call("max_pool2d", OPGEN_CHOOSE_STEPS(max_pool2d), 4);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "H"), opgen::dim(1, "W")});
   call.begin();
@@ -44,15 +47,18 @@ std::tuple<Tensor, Tensor> max_pool2d_forward_1(const Tensor& input, int64_t ker
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q")});
   call.allocate(
       "hit_output", Element::boolean,
-      {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q"), opgen::fixed(kernel_size), opgen::fixed(kernel_size)});
+      {opgen::batch, opgen::dim(2, "P"), opgen::dim(3, "Q"), opgen::fixed(kernel_size), opgen::fixed(kernel_size)},
+      true, recorded);
   call.run(1, {0, 1, 2}, {call.size(2), call.size(3), kernel_size, padding, call.size(0), call.size(1)});
-  return {call.result("output", Element::scalar), call.result("hit_output", Element::boolean)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor hit_output = recorded ? call.result("hit_output", Element::boolean) : Tensor();
+  return {output, hit_output};
 }
 
 std::tuple<Tensor, Tensor> max_pool2d_forward(const Tensor& input, int64_t kernel_size,
-                                              const std::optional<int64_t>& stride, int64_t padding) {
-  if (stride.has_value()) return max_pool2d_forward_0(input, kernel_size, stride, padding);
-  return max_pool2d_forward_1(input, kernel_size, stride, padding);
+                                              const std::optional<int64_t>& stride, int64_t padding, bool recorded) {
+  if (stride.has_value()) return max_pool2d_forward_0(input, kernel_size, stride, padding, recorded);
+  return max_pool2d_forward_1(input, kernel_size, stride, padding, recorded);
 }
 
 // stride given
@@ -126,7 +132,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("max_pool2d_forward(Tensor input, int kernel_size, int? stride, int padding) -> (Tensor, Tensor)");
+  m.def(
+      "max_pool2d_forward(Tensor input, int kernel_size, int? stride, int padding, bool recorded=True) -> (Tensor, "
+      "Tensor)");
   m.def(
       "max_pool2d_backward(Tensor grad_output, Tensor input, Tensor hit_output, int kernel_size, int? stride, int "
       "padding, bool[] needs_input_grad) -> Tensor");

@@ -3,7 +3,7 @@
 // CUDA kernels of max_pool2d. Compiles with nvcc, or with g++ -x c++ to run on the CPU (opgen_simt.h).
 #include "opgen_launch.cuh"
 
-// reduces along memory: a row is read and kept in cache by all passes
+// reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
 struct Step_max_pool2d_forward_0_hit_output {
   using opmath_t = rt::math_t<scalar_t>;
@@ -47,7 +47,7 @@ struct Step_max_pool2d_forward_0_hit_output {
   }
 };
 
-// reduces along memory: a row is read and kept in cache by all passes
+// reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
 struct Step_max_pool2d_forward_1_hit_output {
   using opmath_t = rt::math_t<scalar_t>;
@@ -125,12 +125,12 @@ struct Step_max_pool2d_backward_0_ties_output {
   }
 };
 
-// reduces along memory: a row is read and kept in cache by all passes
+// reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t>
 struct Step_max_pool2d_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
-                                      {rt::count(rt::integer(3), rt::integer(3))}};
+  static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                               rt::count(rt::integer(3), rt::integer(3))};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 5, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::integer(2),
       rt::integer(4), rt::integer(5), rt::integer(6), rt::integer(3), rt::integer(1), rt::integer(0), rt::batch());
@@ -139,55 +139,56 @@ struct Step_max_pool2d_backward_0_grad_input {
   rt::Tensor<const int64_t> ties_output;
   rt::Tensor<scalar_t> grad_input;
   int64_t padding, stride, Q, P;
-  rt::Divider r_size, w_size, h_size;
+  rt::Divider s_size, w_size, h_size;
   rt::Batch batch;
 
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
+  struct Folds {
+    rt::Sum<opmath_t> grad_input_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) { grad_input_value_fold.merge(other.grad_input_value_fold); }
+    OPGEN_DEVICE void settle() { grad_input_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { grad_input_value_fold.finish(); }
+  };
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t w = rt::split(&rest, w_size);
     const int64_t h = rt::split(&rest, h_size);
     const rt::Place place = batch.place(rest);
     const int64_t t = padding + w;
     const int64_t t_2 = padding + h;
-    rt::Sum<opmath_t> grad_input_value_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < r_size.size * r_size.size;) {
-      stop = rt::next_stop<Team>(stop, r_size.size * r_size.size);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const int64_t s = rt::split(&inner_rest, r_size);
-        const int64_t r = inner_rest;
-        const int64_t t_3 = t - s;
-        const int64_t t_4 = t_2 - r;
-        const bool part = rt::floordiv(t_3, stride) >= 0 && rt::floordiv(t_3, stride) < Q;
-        const bool part_2 = rt::floordiv(t_4, stride) >= 0 && rt::floordiv(t_4, stride) < P;
-        const bool part_3 = rt::mod(t_3, stride) == 0 && part && rt::mod(t_4, stride) == 0;
-        const bool part_4 = part_3 && part_2;
-        opmath_t part_5;
-        if (part_4) {
-          opmath_t part_6;
-          if (hit_output.load(place, rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s, stride), r, s)) {
-            part_6 =
-                grad_output.load_or_zero(place, rt::floordiv(padding + h - r, stride),
-                                         rt::floordiv(padding + w - s, stride)) / ties_output.load(place,
-                                         rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s, stride));
-          } else {
-            part_6 = 0;
-          }
-          part_5 = part_6;
-        } else {
-          part_5 = 0;
-        }
-        grad_input_value_fold.add(part_5);
+    int64_t inner_rest = inner;
+    const int64_t s = rt::split(&inner_rest, s_size);
+    const int64_t r = inner_rest;
+    const int64_t t_3 = t - s;
+    const int64_t t_4 = t_2 - r;
+    const bool part = rt::floordiv(t_3, stride) >= 0;
+    const bool part_2 = part && rt::floordiv(t_3, stride) < Q;
+    const bool part_3 = rt::mod(t_3, stride) == 0 && part_2;
+    const bool part_4 = part_3 && rt::mod(t_4, stride) == 0;
+    const bool part_5 = rt::floordiv(t_4, stride) >= 0;
+    const bool part_6 = part_4 && (part_5 && rt::floordiv(t_4, stride) < P);
+    opmath_t part_7;
+    if (part_6) {
+      opmath_t part_8;
+      if (hit_output.load(place, rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s, stride), r, s)) {
+        part_8 = grad_output.load_or_zero(place, rt::floordiv(padding + h - r, stride),
+                                          rt::floordiv(padding + w - s, stride)) / ties_output.load(place,
+                                          rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s, stride));
+      } else {
+        part_8 = 0;
       }
-      grad_input_value_fold.settle();
+      part_7 = part_8;
+    } else {
+      part_7 = 0;
     }
-    grad_input_value_fold.finish();
-    rt::join<Team>(&grad_input_value_fold);
-    const opmath_t grad_input_value = grad_input_value_fold.value;
-    if (Team::rank() == 0) {
-      grad_input.store(grad_input_value, place, h, w);
-    }
+    folds->grad_input_value_fold.add(part_7);
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    int64_t rest = point;
+    const int64_t w = rt::split(&rest, w_size);
+    const int64_t h = rt::split(&rest, h_size);
+    const rt::Place place = batch.place(rest);
+    const opmath_t grad_input_value = folds.grad_input_value_fold.value;
+    grad_input.store(grad_input_value, place, h, w);
   }
 };
 

@@ -5,13 +5,11 @@
 
 namespace {
 
-// Reduces along memory: a row is read and kept in cache by all passes.
+// Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int forward_0_hit_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t stride = call.ints[3];
   const int64_t padding = call.ints[4];
-  const int64_t H = call.ints[5];
-  const int64_t W = call.ints[6];
   const int64_t P = call.ints[0];
   const int64_t Q = call.ints[1];
   const int64_t kernel_size = call.ints[2];
@@ -22,40 +20,51 @@ int forward_0_hit_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, &output, &hit_output);
   outer.dim(P, {0, output.stride(1), hit_output.stride(1)}, true);
   outer.dim(Q, {0, output.stride(2), hit_output.stride(2)}, true);
+  outer.arrange();
   rt::Loops<3> over_r_s;
   over_r_s.dim(kernel_size, {0, 0, hit_output.stride(3)}, true);
   over_r_s.dim(kernel_size, {0, 0, hit_output.stride(4)}, true);
-  rt::parallel(host, outer.count, 2 * over_r_s.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+  rt::parallel(host, outer.count, 2 * over_r_s.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       const opmath_t t = -rt::inf<opmath_t>();
-      rt::Fold<rt::Max, opmath_t> output_value_fold;
-      over_r_s.runs<rt::block>(0, over_r_s.count, row.at, [&](const auto& run) {
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = rt::within(outer.index(row, 0, 0) * stride + over_r_s.index(run, 0, i) - padding, H) && rt::within(outer.index(row, 1, 0) * stride + over_r_s.index(run, 1, i) - padding, W) ? rt::load(input, run.at[0] + (outer.index(row, 0, 0) * stride + over_r_s.index(run, 0, i) - padding) * input.stride(1) + (outer.index(row, 1, 0) * stride + over_r_s.index(run, 1, i) - padding) * input.stride(2)) : t;
-          output_value_fold.add(lane, value);
-        });
+      rt::Fold<rt::Max, opmath_t, rt::block> output_value_fold;
+      over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
+        const auto input_1 = [&](int64_t) {
+          return outer.index(columns, 0, 0) * stride + over_r_s.index(point, 0, 0) - padding;
+        };
+        const auto input_2 = [&](int64_t i) {
+          return outer.index(columns, 1, i) * stride + over_r_s.index(point, 1, 0) - padding;
+        };
+        const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 0, 1), t,
+                                          rt::clipped(input, 1, input.stride(1), input_1),
+                                          rt::clipped(input, 2, input.stride(2), input_2));
+        rt::each(columns.size, [&](int64_t i) { output_value_fold.add(i, input_at[i]); });
       });
-      const opmath_t output_value = output_value_fold.value();
-      rt::store(output, row.at[1], output_value);
-      over_r_s.runs<rt::block>(0, over_r_s.count, row.at, [&](const auto& run) {
-        rt::Sink<bool> hit_output_out(hit_output, run.at[2], run.step[2], run.size);
-        rt::each(run.size, [&](int64_t i) {
-          const auto value = (rt::within(outer.index(row, 0, 0) * stride + over_r_s.index(run, 0, i) - padding, H) && rt::within(outer.index(row, 1, 0) * stride + over_r_s.index(run, 1, i) - padding, W) ? rt::load(input, run.at[0] + (outer.index(row, 0, 0) * stride + over_r_s.index(run, 0, i) - padding) * input.stride(1) + (outer.index(row, 1, 0) * stride + over_r_s.index(run, 1, i) - padding) * input.stride(2)) : t) == output_value;
-          hit_output_out.set(i, value);
-        });
+      rt::Sink<opmath_t> output_out(output, columns.at[1], columns.step[1], columns.size);
+      rt::each(columns.size, [&](int64_t i) { output_out.set(i, output_value_fold[i]); });
+      over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
+        rt::Sink<bool> hit_output_out(hit_output, point.at[2], columns.step[2], columns.size);
+        const auto input_1_2 = [&](int64_t) {
+          return outer.index(columns, 0, 0) * stride + over_r_s.index(point, 0, 0) - padding;
+        };
+        const auto input_2_2 = [&](int64_t i) {
+          return outer.index(columns, 1, i) * stride + over_r_s.index(point, 1, 0) - padding;
+        };
+        const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 0, 1), t,
+                                          rt::clipped(input, 1, input.stride(1), input_1_2),
+                                          rt::clipped(input, 2, input.stride(2), input_2_2));
+        rt::each(columns.size, [&](int64_t i) { hit_output_out.set(i, input_at[i] == output_value_fold[i]); });
       });
     });
   });
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
+// Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int forward_1_hit_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t kernel_size = call.ints[2];
   const int64_t padding = call.ints[3];
-  const int64_t H = call.ints[4];
-  const int64_t W = call.ints[5];
   const int64_t P = call.ints[0];
   const int64_t Q = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 0);
@@ -65,27 +74,40 @@ int forward_1_hit_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, &output, &hit_output);
   outer.dim(P, {0, output.stride(1), hit_output.stride(1)}, true);
   outer.dim(Q, {0, output.stride(2), hit_output.stride(2)}, true);
+  outer.arrange();
   rt::Loops<3> over_r_s;
   over_r_s.dim(kernel_size, {0, 0, hit_output.stride(3)}, true);
   over_r_s.dim(kernel_size, {0, 0, hit_output.stride(4)}, true);
-  rt::parallel(host, outer.count, 2 * over_r_s.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+  rt::parallel(host, outer.count, 2 * over_r_s.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       const opmath_t t = -rt::inf<opmath_t>();
-      rt::Fold<rt::Max, opmath_t> output_value_fold;
-      over_r_s.runs<rt::block>(0, over_r_s.count, row.at, [&](const auto& run) {
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const auto value = rt::within(outer.index(row, 0, 0) * kernel_size + over_r_s.index(run, 0, i) - padding, H) && rt::within(outer.index(row, 1, 0) * kernel_size + over_r_s.index(run, 1, i) - padding, W) ? rt::load(input, run.at[0] + (outer.index(row, 0, 0) * kernel_size + over_r_s.index(run, 0, i) - padding) * input.stride(1) + (outer.index(row, 1, 0) * kernel_size + over_r_s.index(run, 1, i) - padding) * input.stride(2)) : t;
-          output_value_fold.add(lane, value);
-        });
+      rt::Fold<rt::Max, opmath_t, rt::block> output_value_fold;
+      over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
+        const auto input_1 = [&](int64_t) {
+          return outer.index(columns, 0, 0) * kernel_size + over_r_s.index(point, 0, 0) - padding;
+        };
+        const auto input_2 = [&](int64_t i) {
+          return outer.index(columns, 1, i) * kernel_size + over_r_s.index(point, 1, 0) - padding;
+        };
+        const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 0, 1), t,
+                                          rt::clipped(input, 1, input.stride(1), input_1),
+                                          rt::clipped(input, 2, input.stride(2), input_2));
+        rt::each(columns.size, [&](int64_t i) { output_value_fold.add(i, input_at[i]); });
       });
-      const opmath_t output_value = output_value_fold.value();
-      rt::store(output, row.at[1], output_value);
-      over_r_s.runs<rt::block>(0, over_r_s.count, row.at, [&](const auto& run) {
-        rt::Sink<bool> hit_output_out(hit_output, run.at[2], run.step[2], run.size);
-        rt::each(run.size, [&](int64_t i) {
-          const auto value = (rt::within(outer.index(row, 0, 0) * kernel_size + over_r_s.index(run, 0, i) - padding, H) && rt::within(outer.index(row, 1, 0) * kernel_size + over_r_s.index(run, 1, i) - padding, W) ? rt::load(input, run.at[0] + (outer.index(row, 0, 0) * kernel_size + over_r_s.index(run, 0, i) - padding) * input.stride(1) + (outer.index(row, 1, 0) * kernel_size + over_r_s.index(run, 1, i) - padding) * input.stride(2)) : t) == output_value;
-          hit_output_out.set(i, value);
-        });
+      rt::Sink<opmath_t> output_out(output, columns.at[1], columns.step[1], columns.size);
+      rt::each(columns.size, [&](int64_t i) { output_out.set(i, output_value_fold[i]); });
+      over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
+        rt::Sink<bool> hit_output_out(hit_output, point.at[2], columns.step[2], columns.size);
+        const auto input_1_2 = [&](int64_t) {
+          return outer.index(columns, 0, 0) * kernel_size + over_r_s.index(point, 0, 0) - padding;
+        };
+        const auto input_2_2 = [&](int64_t i) {
+          return outer.index(columns, 1, i) * kernel_size + over_r_s.index(point, 1, 0) - padding;
+        };
+        const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 0, 1), t,
+                                          rt::clipped(input, 1, input.stride(1), input_1_2),
+                                          rt::clipped(input, 2, input.stride(2), input_2_2));
+        rt::each(columns.size, [&](int64_t i) { hit_output_out.set(i, input_at[i] == output_value_fold[i]); });
       });
     });
   });
@@ -107,7 +129,7 @@ int backward_0_ties_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> over_r_s;
   over_r_s.dim(kernel_size, {hit_output.stride(3), 0});
   over_r_s.dim(kernel_size, {hit_output.stride(4), 0});
-  rt::parallel(host, outer.count, over_r_s.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_r_s.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, int64_t> ties_output_value_fold;
       over_r_s.runs<rt::block>(0, over_r_s.count, row.at, [&](const auto& run) {
@@ -124,13 +146,13 @@ int backward_0_ties_output(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// Reduces along memory: a row is read and kept in cache by all passes.
+// Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t padding = call.ints[2];
   const int64_t stride = call.ints[4];
-  const int64_t Q = call.ints[5];
+  const int64_t padding = call.ints[2];
   const int64_t P = call.ints[6];
+  const int64_t Q = call.ints[5];
   const int64_t H = call.ints[0];
   const int64_t W = call.ints[1];
   const int64_t kernel_size = call.ints[3];
@@ -142,40 +164,47 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &hit_output, &grad_output, &ties_output, &grad_input);
   outer.dim(H, {0, 0, 0, grad_input.stride(1)}, true);
   outer.dim(W, {0, 0, 0, grad_input.stride(2)}, true);
+  outer.arrange();
   rt::Loops<4> over_r_s;
   over_r_s.dim(kernel_size, {hit_output.stride(3), 0, 0, 0}, true);
   over_r_s.dim(kernel_size, {hit_output.stride(4), 0, 0, 0}, true);
-  rt::parallel(host, outer.count, over_r_s.count, [&](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const int64_t t = padding + outer.index(row, 1, 0);
-      const int64_t t_2 = padding + outer.index(row, 0, 0);
-      rt::Fold<rt::Sum, opmath_t> grad_input_value_fold;
-      over_r_s.runs<rt::block>(0, over_r_s.count, row.at, [&](const auto& run) {
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const int64_t t_3 = t - over_r_s.index(run, 1, i);
-          const int64_t t_4 = t_2 - over_r_s.index(run, 0, i);
-          const bool part_2 = rt::floordiv(t_3, stride) >= 0 && rt::floordiv(t_3, stride) < Q;
-          const bool part_3 = rt::mod(t_3, stride) == 0 && part_2 && rt::mod(t_4, stride) == 0;
-          const bool part_4 = rt::floordiv(t_4, stride) >= 0 && rt::floordiv(t_4, stride) < P;
-          const bool part_5 = part_3 && part_4;
-          opmath_t part_6;
-          if (part_5) {
-            opmath_t part_7;
-            if (rt::load(hit_output, run.of(0, i) + rt::floordiv(padding + outer.index(row, 0, 0) - over_r_s.index(run, 0, i), stride) * hit_output.stride(1) + rt::floordiv(padding + outer.index(row, 1, 0) - over_r_s.index(run, 1, i), stride) * hit_output.stride(2))) {
-              part_7 = rt::load(grad_output, run.at[1] + rt::floordiv(padding + outer.index(row, 0, 0) - over_r_s.index(run, 0, i), stride) * grad_output.stride(1) + rt::floordiv(padding + outer.index(row, 1, 0) - over_r_s.index(run, 1, i), stride) * grad_output.stride(2)) / rt::load(ties_output, run.at[2] + rt::floordiv(padding + outer.index(row, 0, 0) - over_r_s.index(run, 0, i), stride) * ties_output.stride(1) + rt::floordiv(padding + outer.index(row, 1, 0) - over_r_s.index(run, 1, i), stride) * ties_output.stride(2));
-            } else {
-              part_7 = 0;
-            }
-            part_6 = part_7;
-          } else {
-            part_6 = 0;
-          }
-          grad_input_value_fold.add(lane, part_6);
+  rt::parallel(host, outer.count, over_r_s.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+      rt::Fold<rt::Sum, opmath_t, rt::block> grad_input_value_fold;
+      over_r_s.runs<1>(0, over_r_s.count, columns.at, [&](const auto& point) {
+        const auto multiple = [&](int64_t i) {
+          return padding + outer.index(columns, 1, i) - over_r_s.index(point, 1, 0);
+        };
+        auto comb = rt::Comb::multiples(columns.size, stride, multiple);
+        comb.only(rt::mod(padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0), stride) == 0);
+        comb.only(
+            rt::within(rt::floordiv(padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0), stride), P));
+        const auto place_2 = [&](int64_t i) {
+          return rt::floordiv(padding + outer.index(columns, 1, i) - over_r_s.index(point, 1, 0), stride);
+        };
+        comb.clip(Q, place_2);
+        if (comb.count == 0) return;
+        const auto hit_output_1 = [&](int64_t) {
+          return rt::floordiv(padding + outer.index(columns, 0, 0) - over_r_s.index(point, 0, 0), stride);
+        };
+        const rt::Line<bool> hit_output_at(host, hit_output, rt::stretch(point, columns, 0, comb), 0,
+                                           rt::sure(hit_output.stride(1), hit_output_1),
+                                           rt::sure(hit_output.stride(2), place_2));
+        const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(point, columns, 1, comb), 0,
+                                                rt::clipped(grad_output, 1, grad_output.stride(1), hit_output_1),
+                                                rt::clipped(grad_output, 2, grad_output.stride(2), place_2));
+        const rt::Line<int64_t> ties_output_at(host, ties_output, rt::stretch(point, columns, 2, comb), 0,
+                                               rt::clipped(ties_output, 1, ties_output.stride(1), hit_output_1),
+                                               rt::clipped(ties_output, 2, ties_output.stride(2), place_2));
+        rt::each(comb, [&](int64_t i) {
+          const auto value = hit_output_at[i] ? grad_output_at[i] / ties_output_at[i] : opmath_t(0);
+          grad_input_value_fold.add(i, value);
         });
-        grad_input_value_fold.ran(run.size);
+        grad_input_value_fold.ran(columns.size);
       });
-      const opmath_t grad_input_value = grad_input_value_fold.value();
-      rt::store(grad_input, row.at[3], grad_input_value);
+      grad_input_value_fold.finish();
+      rt::Sink<opmath_t> grad_input_out(grad_input, columns.at[3], columns.step[3], columns.size);
+      rt::each(columns.size, [&](int64_t i) { grad_input_out.set(i, grad_input_value_fold[i]); });
     });
   });
   return rt::status(host);
@@ -184,10 +213,10 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t padding = call.ints[2];
   const int64_t kernel_size = call.ints[3];
-  const int64_t Q = call.ints[4];
+  const int64_t padding = call.ints[2];
   const int64_t P = call.ints[5];
+  const int64_t Q = call.ints[4];
   const int64_t H = call.ints[0];
   const int64_t W = call.ints[1];
   const rt::Tensor<bool> hit_output(call, 0, 5, 0);
@@ -198,28 +227,35 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &hit_output, &grad_output, &ties_output, &grad_input);
   outer.dim(H, {0, 0, 0, grad_input.stride(1)}, true);
   outer.dim(W, {0, 0, 0, grad_input.stride(2)}, true);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const int64_t t = padding + outer.index(run, 1, i);
-        const int64_t t_2 = padding + outer.index(run, 0, i);
-        const bool part_2 = rt::floordiv(t_2, kernel_size) >= 0 && rt::floordiv(t_2, kernel_size) < P;
-        const bool part_3 = rt::floordiv(t, kernel_size) >= 0 && rt::floordiv(t, kernel_size) < Q && part_2;
-        opmath_t part_4;
-        if (part_3) {
-          opmath_t part_5;
-          if (rt::inside(host, rt::mod(padding + outer.index(run, 0, i), kernel_size), kernel_size, 0, 3) && rt::inside(host, rt::mod(padding + outer.index(run, 1, i), kernel_size), kernel_size, 0, 4) ? rt::load(hit_output, run.of(0, i) + rt::floordiv(padding + outer.index(run, 0, i), kernel_size) * hit_output.stride(1) + rt::floordiv(padding + outer.index(run, 1, i), kernel_size) * hit_output.stride(2) + rt::mod(padding + outer.index(run, 0, i), kernel_size) * hit_output.stride(3) + rt::mod(padding + outer.index(run, 1, i), kernel_size) * hit_output.stride(4)) : 0) {
-            part_5 = rt::load(grad_output, run.of(1, i) + rt::floordiv(padding + outer.index(run, 0, i), kernel_size) * grad_output.stride(1) + rt::floordiv(padding + outer.index(run, 1, i), kernel_size) * grad_output.stride(2)) / rt::load(ties_output, run.of(2, i) + rt::floordiv(padding + outer.index(run, 0, i), kernel_size) * ties_output.stride(1) + rt::floordiv(padding + outer.index(run, 1, i), kernel_size) * ties_output.stride(2));
-          } else {
-            part_5 = 0;
-          }
-          part_4 = part_5;
-        } else {
-          part_4 = 0;
-        }
-        grad_input_out.set(i, part_4);
-      });
+      rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, 0); });
+      for (int64_t phase = 0; phase < run.size && phase < kernel_size; ++phase) {
+        rt::Comb comb(run.size, kernel_size, phase);
+        comb.only(rt::within(rt::floordiv(padding + outer.index(run, 0, 0), kernel_size), P));
+        const auto place_2 = [&](int64_t i) { return rt::floordiv(padding + outer.index(run, 1, i), kernel_size); };
+        comb.clip(Q, place_2);
+        if (comb.count == 0) continue;
+        const auto hit_output_1 = [&](int64_t) { return rt::floordiv(padding + outer.index(run, 0, 0), kernel_size); };
+        const auto hit_output_3 = [&](int64_t) { return rt::mod(padding + outer.index(run, 0, 0), kernel_size); };
+        const auto hit_output_4 = [&](int64_t i) { return rt::mod(padding + outer.index(run, 1, i), kernel_size); };
+        const rt::Line<bool> hit_output_at(
+            host, hit_output, rt::stretch(run, 0, comb), 0, rt::sure(hit_output.stride(1), hit_output_1),
+            rt::sure(hit_output.stride(2), place_2), rt::checked(hit_output, 3, hit_output.stride(3), 0, hit_output_3),
+            rt::checked(hit_output, 4, hit_output.stride(4), 0, hit_output_4));
+        const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 1, comb), 0,
+                                                rt::clipped(grad_output, 1, grad_output.stride(1), hit_output_1),
+                                                rt::clipped(grad_output, 2, grad_output.stride(2), place_2));
+        const rt::Line<int64_t> ties_output_at(host, ties_output, rt::stretch(run, 2, comb), 0,
+                                               rt::clipped(ties_output, 1, ties_output.stride(1), hit_output_1),
+                                               rt::clipped(ties_output, 2, ties_output.stride(2), place_2));
+        rt::each(comb, [&](int64_t i) {
+          const auto value = hit_output_at[i] ? grad_output_at[i] / ties_output_at[i] : opmath_t(0);
+          grad_input_out.set(i, value);
+        });
+      }
     });
   });
   return rt::status(host);

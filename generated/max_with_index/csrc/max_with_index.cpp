@@ -14,19 +14,19 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-std::tuple<Tensor, Tensor, Tensor> max_with_index_forward(const Tensor& input) {
+std::tuple<Tensor, Tensor, Tensor> max_with_index_forward(const Tensor& input, bool recorded) {
   opgen::Call call("max_with_index", OPGEN_CHOOSE_STEPS(max_with_index), 1);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "N")});
   call.begin();
   call.hold();
   call.allocate("value", Element::scalar, {opgen::batch});
   call.allocate("index", Element::int64, {opgen::batch});
-  call.allocate("condition", Element::boolean, {opgen::batch, opgen::dim(0, "N")});
+  call.allocate("condition", Element::boolean, {opgen::batch, opgen::dim(0, "N")}, true, recorded);
   call.some("argmax", "n", call.size(0));
   call.run(0, {0, 1, 2, 3}, {call.size(0)});
   const Tensor value = call.result("value", Element::scalar);
   const Tensor index = call.result("index", Element::int64);
-  const Tensor condition = call.result("condition", Element::boolean);
+  const Tensor condition = recorded ? call.result("condition", Element::boolean) : Tensor();
   return {value, index, condition};
 }
 
@@ -55,7 +55,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("max_with_index_forward(Tensor input) -> (Tensor, Tensor, Tensor)");
+  m.def("max_with_index_forward(Tensor input, bool recorded=True) -> (Tensor, Tensor, Tensor)");
   m.def(
       "max_with_index_backward(Tensor grad_value, Tensor input, Tensor condition, bool[] needs_input_grad) -> Tensor");
 }

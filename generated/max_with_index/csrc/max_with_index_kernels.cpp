@@ -17,7 +17,7 @@ int forward_condition(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, &value_2, &index_2, &condition);
   rt::Loops<4> over_n;
   over_n.dim(N, {input.stride(1), 0, 0, condition.stride(1)}, true);
-  rt::parallel(host, outer.count, 2 * over_n.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 2 * over_n.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Max, opmath_t> value_value_fold;
       rt::Arg<rt::Best<true>, opmath_t> index_value_fold;
@@ -54,7 +54,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &condition, &grad_value, &grad_input);
   rt::Loops<3> over_n;
   over_n.dim(N, {condition.stride(1), 0, grad_input.stride(1)});
-  rt::parallel(host, outer.count, 2 * over_n.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 2 * over_n.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, int64_t> ties_value_fold;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {

@@ -15,14 +15,14 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     rt::Loops<1> outer;
     outer.dim(V_2, {output.stride(0)});
     outer.dim(D, {output.stride(1)});
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.arrange();
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<opmath_t> output_out(output, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { output_out.set(i, 0); });
       });
     });
   }
-  const int64_t V_2 = call.ints[0];
   const int64_t D = call.ints[1];
   const int64_t E = call.ints[2];
   const rt::Tensor<opmath_t> edge_weight(call, 1, 1);
@@ -34,18 +34,20 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   outer.dim(D, {0, input.stride(1), 0, 0, output.stride(1)});
   rt::Loops<5> over_e;
   over_e.dim(E, {edge_weight.stride(0), 0, source.stride(0), target.stride(0), 0});
-  rt::parallel(host, outer.count, over_e.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_e.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_e.runs<1>(0, over_e.count, columns.at, [&](const auto& point) {
         const auto edge_weight_at = rt::load(edge_weight, point.at[0]);
         const auto source_at = rt::load(source, point.at[2]);
         const auto target_at = rt::load(target, point.at[3]);
-        rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, target_at, V_2, 0, 0)) return;
-          rt::accumulate<rt::Sum>(
-              output, point.at[4] + i * columns.step[4] + target_at * output.stride(0),
-              edge_weight_at * rt::pick(host, input, point.at[1] + i * columns.step[1], 2, 0, source_at, V_2));
-        });
+        const auto input_0 = [&](int64_t) { return source_at; };
+        const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 1, 1), 0,
+                                          rt::checked(input, 0, input.stride(0), 2, input_0));
+        const auto output_0 = [&](int64_t) { return target_at; };
+        rt::Values<opmath_t> output_out;
+        rt::each(columns.size, [&](int64_t i) { output_out.set(i, edge_weight_at * input_at[i]); });
+        rt::accumulate<rt::Sum>(host, output, rt::stretch(point, columns, 4, 1), output_out,
+                                rt::checked(output, 0, output.stride(0), 0, output_0));
       });
     });
   });
@@ -62,14 +64,14 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
     rt::Loops<1> outer;
     outer.dim(V_2, {output.stride(0)});
     outer.dim(D, {output.stride(1)});
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.arrange();
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<opmath_t> output_out(output, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { output_out.set(i, 0); });
       });
     });
   }
-  const int64_t V_2 = call.ints[0];
   const int64_t D = call.ints[1];
   const int64_t E = call.ints[2];
   const rt::Tensor<opmath_t> input(call, 1, 2);
@@ -80,16 +82,19 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   outer.dim(D, {input.stride(1), 0, 0, output.stride(1)});
   rt::Loops<4> over_e;
   over_e.dim(E, {0, source.stride(0), target.stride(0), 0});
-  rt::parallel(host, outer.count, over_e.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_e.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_e.runs<1>(0, over_e.count, columns.at, [&](const auto& point) {
         const auto source_at = rt::load(source, point.at[1]);
         const auto target_at = rt::load(target, point.at[2]);
-        rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, target_at, V_2, 0, 0)) return;
-          rt::accumulate<rt::Sum>(output, point.at[3] + i * columns.step[3] + target_at * output.stride(0),
-                                  rt::pick(host, input, point.at[0] + i * columns.step[0], 1, 0, source_at, V_2));
-        });
+        const auto input_0 = [&](int64_t) { return source_at; };
+        const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 0, 1), 0,
+                                          rt::checked(input, 0, input.stride(0), 1, input_0));
+        const auto output_0 = [&](int64_t) { return target_at; };
+        rt::Values<opmath_t> output_out;
+        rt::each(columns.size, [&](int64_t i) { output_out.set(i, input_at[i]); });
+        rt::accumulate<rt::Sum>(host, output, rt::stretch(point, columns, 3, 1), output_out,
+                                rt::checked(output, 0, output.stride(0), 0, output_0));
       });
     });
   });
@@ -106,14 +111,14 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
     rt::Loops<1> outer;
     outer.dim(V_2, {grad_input.stride(0)});
     outer.dim(D, {grad_input.stride(1)});
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.arrange();
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<opmath_t> grad_input_out(grad_input, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, 0); });
       });
     });
   }
-  const int64_t V_2 = call.ints[0];
   const int64_t D = call.ints[1];
   const int64_t E = call.ints[2];
   const rt::Tensor<opmath_t> grad_output(call, 1, 2);
@@ -125,18 +130,20 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.dim(D, {grad_output.stride(1), 0, 0, 0, grad_input.stride(1)});
   rt::Loops<5> over_e;
   over_e.dim(E, {0, target.stride(0), edge_weight.stride(0), source.stride(0), 0});
-  rt::parallel(host, outer.count, over_e.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_e.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_e.runs<1>(0, over_e.count, columns.at, [&](const auto& point) {
         const auto target_at = rt::load(target, point.at[1]);
         const auto edge_weight_at = rt::load(edge_weight, point.at[2]);
         const auto source_at = rt::load(source, point.at[3]);
-        rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, source_at, V_2, 0, 0)) return;
-          rt::accumulate<rt::Sum>(
-              grad_input, point.at[4] + i * columns.step[4] + source_at * grad_input.stride(0),
-              rt::pick(host, grad_output, point.at[0] + i * columns.step[0], 1, 0, target_at, V_2) * edge_weight_at);
-        });
+        const auto grad_output_0 = [&](int64_t) { return target_at; };
+        const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(point, columns, 0, 1), 0,
+                                                rt::checked(grad_output, 0, grad_output.stride(0), 1, grad_output_0));
+        const auto grad_input_0 = [&](int64_t) { return source_at; };
+        rt::Values<opmath_t> grad_input_out;
+        rt::each(columns.size, [&](int64_t i) { grad_input_out.set(i, grad_output_at[i] * edge_weight_at); });
+        rt::accumulate<rt::Sum>(host, grad_input, rt::stretch(point, columns, 4, 1), grad_input_out,
+                                rt::checked(grad_input, 0, grad_input.stride(0), 0, grad_input_0));
       });
     });
   });
@@ -146,7 +153,6 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_0_grad_edge_weight(const OpgenCall& call, OpgenHost& host) {
-  const int64_t V_2 = call.ints[2];
   const int64_t E = call.ints[0];
   const int64_t D = call.ints[1];
   const rt::Tensor<int64_t> target(call, 0, 1);
@@ -158,16 +164,21 @@ int backward_0_grad_edge_weight(const OpgenCall& call, OpgenHost& host) {
   outer.dim(E, {target.stride(0), source.stride(0), 0, 0, grad_edge_weight.stride(0)});
   rt::Loops<5> over_d;
   over_d.dim(D, {0, 0, grad_output.stride(1), input.stride(1), 0});
-  rt::parallel(host, outer.count, over_d.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const int64_t target_value = rt::load(target, row.at[0]);
       const int64_t source_value = rt::load(source, row.at[1]);
       rt::Fold<rt::Sum, opmath_t> grad_edge_weight_value_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
+        const auto grad_output_0 = [&](int64_t) { return target_value; };
+        const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 2, 1), 0,
+                                                rt::checked(grad_output, 0, grad_output.stride(0), 2, grad_output_0));
+        const auto input_0 = [&](int64_t) { return source_value; };
+        const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 3, 1), 0,
+                                          rt::checked(input, 0, input.stride(0), 3, input_0));
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t part_2 = rt::pick(host, grad_output, run.of(2, i), 2, 0, target_value, V_2);
-          const opmath_t part_3 = rt::pick(host, input, run.of(3, i), 3, 0, source_value, V_2);
-          grad_edge_weight_value_fold.add(lane, part_2 * part_3);
+          const auto value = grad_output_at[i] * input_at[i];
+          grad_edge_weight_value_fold.add(lane, value);
         });
         grad_edge_weight_value_fold.ran(run.size);
       });
@@ -188,14 +199,14 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
     rt::Loops<1> outer;
     outer.dim(V_2, {grad_input.stride(0)});
     outer.dim(D, {grad_input.stride(1)});
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.arrange();
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<opmath_t> grad_input_out(grad_input, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, 0); });
       });
     });
   }
-  const int64_t V_2 = call.ints[0];
   const int64_t D = call.ints[1];
   const int64_t E = call.ints[2];
   const rt::Tensor<opmath_t> grad_output(call, 1, 2);
@@ -206,16 +217,19 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.dim(D, {grad_output.stride(1), 0, 0, grad_input.stride(1)});
   rt::Loops<4> over_e;
   over_e.dim(E, {0, target.stride(0), source.stride(0), 0});
-  rt::parallel(host, outer.count, over_e.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_e.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_e.runs<1>(0, over_e.count, columns.at, [&](const auto& point) {
         const auto target_at = rt::load(target, point.at[1]);
         const auto source_at = rt::load(source, point.at[2]);
-        rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, source_at, V_2, 0, 0)) return;
-          rt::accumulate<rt::Sum>(grad_input, point.at[3] + i * columns.step[3] + source_at * grad_input.stride(0),
-                                  rt::pick(host, grad_output, point.at[0] + i * columns.step[0], 1, 0, target_at, V_2));
-        });
+        const auto grad_output_0 = [&](int64_t) { return target_at; };
+        const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(point, columns, 0, 1), 0,
+                                                rt::checked(grad_output, 0, grad_output.stride(0), 1, grad_output_0));
+        const auto grad_input_0 = [&](int64_t) { return source_at; };
+        rt::Values<opmath_t> grad_input_out;
+        rt::each(columns.size, [&](int64_t i) { grad_input_out.set(i, grad_output_at[i]); });
+        rt::accumulate<rt::Sum>(host, grad_input, rt::stretch(point, columns, 3, 1), grad_input_out,
+                                rt::checked(grad_input, 0, grad_input.stride(0), 0, grad_input_0));
       });
     });
   });

@@ -22,7 +22,8 @@ int forward_output_imag(const OpgenCall& call, OpgenHost& host) {
   outer.step(3, output_real.stride(1));
   outer.step(4, output_imag.stride(1));
   outer.dim_of_steps(C);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_real_at(input_real, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_imag_at(input_imag, run.at[1], run.step[1], run.size);
@@ -71,7 +72,8 @@ int backward_grad_input_imag(const OpgenCall& call, OpgenHost& host) {
   outer.step(5, grad_input_real.stride(1));
   outer.step(6, grad_input_imag.stride(1));
   outer.dim_of_steps(C);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_real_at(input_real, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_imag_at(input_imag, run.at[1], run.step[1], run.size);
@@ -144,7 +146,7 @@ int backward_grad_bias(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(C);
   rt::Loops<6> over_batch;
   over_batch.batch(call, nullptr, &input_real, &input_imag, &grad_output_imag, &grad_output_real, nullptr);
-  rt::parallel(host, outer.count, over_batch.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       const rt::Source<opmath_t> bias_at(bias, columns.at[0], columns.step[0], columns.size);
       opmath_t bias_value[rt::block];

@@ -14,48 +14,58 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // reduction is mean
-std::tuple<Tensor, Tensor> mse_loss_forward_0(const Tensor& input, const Tensor& target, const std::string& reduction) {
+std::tuple<Tensor, Tensor> mse_loss_forward_0(const Tensor& input, const Tensor& target, const std::string& reduction,
+                                              bool recorded) {
   opgen::Call call("mse_loss", OPGEN_CHOOSE_STEPS(mse_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("difference", Element::compute, {opgen::batch});
+  call.allocate("difference", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {});
   call.run(0, {0, 1, 2, 3});
-  return {call.result("output", Element::scalar), call.result("difference", Element::compute)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor difference = recorded ? call.result("difference", Element::compute) : Tensor();
+  return {output, difference};
 }
 
 // reduction is sum
-std::tuple<Tensor, Tensor> mse_loss_forward_1(const Tensor& input, const Tensor& target, const std::string& reduction) {
+std::tuple<Tensor, Tensor> mse_loss_forward_1(const Tensor& input, const Tensor& target, const std::string& reduction,
+                                              bool recorded) {
   opgen::Call call("mse_loss", OPGEN_CHOOSE_STEPS(mse_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("difference", Element::compute, {opgen::batch});
+  call.allocate("difference", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {});
   call.run(1, {0, 1, 2, 3});
-  return {call.result("output", Element::scalar), call.result("difference", Element::compute)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor difference = recorded ? call.result("difference", Element::compute) : Tensor();
+  return {output, difference};
 }
 
 // reduction is none
-std::tuple<Tensor, Tensor> mse_loss_forward_2(const Tensor& input, const Tensor& target, const std::string& reduction) {
+std::tuple<Tensor, Tensor> mse_loss_forward_2(const Tensor& input, const Tensor& target, const std::string& reduction,
+                                              bool recorded) {
   opgen::Call call("mse_loss", OPGEN_CHOOSE_STEPS(mse_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("difference", Element::compute, {opgen::batch});
+  call.allocate("difference", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch});
   call.run(2, {0, 1, 2, 3});
-  return {call.result("output", Element::scalar), call.result("difference", Element::compute)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor difference = recorded ? call.result("difference", Element::compute) : Tensor();
+  return {output, difference};
 }
 
-std::tuple<Tensor, Tensor> mse_loss_forward(const Tensor& input, const Tensor& target, const std::string& reduction) {
-  if (reduction == "mean") return mse_loss_forward_0(input, target, reduction);
-  if (reduction == "sum") return mse_loss_forward_1(input, target, reduction);
-  return mse_loss_forward_2(input, target, reduction);
+std::tuple<Tensor, Tensor> mse_loss_forward(const Tensor& input, const Tensor& target, const std::string& reduction,
+                                            bool recorded) {
+  if (reduction == "mean") return mse_loss_forward_0(input, target, reduction, recorded);
+  if (reduction == "sum") return mse_loss_forward_1(input, target, reduction, recorded);
+  return mse_loss_forward_2(input, target, reduction, recorded);
 }
 
 // reduction is mean
@@ -69,8 +79,8 @@ std::tuple<Tensor, Tensor> mse_loss_backward_0(const Tensor& grad_output, const 
   call.input("difference", difference, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
+  call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
+  call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(3, {0, 3, 4, 5});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
@@ -88,8 +98,8 @@ std::tuple<Tensor, Tensor> mse_loss_backward_1(const Tensor& grad_output, const 
   call.input("difference", difference, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
+  call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
+  call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(4, {0, 3, 4, 5});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
@@ -107,8 +117,8 @@ std::tuple<Tensor, Tensor> mse_loss_backward_2(const Tensor& grad_output, const 
   call.input("difference", difference, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
+  call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
+  call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(5, {0, 3, 4, 5});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
@@ -135,7 +145,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("mse_loss_forward(Tensor input, Tensor target, str reduction) -> (Tensor, Tensor)");
+  m.def("mse_loss_forward(Tensor input, Tensor target, str reduction, bool recorded=True) -> (Tensor, Tensor)");
   m.def(
       "mse_loss_backward(Tensor grad_output, Tensor input, Tensor target, Tensor difference, str reduction, bool[] "
       "needs_input_grad) -> (Tensor, Tensor)");

@@ -13,7 +13,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> output(call, 1, 1, 0);
   rt::Loops<2> outer;
   outer.batch(call, &tensor, &output);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> tensor_at(tensor, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
@@ -31,7 +31,7 @@ int backward_grad_tensor(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_tensor(call, 1, 1, 0);
   rt::Loops<2> outer;
   outer.batch(call, &grad_output, &grad_tensor);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_tensor_out(grad_tensor, run.at[1], run.step[1], run.size);

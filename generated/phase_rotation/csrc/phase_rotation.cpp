@@ -43,9 +43,9 @@ std::tuple<Tensor, Tensor> phase_rotation_backward(const Tensor& grad_output_rea
   call.allocate("output_part_real", Element::compute, {opgen::dim(0, "T"), opgen::dim(1, "D")}, mask[0] || mask[1]);
   call.allocate("output_part_imag_2", Element::compute, {opgen::dim(0, "T"), opgen::dim(1, "D")}, mask[0] || mask[1]);
   call.allocate("grad_input_real", Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")},
-                mask[0] || mask[1]);
+                mask[0] || mask[1], mask[0]);
   call.allocate("grad_input_imag", Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")},
-                mask[0] || mask[1]);
+                mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(0, {4, 5}, {call.size(0), call.size(1)}, {base});
   if (mask[0] || mask[1]) call.run(2, {1, 5, 0, 4, 6, 7}, {call.size(0), call.size(1)});
   const Tensor grad_input_real = mask[0] ? call.result("grad_input_real", Element::scalar, 0, "input_real") : Tensor();

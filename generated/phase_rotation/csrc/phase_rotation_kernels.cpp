@@ -16,14 +16,15 @@ int forward_output_part_imag_2(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> outer;
   outer.dim(T, {output_part_real.stride(0), output_part_imag_2.stride(0)}, true);
   outer.dim(D, {output_part_real.stride(1), output_part_imag_2.stride(1)}, true);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> output_part_real_out(output_part_real, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> output_part_imag_2_out(output_part_imag_2, run.at[1], run.step[1], run.size);
       rt::each(run.size, [&](int64_t i) {
         const int64_t part_2 = -outer.index(run, 1, i);
         const opmath_t part_3 = static_cast<opmath_t>(part_2) / static_cast<opmath_t>(D);
-        const opmath_t output_part_imag = outer.index(run, 0, i) * rt::pow(base, part_3);
+        const opmath_t output_part_imag = outer.index(run, 0, 0) * rt::pow(base, part_3);
         output_part_real_out.set(i, rt::cos(output_part_imag));
         output_part_imag_2_out.set(i, rt::sin(output_part_imag));
       });
@@ -59,7 +60,8 @@ int forward_output_imag(const OpgenCall& call, OpgenHost& host) {
   outer.step(4, output_real.stride(2));
   outer.step(5, output_imag.stride(2));
   outer.dim_of_steps(D);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_real_at(input_real, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> output_part_real_at(output_part_real, run.at[1], run.step[1], run.size);
@@ -109,7 +111,8 @@ int backward_grad_input_imag(const OpgenCall& call, OpgenHost& host) {
   outer.step(4, grad_input_real.stride(2));
   outer.step(5, grad_input_imag.stride(2));
   outer.dim_of_steps(D);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_imag_at(grad_output_imag, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> output_part_imag_2_at(output_part_imag_2, run.at[1], run.step[1], run.size);

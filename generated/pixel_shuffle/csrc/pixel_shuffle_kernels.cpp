@@ -9,9 +9,6 @@ namespace {
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t upscale_factor = call.ints[3];
-  const int64_t C = call.ints[4];
-  const int64_t H = call.ints[5];
-  const int64_t W = call.ints[6];
   const int64_t O = call.ints[0];
   const int64_t P = call.ints[1];
   const int64_t Q = call.ints[2];
@@ -22,13 +19,21 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   outer.dim(O, {0, output.stride(1)}, true);
   outer.dim(P, {0, output.stride(2)}, true);
   outer.dim(Q, {0, output.stride(3)}, true);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.pieces(upscale_factor);
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const auto value = rt::inside(host, (outer.index(run, 0, i) * upscale_factor + rt::mod(outer.index(run, 1, i), upscale_factor)) * upscale_factor + rt::mod(outer.index(run, 2, i), upscale_factor), C, 0, 1) && rt::inside(host, rt::floordiv(outer.index(run, 1, i), upscale_factor), H, 0, 2) && rt::inside(host, rt::floordiv(outer.index(run, 2, i), upscale_factor), W, 0, 3) ? rt::load(input, run.of(0, i) + ((outer.index(run, 0, i) * upscale_factor + rt::mod(outer.index(run, 1, i), upscale_factor)) * upscale_factor + rt::mod(outer.index(run, 2, i), upscale_factor)) * input.stride(1) + rt::floordiv(outer.index(run, 1, i), upscale_factor) * input.stride(2) + rt::floordiv(outer.index(run, 2, i), upscale_factor) * input.stride(3)) : static_cast<opmath_t>(0);
-        output_out.set(i, value);
-      });
+      const auto input_1 = [&](int64_t i) {
+        const int64_t part_3 = rt::mod(outer.index(run, 1, 0), upscale_factor);
+        const int64_t part_2 = outer.index(run, 0, 0) * upscale_factor + part_3;
+        return part_2 * upscale_factor + rt::mod(outer.index(run, 2, i), upscale_factor);
+      };
+      const auto input_2 = [&](int64_t) { return rt::floordiv(outer.index(run, 1, 0), upscale_factor); };
+      const auto input_3 = [&](int64_t i) { return rt::floordiv(outer.index(run, 2, i), upscale_factor); };
+      const rt::Line<opmath_t> input_at(
+          host, input, rt::stretch(run, 0, outer.period), 0, rt::checked(input, 1, input.stride(1), 0, input_1),
+          rt::checked(input, 2, input.stride(2), 0, input_2), rt::checked(input, 3, input.stride(3), 0, input_3));
+      rt::each(run.size, [&](int64_t i) { output_out.set(i, input_at[i]); });
     });
   });
   return rt::status(host);
@@ -39,8 +44,6 @@ template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t upscale_factor = call.ints[3];
   const int64_t O = call.ints[4];
-  const int64_t P = call.ints[5];
-  const int64_t Q = call.ints[6];
   const int64_t C = call.ints[0];
   const int64_t H = call.ints[1];
   const int64_t W = call.ints[2];
@@ -51,19 +54,32 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.dim(C, {0, grad_input.stride(1)}, true);
   outer.dim(H, {0, grad_input.stride(2)}, true);
   outer.dim(W, {0, grad_input.stride(3)}, true);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[1], run.step[1], run.size);
+      const auto grad_output_wanted = [&](int64_t) {
+        return rt::floordiv(rt::floordiv(outer.index(run, 0, 0), upscale_factor), upscale_factor) < O;
+      };
+      const auto grad_output_1 = [&](int64_t) {
+        return rt::floordiv(rt::floordiv(outer.index(run, 0, 0), upscale_factor), upscale_factor);
+      };
+      const auto grad_output_2 = [&](int64_t) {
+        const int64_t part_2 = rt::mod(rt::floordiv(outer.index(run, 0, 0), upscale_factor), upscale_factor);
+        return outer.index(run, 1, 0) * upscale_factor + part_2;
+      };
+      const auto grad_output_3 = [&](int64_t i) {
+        return outer.index(run, 2, i) * upscale_factor + rt::mod(outer.index(run, 0, 0), upscale_factor);
+      };
+      const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 0, 1), 0,
+                                              rt::wanted(grad_output_wanted),
+                                              rt::checked(grad_output, 1, grad_output.stride(1), 0, grad_output_1),
+                                              rt::checked(grad_output, 2, grad_output.stride(2), 0, grad_output_2),
+                                              rt::checked(grad_output, 3, grad_output.stride(3), 0, grad_output_3));
       rt::each(run.size, [&](int64_t i) {
-        const int64_t part_3 = rt::floordiv(outer.index(run, 0, i), upscale_factor);
-        const int64_t part_2 = rt::floordiv(part_3, upscale_factor);
-        opmath_t part_4;
-        if (part_2 < O) {
-          part_4 = rt::inside(host, rt::floordiv(rt::floordiv(outer.index(run, 0, i), upscale_factor), upscale_factor), O, 0, 1) && rt::inside(host, outer.index(run, 1, i) * upscale_factor + rt::mod(rt::floordiv(outer.index(run, 0, i), upscale_factor), upscale_factor), P, 0, 2) && rt::inside(host, outer.index(run, 2, i) * upscale_factor + rt::mod(outer.index(run, 0, i), upscale_factor), Q, 0, 3) ? rt::load(grad_output, run.of(0, i) + rt::floordiv(rt::floordiv(outer.index(run, 0, i), upscale_factor), upscale_factor) * grad_output.stride(1) + (outer.index(run, 1, i) * upscale_factor + rt::mod(rt::floordiv(outer.index(run, 0, i), upscale_factor), upscale_factor)) * grad_output.stride(2) + (outer.index(run, 2, i) * upscale_factor + rt::mod(outer.index(run, 0, i), upscale_factor)) * grad_output.stride(3)) : static_cast<opmath_t>(0);
-        } else {
-          part_4 = 0;
-        }
-        grad_input_out.set(i, part_4);
+        const int64_t part_4 = rt::floordiv(outer.index(run, 0, 0), upscale_factor);
+        const int64_t part_3 = rt::floordiv(part_4, upscale_factor);
+        grad_input_out.set(i, part_3 < O ? grad_output_at[i] : opmath_t(0));
       });
     });
   });

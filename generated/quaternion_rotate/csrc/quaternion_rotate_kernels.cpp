@@ -12,66 +12,43 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> quaternion(call, 1, 2, 0);
   const rt::Tensor<opmath_t> output(call, 2, 2, 0);
   rt::Loops<8> outer;
-  outer.batch(call, &vector, &quaternion, &quaternion, &vector, &quaternion, &vector, &quaternion, &output);
   outer.dim(3, {0, 0, 0, 0, 0, 0, 0, output.stride(1)}, true);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.batch(call, &vector, &quaternion, &quaternion, &vector, &quaternion, &vector, &quaternion, &output);
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> output_out(output, run.at[7], run.step[7], run.size);
+      const auto vector_1 = [&](int64_t) { return 0; };
+      const rt::Line<opmath_t> vector_at(host, vector, rt::stretch(run, 0, 1), 0,
+                                         rt::clipped(vector, 1, vector.stride(1), vector_1));
+      const rt::Line<opmath_t> quaternion_at(host, quaternion, rt::stretch(run, 1, 1), 0,
+                                             rt::clipped(quaternion, 1, quaternion.stride(1), vector_1));
+      const auto quaternion_1 = [&](int64_t) { return 2; };
+      const rt::Line<opmath_t> quaternion_at_2(host, quaternion, rt::stretch(run, 2, 1), 0,
+                                               rt::clipped(quaternion, 1, quaternion.stride(1), quaternion_1));
+      const rt::Line<opmath_t> vector_at_2(host, vector, rt::stretch(run, 3, 1), 0,
+                                           rt::clipped(vector, 1, vector.stride(1), quaternion_1));
+      const auto quaternion_1_2 = [&](int64_t) { return 3; };
+      const rt::Line<opmath_t> quaternion_at_3(host, quaternion, rt::stretch(run, 4, 1), 0,
+                                               rt::clipped(quaternion, 1, quaternion.stride(1), quaternion_1_2));
+      const auto vector_1_2 = [&](int64_t) { return 1; };
+      const rt::Line<opmath_t> vector_at_3(host, vector, rt::stretch(run, 5, 1), 0,
+                                           rt::clipped(vector, 1, vector.stride(1), vector_1_2));
+      const rt::Line<opmath_t> quaternion_at_4(host, quaternion, rt::stretch(run, 6, 1), 0,
+                                               rt::clipped(quaternion, 1, quaternion.stride(1), vector_1_2));
       rt::each(run.size, [&](int64_t i) {
-        const bool part_2 = outer.index(run, 0, i) == 0;
-        opmath_t part_3;
-        if (part_2) {
-          const opmath_t part_4 = rt::load(quaternion, run.of(1, i) + 0 * quaternion.stride(1));
-          const opmath_t part_5 = rt::load(quaternion, run.of(2, i) + 2 * quaternion.stride(1));
-          const opmath_t part_6 = part_5 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
-          const opmath_t part_7 = part_5 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
-          const opmath_t part_8 = rt::load(quaternion, run.of(4, i) + 3 * quaternion.stride(1));
-          const opmath_t part_10 = part_6 - part_8 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
-          const opmath_t part_9 = part_4 * part_10;
-          const opmath_t part_11 = part_8 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
-          const opmath_t part_12 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-          const opmath_t part_14 = part_11 - part_12 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
-          const opmath_t part_13 = -(part_8 * part_14);
-          const opmath_t part_16 = part_12 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1)) - part_7;
-          const opmath_t part_15 = part_5 * part_16;
-          part_3 = rt::load(vector, run.of(0, i) + 0 * vector.stride(1)) + 2 * (part_9 + part_15 + part_13);
-        } else {
-          const bool part_17 = outer.index(run, 0, i) == 1;
-          opmath_t part_18;
-          if (part_17) {
-            const opmath_t part_19 = rt::load(quaternion, run.of(1, i) + 0 * quaternion.stride(1));
-            const opmath_t part_20 = rt::load(quaternion, run.of(4, i) + 3 * quaternion.stride(1));
-            const opmath_t part_21 = part_20 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
-            const opmath_t part_22 = part_20 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
-            const opmath_t part_23 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-            const opmath_t part_25 = part_21 - part_23 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
-            const opmath_t part_24 = part_19 * part_25;
-            const opmath_t part_26 = part_23 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
-            const opmath_t part_27 = rt::load(quaternion, run.of(2, i) + 2 * quaternion.stride(1));
-            const opmath_t part_29 = part_26 - part_27 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
-            const opmath_t part_28 = -(part_23 * part_29);
-            const opmath_t part_31 = part_27 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1)) - part_22;
-            const opmath_t part_30 = part_20 * part_31;
-            part_18 = rt::load(vector, run.of(5, i) + 1 * vector.stride(1)) + 2 * (part_24 + part_30 + part_28);
-          } else {
-            const opmath_t part_32 = rt::load(quaternion, run.of(1, i) + 0 * quaternion.stride(1));
-            const opmath_t part_33 = rt::load(quaternion, run.of(6, i) + 1 * quaternion.stride(1));
-            const opmath_t part_34 = part_33 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
-            const opmath_t part_35 = part_33 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
-            const opmath_t part_36 = rt::load(quaternion, run.of(2, i) + 2 * quaternion.stride(1));
-            const opmath_t part_38 = part_34 - part_36 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1));
-            const opmath_t part_37 = part_32 * part_38;
-            const opmath_t part_39 = part_36 * rt::load(vector, run.of(3, i) + 2 * vector.stride(1));
-            const opmath_t part_40 = rt::load(quaternion, run.of(4, i) + 3 * quaternion.stride(1));
-            const opmath_t part_42 = part_39 - part_40 * rt::load(vector, run.of(5, i) + 1 * vector.stride(1));
-            const opmath_t part_41 = -(part_36 * part_42);
-            const opmath_t part_44 = part_40 * rt::load(vector, run.of(0, i) + 0 * vector.stride(1)) - part_35;
-            const opmath_t part_43 = part_33 * part_44;
-            part_18 = rt::load(vector, run.of(3, i) + 2 * vector.stride(1)) + 2 * (part_37 + part_43 + part_41);
-          }
-          part_3 = part_18;
-        }
-        output_out.set(i, part_3);
+        const opmath_t part_2 = quaternion_at_2[i] * vector_at_2[i] - quaternion_at_3[i] * vector_at_3[i];
+        const opmath_t part_3 = quaternion_at_4[i] * vector_at_3[i] - quaternion_at_2[i] * vector_at[i];
+        const opmath_t part_4 = quaternion_at_3[i] * vector_at[i] - quaternion_at_4[i] * vector_at_2[i];
+        const opmath_t part_5 = -(quaternion_at_3[i] * part_4);
+        const opmath_t part_7 = 2 * (quaternion_at[i] * part_2 + quaternion_at_2[i] * part_3 + part_5);
+        const opmath_t part_6 = vector_at[i] + part_7;
+        const opmath_t part_8 = -(quaternion_at_4[i] * part_3);
+        const opmath_t part_9 = 2 * (quaternion_at[i] * part_4 + quaternion_at_3[i] * part_2 + part_8);
+        const opmath_t part_10 = -(quaternion_at_2[i] * part_2);
+        const opmath_t part_11 = 2 * (quaternion_at[i] * part_3 + quaternion_at_4[i] * part_4 + part_10);
+        const opmath_t part_12 = outer.index(run, 0, i) == 1 ? vector_at_3[i] + part_9 : vector_at_2[i] + part_11;
+        output_out.set(i, outer.index(run, 0, i) == 0 ? part_6 : part_12);
       });
     });
   });
@@ -85,80 +62,45 @@ int backward_grad_cross(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> quaternion(call, 1, 2, 0);
   const rt::Tensor<opmath_t> grad_cross(call, 2, 2, 0);
   rt::Loops<8> outer;
+  outer.dim(3, {0, 0, 0, 0, 0, 0, 0, grad_cross.stride(1)}, true);
   outer.batch(call, &grad_output, &quaternion, &quaternion, &quaternion, &grad_output, &quaternion, &grad_output,
               &grad_cross);
-  outer.dim(3, {0, 0, 0, 0, 0, 0, 0, grad_cross.stride(1)}, true);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> grad_cross_out(grad_cross, run.at[7], run.step[7], run.size);
+      const auto grad_output_1 = [&](int64_t) { return 2; };
+      const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 0, 1), 0,
+                                              rt::clipped(grad_output, 1, grad_output.stride(1), grad_output_1));
+      const auto quaternion_1 = [&](int64_t) { return 0; };
+      const rt::Line<opmath_t> quaternion_at(host, quaternion, rt::stretch(run, 1, 1), 0,
+                                             rt::clipped(quaternion, 1, quaternion.stride(1), quaternion_1));
+      const auto quaternion_1_2 = [&](int64_t) { return 1; };
+      const rt::Line<opmath_t> quaternion_at_2(host, quaternion, rt::stretch(run, 2, 1), 0,
+                                               rt::clipped(quaternion, 1, quaternion.stride(1), quaternion_1_2));
+      const rt::Line<opmath_t> quaternion_at_3(host, quaternion, rt::stretch(run, 3, 1), 0,
+                                               rt::clipped(quaternion, 1, quaternion.stride(1), grad_output_1));
+      const rt::Line<opmath_t> grad_output_at_2(host, grad_output, rt::stretch(run, 4, 1), 0,
+                                                rt::clipped(grad_output, 1, grad_output.stride(1), quaternion_1_2));
+      const auto quaternion_1_3 = [&](int64_t) { return 3; };
+      const rt::Line<opmath_t> quaternion_at_4(host, quaternion, rt::stretch(run, 5, 1), 0,
+                                               rt::clipped(quaternion, 1, quaternion.stride(1), quaternion_1_3));
+      const rt::Line<opmath_t> grad_output_at_3(host, grad_output, rt::stretch(run, 6, 1), 0,
+                                                rt::clipped(grad_output, 1, grad_output.stride(1), quaternion_1));
       rt::each(run.size, [&](int64_t i) {
         const bool t = outer.index(run, 0, i) == 2;
         const bool t_2 = outer.index(run, 0, i) == 1;
         const bool t_3 = outer.index(run, 0, i) == 0;
-        opmath_t part_2;
-        if (t) {
-          const opmath_t part_3 = rt::load(grad_output, run.of(0, i) + 2 * grad_output.stride(1));
-          part_2 = 2 * part_3 * rt::load(quaternion, run.of(1, i) + 0 * quaternion.stride(1));
-        } else {
-          part_2 = 0;
-        }
-        opmath_t part_4;
-        if (t_2) {
-          const opmath_t part_5 = rt::load(grad_output, run.of(0, i) + 2 * grad_output.stride(1));
-          part_4 = 2 * part_5 * rt::load(quaternion, run.of(2, i) + 1 * quaternion.stride(1));
-        } else {
-          part_4 = 0;
-        }
-        opmath_t part_6;
-        if (t_3) {
-          const opmath_t part_7 = rt::load(grad_output, run.of(0, i) + 2 * grad_output.stride(1));
-          part_6 = -2 * part_7 * rt::load(quaternion, run.of(3, i) + 2 * quaternion.stride(1));
-        } else {
-          part_6 = 0;
-        }
-        opmath_t part_8;
-        if (t_2) {
-          const opmath_t part_9 = rt::load(grad_output, run.of(4, i) + 1 * grad_output.stride(1));
-          part_8 = 2 * part_9 * rt::load(quaternion, run.of(1, i) + 0 * quaternion.stride(1));
-        } else {
-          part_8 = 0;
-        }
-        opmath_t part_10;
-        if (t_3) {
-          const opmath_t part_11 = rt::load(grad_output, run.of(4, i) + 1 * grad_output.stride(1));
-          part_10 = 2 * part_11 * rt::load(quaternion, run.of(5, i) + 3 * quaternion.stride(1));
-        } else {
-          part_10 = 0;
-        }
-        opmath_t part_12;
-        if (t) {
-          const opmath_t part_13 = rt::load(grad_output, run.of(4, i) + 1 * grad_output.stride(1));
-          part_12 = -2 * part_13 * rt::load(quaternion, run.of(2, i) + 1 * quaternion.stride(1));
-        } else {
-          part_12 = 0;
-        }
-        opmath_t part_14;
-        if (t_3) {
-          const opmath_t part_15 = rt::load(grad_output, run.of(6, i) + 0 * grad_output.stride(1));
-          part_14 = 2 * part_15 * rt::load(quaternion, run.of(1, i) + 0 * quaternion.stride(1));
-        } else {
-          part_14 = 0;
-        }
-        opmath_t part_16;
-        if (t) {
-          const opmath_t part_17 = rt::load(grad_output, run.of(6, i) + 0 * grad_output.stride(1));
-          part_16 = 2 * part_17 * rt::load(quaternion, run.of(3, i) + 2 * quaternion.stride(1));
-        } else {
-          part_16 = 0;
-        }
-        opmath_t part_18;
-        if (t_2) {
-          const opmath_t part_19 = rt::load(grad_output, run.of(6, i) + 0 * grad_output.stride(1));
-          part_18 = -2 * part_19 * rt::load(quaternion, run.of(5, i) + 3 * quaternion.stride(1));
-        } else {
-          part_18 = 0;
-        }
-        grad_cross_out.set(i, part_2 + part_4 + part_6 + part_8 + part_10 + part_12 + part_14 + part_16 + part_18);
+        const opmath_t part_2 = t_2 ? -2 * grad_output_at_3[i] * quaternion_at_4[i] : opmath_t(0);
+        const opmath_t part_3 = t_3 ? 2 * grad_output_at_2[i] * quaternion_at_4[i] : opmath_t(0);
+        const opmath_t part_4 = t_3 ? -2 * grad_output_at[i] * quaternion_at_3[i] : opmath_t(0);
+        const opmath_t part_5 = t ? -2 * grad_output_at_2[i] * quaternion_at_2[i] : opmath_t(0);
+        const opmath_t part_6 = t_2 ? 2 * grad_output_at[i] * quaternion_at_2[i] : opmath_t(0);
+        const opmath_t part_7 = t_2 ? 2 * grad_output_at_2[i] * quaternion_at[i] : opmath_t(0);
+        const opmath_t part_8 = t_3 ? 2 * grad_output_at_3[i] * quaternion_at[i] : opmath_t(0);
+        const opmath_t part_9 = t ? 2 * grad_output_at_3[i] * quaternion_at_3[i] : opmath_t(0);
+        const opmath_t part_10 = t ? 2 * grad_output_at[i] * quaternion_at[i] : opmath_t(0);
+        grad_cross_out.set(i, part_10 + part_6 + part_4 + part_7 + part_3 + part_5 + part_8 + part_9 + part_2);
       });
     });
   });
@@ -174,150 +116,65 @@ int backward_grad_quaternion(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_cross(call, 3, 2, 0);
   const rt::Tensor<opmath_t> grad_quaternion(call, 4, 2, 0);
   rt::Loops<13> outer;
+  outer.dim(4, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, grad_quaternion.stride(1)}, true);
   outer.batch(call, &grad_output, &quaternion, &vector, &quaternion, &vector, &quaternion, &vector, &grad_output,
               &grad_output, &grad_cross, &grad_cross, &grad_cross, &grad_quaternion);
-  outer.dim(4, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, grad_quaternion.stride(1)}, true);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> grad_quaternion_out(grad_quaternion, run.at[12], run.step[12], run.size);
+      const auto grad_output_1 = [&](int64_t) { return 2; };
+      const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 0, 1), 0,
+                                              rt::clipped(grad_output, 1, grad_output.stride(1), grad_output_1));
+      const auto quaternion_1 = [&](int64_t) { return 1; };
+      const rt::Line<opmath_t> quaternion_at(host, quaternion, rt::stretch(run, 1, 1), 0,
+                                             rt::clipped(quaternion, 1, quaternion.stride(1), quaternion_1));
+      const rt::Line<opmath_t> vector_at(host, vector, rt::stretch(run, 2, 1), 0,
+                                         rt::clipped(vector, 1, vector.stride(1), quaternion_1));
+      const rt::Line<opmath_t> quaternion_at_2(host, quaternion, rt::stretch(run, 3, 1), 0,
+                                               rt::clipped(quaternion, 1, quaternion.stride(1), grad_output_1));
+      const auto vector_1 = [&](int64_t) { return 0; };
+      const rt::Line<opmath_t> vector_at_2(host, vector, rt::stretch(run, 4, 1), 0,
+                                           rt::clipped(vector, 1, vector.stride(1), vector_1));
+      const auto quaternion_1_2 = [&](int64_t) { return 3; };
+      const rt::Line<opmath_t> quaternion_at_3(host, quaternion, rt::stretch(run, 5, 1), 0,
+                                               rt::clipped(quaternion, 1, quaternion.stride(1), quaternion_1_2));
+      const rt::Line<opmath_t> vector_at_3(host, vector, rt::stretch(run, 6, 1), 0,
+                                           rt::clipped(vector, 1, vector.stride(1), grad_output_1));
+      const rt::Line<opmath_t> grad_output_at_2(host, grad_output, rt::stretch(run, 7, 1), 0,
+                                                rt::clipped(grad_output, 1, grad_output.stride(1), quaternion_1));
+      const rt::Line<opmath_t> grad_output_at_3(host, grad_output, rt::stretch(run, 8, 1), 0,
+                                                rt::clipped(grad_output, 1, grad_output.stride(1), vector_1));
+      const rt::Line<opmath_t> grad_cross_at(host, grad_cross, rt::stretch(run, 9, 1), 0,
+                                             rt::clipped(grad_cross, 1, grad_cross.stride(1), grad_output_1));
+      const rt::Line<opmath_t> grad_cross_at_2(host, grad_cross, rt::stretch(run, 10, 1), 0,
+                                               rt::clipped(grad_cross, 1, grad_cross.stride(1), quaternion_1));
+      const rt::Line<opmath_t> grad_cross_at_3(host, grad_cross, rt::stretch(run, 11, 1), 0,
+                                               rt::clipped(grad_cross, 1, grad_cross.stride(1), vector_1));
       rt::each(run.size, [&](int64_t i) {
         const bool t_4 = outer.index(run, 0, i) == 0;
         const bool t_5 = outer.index(run, 0, i) == 1;
         const bool t_6 = outer.index(run, 0, i) == 2;
         const bool t_7 = outer.index(run, 0, i) == 3;
-        opmath_t part_2;
-        if (t_4) {
-          const opmath_t part_3 = rt::load(grad_output, run.of(0, i) + 2 * grad_output.stride(1));
-          const opmath_t part_4 = rt::load(quaternion, run.of(1, i) + 1 * quaternion.stride(1));
-          const opmath_t part_5 = part_4 * rt::load(vector, run.of(2, i) + 1 * vector.stride(1));
-          const opmath_t part_6 = rt::load(quaternion, run.of(3, i) + 2 * quaternion.stride(1));
-          part_2 = 2 * part_3 * (part_5 - part_6 * rt::load(vector, run.of(4, i) + 0 * vector.stride(1)));
-        } else {
-          part_2 = 0;
-        }
-        opmath_t part_7;
-        if (t_5) {
-          const opmath_t part_8 = rt::load(grad_output, run.of(0, i) + 2 * grad_output.stride(1));
-          const opmath_t part_9 = rt::load(quaternion, run.of(5, i) + 3 * quaternion.stride(1));
-          const opmath_t part_10 = part_9 * rt::load(vector, run.of(4, i) + 0 * vector.stride(1));
-          const opmath_t part_11 = rt::load(quaternion, run.of(1, i) + 1 * quaternion.stride(1));
-          part_7 = 2 * part_8 * (part_10 - part_11 * rt::load(vector, run.of(6, i) + 2 * vector.stride(1)));
-        } else {
-          part_7 = 0;
-        }
-        opmath_t part_12;
-        if (t_6) {
-          const opmath_t part_13 = rt::load(grad_output, run.of(0, i) + 2 * grad_output.stride(1));
-          const opmath_t part_14 = rt::load(quaternion, run.of(3, i) + 2 * quaternion.stride(1));
-          const opmath_t part_15 = part_14 * rt::load(vector, run.of(6, i) + 2 * vector.stride(1));
-          const opmath_t part_16 = rt::load(quaternion, run.of(5, i) + 3 * quaternion.stride(1));
-          part_12 = -2 * part_13 * (part_15 - part_16 * rt::load(vector, run.of(2, i) + 1 * vector.stride(1)));
-        } else {
-          part_12 = 0;
-        }
-        opmath_t part_17;
-        if (t_4) {
-          const opmath_t part_18 = rt::load(grad_output, run.of(7, i) + 1 * grad_output.stride(1));
-          const opmath_t part_19 = rt::load(quaternion, run.of(5, i) + 3 * quaternion.stride(1));
-          const opmath_t part_20 = part_19 * rt::load(vector, run.of(4, i) + 0 * vector.stride(1));
-          const opmath_t part_21 = rt::load(quaternion, run.of(1, i) + 1 * quaternion.stride(1));
-          part_17 = 2 * part_18 * (part_20 - part_21 * rt::load(vector, run.of(6, i) + 2 * vector.stride(1)));
-        } else {
-          part_17 = 0;
-        }
-        opmath_t part_22;
-        if (t_7) {
-          const opmath_t part_23 = rt::load(grad_output, run.of(7, i) + 1 * grad_output.stride(1));
-          const opmath_t part_24 = rt::load(quaternion, run.of(3, i) + 2 * quaternion.stride(1));
-          const opmath_t part_25 = part_24 * rt::load(vector, run.of(6, i) + 2 * vector.stride(1));
-          const opmath_t part_26 = rt::load(quaternion, run.of(5, i) + 3 * quaternion.stride(1));
-          part_22 = 2 * part_23 * (part_25 - part_26 * rt::load(vector, run.of(2, i) + 1 * vector.stride(1)));
-        } else {
-          part_22 = 0;
-        }
-        opmath_t part_27;
-        if (t_5) {
-          const opmath_t part_28 = rt::load(grad_output, run.of(7, i) + 1 * grad_output.stride(1));
-          const opmath_t part_29 = rt::load(quaternion, run.of(1, i) + 1 * quaternion.stride(1));
-          const opmath_t part_30 = part_29 * rt::load(vector, run.of(2, i) + 1 * vector.stride(1));
-          const opmath_t part_31 = rt::load(quaternion, run.of(3, i) + 2 * quaternion.stride(1));
-          part_27 = -2 * part_28 * (part_30 - part_31 * rt::load(vector, run.of(4, i) + 0 * vector.stride(1)));
-        } else {
-          part_27 = 0;
-        }
-        opmath_t part_32;
-        if (t_4) {
-          const opmath_t part_33 = rt::load(grad_output, run.of(8, i) + 0 * grad_output.stride(1));
-          const opmath_t part_34 = rt::load(quaternion, run.of(3, i) + 2 * quaternion.stride(1));
-          const opmath_t part_35 = part_34 * rt::load(vector, run.of(6, i) + 2 * vector.stride(1));
-          const opmath_t part_36 = rt::load(quaternion, run.of(5, i) + 3 * quaternion.stride(1));
-          part_32 = 2 * part_33 * (part_35 - part_36 * rt::load(vector, run.of(2, i) + 1 * vector.stride(1)));
-        } else {
-          part_32 = 0;
-        }
-        opmath_t part_37;
-        if (t_6) {
-          const opmath_t part_38 = rt::load(grad_output, run.of(8, i) + 0 * grad_output.stride(1));
-          const opmath_t part_39 = rt::load(quaternion, run.of(1, i) + 1 * quaternion.stride(1));
-          const opmath_t part_40 = part_39 * rt::load(vector, run.of(2, i) + 1 * vector.stride(1));
-          const opmath_t part_41 = rt::load(quaternion, run.of(3, i) + 2 * quaternion.stride(1));
-          part_37 = 2 * part_38 * (part_40 - part_41 * rt::load(vector, run.of(4, i) + 0 * vector.stride(1)));
-        } else {
-          part_37 = 0;
-        }
-        opmath_t part_42;
-        if (t_7) {
-          const opmath_t part_43 = rt::load(grad_output, run.of(8, i) + 0 * grad_output.stride(1));
-          const opmath_t part_44 = rt::load(quaternion, run.of(5, i) + 3 * quaternion.stride(1));
-          const opmath_t part_45 = part_44 * rt::load(vector, run.of(4, i) + 0 * vector.stride(1));
-          const opmath_t part_46 = rt::load(quaternion, run.of(1, i) + 1 * quaternion.stride(1));
-          part_42 = -2 * part_43 * (part_45 - part_46 * rt::load(vector, run.of(6, i) + 2 * vector.stride(1)));
-        } else {
-          part_42 = 0;
-        }
-        opmath_t part_47;
-        if (t_5) {
-          const opmath_t part_48 = rt::load(grad_cross, run.of(9, i) + 2 * grad_cross.stride(1));
-          part_47 = part_48 * rt::load(vector, run.of(2, i) + 1 * vector.stride(1));
-        } else {
-          part_47 = 0;
-        }
-        opmath_t part_49;
-        if (t_6) {
-          const opmath_t part_50 = rt::load(grad_cross, run.of(9, i) + 2 * grad_cross.stride(1));
-          part_49 = -(part_50 * rt::load(vector, run.of(4, i) + 0 * vector.stride(1)));
-        } else {
-          part_49 = 0;
-        }
-        opmath_t part_51;
-        if (t_7) {
-          const opmath_t part_52 = rt::load(grad_cross, run.of(10, i) + 1 * grad_cross.stride(1));
-          part_51 = part_52 * rt::load(vector, run.of(4, i) + 0 * vector.stride(1));
-        } else {
-          part_51 = 0;
-        }
-        opmath_t part_53;
-        if (t_5) {
-          const opmath_t part_54 = rt::load(grad_cross, run.of(10, i) + 1 * grad_cross.stride(1));
-          part_53 = -(part_54 * rt::load(vector, run.of(6, i) + 2 * vector.stride(1)));
-        } else {
-          part_53 = 0;
-        }
-        opmath_t part_55;
-        if (t_6) {
-          const opmath_t part_56 = rt::load(grad_cross, run.of(11, i) + 0 * grad_cross.stride(1));
-          part_55 = part_56 * rt::load(vector, run.of(6, i) + 2 * vector.stride(1));
-        } else {
-          part_55 = 0;
-        }
-        opmath_t part_57;
-        if (t_7) {
-          const opmath_t part_58 = rt::load(grad_cross, run.of(11, i) + 0 * grad_cross.stride(1));
-          part_57 = -(part_58 * rt::load(vector, run.of(2, i) + 1 * vector.stride(1)));
-        } else {
-          part_57 = 0;
-        }
-        grad_quaternion_out.set(i, part_2 + part_7 + part_12 + part_17 + part_22 + part_27 + part_32 + part_37 + part_42 + part_47 + part_49 + part_51 + part_53 + part_55 + part_57);
+        const opmath_t part_2 = quaternion_at_3[i] * vector_at_2[i] - quaternion_at[i] * vector_at_3[i];
+        const opmath_t part_3 = quaternion_at_2[i] * vector_at_3[i] - quaternion_at_3[i] * vector_at[i];
+        const opmath_t part_4 = quaternion_at[i] * vector_at[i] - quaternion_at_2[i] * vector_at_2[i];
+        const opmath_t part_5 = t_5 ? -(grad_cross_at_2[i] * vector_at_3[i]) : opmath_t(0);
+        const opmath_t part_6 = t_6 ? -(grad_cross_at[i] * vector_at_2[i]) : opmath_t(0);
+        const opmath_t part_7 = t_7 ? -(grad_cross_at_3[i] * vector_at[i]) : opmath_t(0);
+        const opmath_t part_8 = t_7 ? grad_cross_at_2[i] * vector_at_2[i] : opmath_t(0);
+        const opmath_t part_9 = t_6 ? grad_cross_at_3[i] * vector_at_3[i] : opmath_t(0);
+        const opmath_t part_10 = t_5 ? -2 * grad_output_at_2[i] * part_4 : opmath_t(0);
+        const opmath_t part_11 = t_7 ? -2 * grad_output_at_3[i] * part_2 : opmath_t(0);
+        const opmath_t part_12 = t_4 ? 2 * grad_output_at_2[i] * part_2 : opmath_t(0);
+        const opmath_t part_13 = t_7 ? 2 * grad_output_at_2[i] * part_3 : opmath_t(0);
+        const opmath_t part_14 = t_4 ? 2 * grad_output_at_3[i] * part_3 : opmath_t(0);
+        const opmath_t part_15 = t_6 ? 2 * grad_output_at_3[i] * part_4 : opmath_t(0);
+        const opmath_t part_16 = t_6 ? -2 * grad_output_at[i] * part_3 : opmath_t(0);
+        const opmath_t part_17 = t_5 ? grad_cross_at[i] * vector_at[i] : opmath_t(0);
+        const opmath_t part_18 = t_4 ? 2 * grad_output_at[i] * part_4 : opmath_t(0);
+        const opmath_t part_19 = t_5 ? 2 * grad_output_at[i] * part_2 : opmath_t(0);
+        grad_quaternion_out.set(i, part_18 + part_19 + part_16 + part_12 + part_13 + part_10 + part_14 + part_15 + part_11 + part_17 + part_6 + part_8 + part_5 + part_9 + part_7);
       });
     });
   });
@@ -332,77 +189,49 @@ int backward_grad_vector(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> quaternion(call, 2, 2, 0);
   const rt::Tensor<opmath_t> grad_vector(call, 3, 2, 0);
   rt::Loops<10> outer;
+  outer.dim(3, {0, 0, 0, 0, 0, 0, 0, 0, 0, grad_vector.stride(1)}, true);
   outer.batch(call, &grad_output, &grad_output, &grad_output, &grad_cross, &quaternion, &quaternion, &grad_cross,
               &quaternion, &grad_cross, &grad_vector);
-  outer.dim(3, {0, 0, 0, 0, 0, 0, 0, 0, 0, grad_vector.stride(1)}, true);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> grad_vector_out(grad_vector, run.at[9], run.step[9], run.size);
+      const auto grad_output_1 = [&](int64_t) { return 2; };
+      const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 0, 1), 0,
+                                              rt::clipped(grad_output, 1, grad_output.stride(1), grad_output_1));
+      const auto grad_output_1_2 = [&](int64_t) { return 1; };
+      const rt::Line<opmath_t> grad_output_at_2(host, grad_output, rt::stretch(run, 1, 1), 0,
+                                                rt::clipped(grad_output, 1, grad_output.stride(1), grad_output_1_2));
+      const auto grad_output_1_3 = [&](int64_t) { return 0; };
+      const rt::Line<opmath_t> grad_output_at_3(host, grad_output, rt::stretch(run, 2, 1), 0,
+                                                rt::clipped(grad_output, 1, grad_output.stride(1), grad_output_1_3));
+      const rt::Line<opmath_t> grad_cross_at(host, grad_cross, rt::stretch(run, 3, 1), 0,
+                                             rt::clipped(grad_cross, 1, grad_cross.stride(1), grad_output_1));
+      const rt::Line<opmath_t> quaternion_at(host, quaternion, rt::stretch(run, 4, 1), 0,
+                                             rt::clipped(quaternion, 1, quaternion.stride(1), grad_output_1_2));
+      const rt::Line<opmath_t> quaternion_at_2(host, quaternion, rt::stretch(run, 5, 1), 0,
+                                               rt::clipped(quaternion, 1, quaternion.stride(1), grad_output_1));
+      const rt::Line<opmath_t> grad_cross_at_2(host, grad_cross, rt::stretch(run, 6, 1), 0,
+                                               rt::clipped(grad_cross, 1, grad_cross.stride(1), grad_output_1_2));
+      const auto quaternion_1 = [&](int64_t) { return 3; };
+      const rt::Line<opmath_t> quaternion_at_3(host, quaternion, rt::stretch(run, 7, 1), 0,
+                                               rt::clipped(quaternion, 1, quaternion.stride(1), quaternion_1));
+      const rt::Line<opmath_t> grad_cross_at_3(host, grad_cross, rt::stretch(run, 8, 1), 0,
+                                               rt::clipped(grad_cross, 1, grad_cross.stride(1), grad_output_1_3));
       rt::each(run.size, [&](int64_t i) {
         const bool t_8 = outer.index(run, 0, i) == 2;
         const bool t_9 = outer.index(run, 0, i) == 1;
         const bool t_10 = outer.index(run, 0, i) == 0;
-        opmath_t part_2;
-        if (t_8) {
-          part_2 = rt::load(grad_output, run.of(0, i) + 2 * grad_output.stride(1));
-        } else {
-          part_2 = 0;
-        }
-        opmath_t part_3;
-        if (t_9) {
-          part_3 = rt::load(grad_output, run.of(1, i) + 1 * grad_output.stride(1));
-        } else {
-          part_3 = 0;
-        }
-        opmath_t part_4;
-        if (t_10) {
-          part_4 = rt::load(grad_output, run.of(2, i) + 0 * grad_output.stride(1));
-        } else {
-          part_4 = 0;
-        }
-        opmath_t part_5;
-        if (t_9) {
-          const opmath_t part_6 = rt::load(grad_cross, run.of(3, i) + 2 * grad_cross.stride(1));
-          part_5 = part_6 * rt::load(quaternion, run.of(4, i) + 1 * quaternion.stride(1));
-        } else {
-          part_5 = 0;
-        }
-        opmath_t part_7;
-        if (t_10) {
-          const opmath_t part_8 = rt::load(grad_cross, run.of(3, i) + 2 * grad_cross.stride(1));
-          part_7 = -(part_8 * rt::load(quaternion, run.of(5, i) + 2 * quaternion.stride(1)));
-        } else {
-          part_7 = 0;
-        }
-        opmath_t part_9;
-        if (t_10) {
-          const opmath_t part_10 = rt::load(grad_cross, run.of(6, i) + 1 * grad_cross.stride(1));
-          part_9 = part_10 * rt::load(quaternion, run.of(7, i) + 3 * quaternion.stride(1));
-        } else {
-          part_9 = 0;
-        }
-        opmath_t part_11;
-        if (t_8) {
-          const opmath_t part_12 = rt::load(grad_cross, run.of(6, i) + 1 * grad_cross.stride(1));
-          part_11 = -(part_12 * rt::load(quaternion, run.of(4, i) + 1 * quaternion.stride(1)));
-        } else {
-          part_11 = 0;
-        }
-        opmath_t part_13;
-        if (t_8) {
-          const opmath_t part_14 = rt::load(grad_cross, run.of(8, i) + 0 * grad_cross.stride(1));
-          part_13 = part_14 * rt::load(quaternion, run.of(5, i) + 2 * quaternion.stride(1));
-        } else {
-          part_13 = 0;
-        }
-        opmath_t part_15;
-        if (t_9) {
-          const opmath_t part_16 = rt::load(grad_cross, run.of(8, i) + 0 * grad_cross.stride(1));
-          part_15 = -(part_16 * rt::load(quaternion, run.of(7, i) + 3 * quaternion.stride(1)));
-        } else {
-          part_15 = 0;
-        }
-        grad_vector_out.set(i, part_2 + part_3 + part_4 + part_5 + part_7 + part_9 + part_11 + part_13 + part_15);
+        const opmath_t part_2 = t_9 ? -(grad_cross_at_3[i] * quaternion_at_3[i]) : opmath_t(0);
+        const opmath_t part_3 = t_10 ? -(grad_cross_at[i] * quaternion_at_2[i]) : opmath_t(0);
+        const opmath_t part_4 = t_10 ? grad_cross_at_2[i] * quaternion_at_3[i] : opmath_t(0);
+        const opmath_t part_5 = t_8 ? -(grad_cross_at_2[i] * quaternion_at[i]) : opmath_t(0);
+        const opmath_t part_6 = t_8 ? grad_cross_at_3[i] * quaternion_at_2[i] : opmath_t(0);
+        const opmath_t part_7 = t_9 ? grad_cross_at[i] * quaternion_at[i] : opmath_t(0);
+        const opmath_t part_8 = t_10 ? grad_output_at_3[i] : opmath_t(0);
+        const opmath_t part_9 = t_9 ? grad_output_at_2[i] : opmath_t(0);
+        const opmath_t part_10 = t_8 ? grad_output_at[i] : opmath_t(0);
+        grad_vector_out.set(i, part_10 + part_9 + part_8 + part_7 + part_3 + part_4 + part_5 + part_6 + part_2);
       });
     });
   });

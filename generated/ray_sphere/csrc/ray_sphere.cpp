@@ -38,9 +38,11 @@ std::tuple<Tensor, Tensor, Tensor> ray_sphere_backward(const Tensor& grad_distan
   call.input("radius", radius, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_origin", Element::scalar, {opgen::batch, opgen::fixed(3)}, mask[0] || mask[1] || mask[2]);
-  call.allocate("grad_direction", Element::scalar, {opgen::batch, opgen::fixed(3)}, mask[0] || mask[1] || mask[2]);
-  call.allocate("grad_radius", Element::scalar, {opgen::batch}, mask[0] || mask[1] || mask[2]);
+  call.allocate("grad_origin", Element::scalar, {opgen::batch, opgen::fixed(3)}, mask[0] || mask[1] || mask[2],
+                mask[0]);
+  call.allocate("grad_direction", Element::scalar, {opgen::batch, opgen::fixed(3)}, mask[0] || mask[1] || mask[2],
+                mask[1]);
+  call.allocate("grad_radius", Element::scalar, {opgen::batch}, mask[0] || mask[1] || mask[2], mask[2]);
   if (mask[0] || mask[1] || mask[2]) call.run(1, {1, 2, 3, 0, 6, 4, 5});
   const Tensor grad_origin = mask[0] ? call.result("grad_origin", Element::scalar, 0, "origin") : Tensor();
   const Tensor grad_direction = mask[1] ? call.result("grad_direction", Element::scalar, 0, "direction") : Tensor();

@@ -16,7 +16,7 @@ int forward_distance(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &origin, &direction, &radius, &distance);
   rt::Loops<4> over_i;
   over_i.dim(3, {origin.stride(1), direction.stride(1), 0, 0});
-  rt::parallel(host, outer.count, over_i.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_i.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> b_fold;
       rt::Fold<rt::Sum, opmath_t> square_fold;
@@ -58,7 +58,7 @@ int backward_grad_radius(const OpgenCall& call, OpgenHost& host) {
   over_i.step(5, grad_origin.stride(1));
   over_i.step(6, grad_direction.stride(1));
   over_i.dim_of_steps(3);
-  rt::parallel(host, outer.count, 2 * over_i.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 2 * over_i.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> b_fold;
       rt::Fold<rt::Sum, opmath_t> square_fold;

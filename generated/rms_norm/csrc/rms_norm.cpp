@@ -15,33 +15,37 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // weight given
-std::tuple<Tensor, Tensor> rms_norm_forward_0(const Tensor& input, const Optional& weight, double eps) {
+std::tuple<Tensor, Tensor> rms_norm_forward_0(const Tensor& input, const Optional& weight, double eps, bool recorded) {
   opgen::Call call("rms_norm", OPGEN_CHOOSE_STEPS(rms_norm), 1);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("weight", weight, Element::scalar, {opgen::dim(0, "D")});
   call.begin();
   call.hold();
-  call.allocate("rstd", Element::compute, {opgen::batch});
+  call.allocate("rstd", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.run(0, {0, 2, 1, 3}, {call.size(0)}, {eps});
-  return {call.result("output", Element::scalar), call.result("rstd", Element::compute)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor rstd = recorded ? call.result("rstd", Element::compute) : Tensor();
+  return {output, rstd};
 }
 
 // weight not given
-std::tuple<Tensor, Tensor> rms_norm_forward_1(const Tensor& input, const Optional& weight, double eps) {
+std::tuple<Tensor, Tensor> rms_norm_forward_1(const Tensor& input, const Optional& weight, double eps, bool recorded) {
   opgen::Call call("rms_norm", OPGEN_CHOOSE_STEPS(rms_norm), 1);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.begin();
   call.hold();
-  call.allocate("rstd", Element::compute, {opgen::batch});
+  call.allocate("rstd", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.run(1, {0, 1, 2}, {call.size(0)}, {eps});
-  return {call.result("output", Element::scalar), call.result("rstd", Element::compute)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor rstd = recorded ? call.result("rstd", Element::compute) : Tensor();
+  return {output, rstd};
 }
 
-std::tuple<Tensor, Tensor> rms_norm_forward(const Tensor& input, const Optional& weight, double eps) {
-  if (weight.has_value()) return rms_norm_forward_0(input, weight, eps);
-  return rms_norm_forward_1(input, weight, eps);
+std::tuple<Tensor, Tensor> rms_norm_forward(const Tensor& input, const Optional& weight, double eps, bool recorded) {
+  if (weight.has_value()) return rms_norm_forward_0(input, weight, eps, recorded);
+  return rms_norm_forward_1(input, weight, eps, recorded);
 }
 
 // weight given
@@ -95,7 +99,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("rms_norm_forward(Tensor input, Tensor? weight, float eps) -> (Tensor, Tensor)");
+  m.def("rms_norm_forward(Tensor input, Tensor? weight, float eps, bool recorded=True) -> (Tensor, Tensor)");
   m.def(
       "rms_norm_backward(Tensor grad_output, Tensor input, Tensor? weight, Tensor rstd, float eps, bool[] "
       "needs_input_grad) -> (Tensor, Tensor)");

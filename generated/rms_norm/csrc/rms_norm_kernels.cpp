@@ -18,7 +18,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, nullptr, &rstd, &output);
   rt::Loops<4> over_d;
   over_d.dim(D, {input.stride(1), weight.stride(0), 0, output.stride(1)});
-  rt::parallel(host, outer.count, 2 * over_d.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> mean_d_sum_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
@@ -55,7 +55,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, &rstd, &output);
   rt::Loops<3> over_d;
   over_d.dim(D, {input.stride(1), 0, output.stride(1)});
-  rt::parallel(host, outer.count, 2 * over_d.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> mean_d_sum_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
@@ -92,7 +92,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_output, &input, nullptr, &rstd, &grad_input);
   rt::Loops<5> over_d;
   over_d.dim(D, {grad_output.stride(1), input.stride(1), weight.stride(0), 0, grad_input.stride(1)});
-  rt::parallel(host, outer.count, 2 * over_d.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_rstd_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
@@ -135,7 +135,7 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
   outer.dim(D, {grad_output.stride(1), input.stride(1), 0, grad_weight.stride(0)});
   rt::Loops<4> over_batch;
   over_batch.batch(call, &grad_output, &input, &rstd, nullptr);
-  rt::parallel(host, outer.count, over_batch.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_weight_value_fold;
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
@@ -168,7 +168,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_output, &input, &rstd, &grad_input);
   rt::Loops<4> over_d;
   over_d.dim(D, {grad_output.stride(1), input.stride(1), 0, grad_input.stride(1)});
-  rt::parallel(host, outer.count, 2 * over_d.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_rstd_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {

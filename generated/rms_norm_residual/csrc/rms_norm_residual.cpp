@@ -17,7 +17,7 @@ using opgen::Tensor;
 
 // weight given
 std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_forward_0(const Tensor& input, const Tensor& residual,
-                                                               const Optional& weight, double eps) {
+                                                               const Optional& weight, double eps, bool recorded) {
   opgen::Call call("rms_norm_residual", OPGEN_CHOOSE_STEPS(rms_norm_residual), 1);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("residual", residual, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -25,39 +25,39 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_forward_0(const Tensor& inp
   call.begin();
   call.hold();
   call.allocate("hidden", Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.allocate("rstd", Element::compute, {opgen::batch});
+  call.allocate("rstd", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.run(0, {0, 1, 3}, {call.size(0)});
   call.run(1, {0, 1, 4, 2, 5}, {call.size(0)}, {eps});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor hidden = call.result("hidden", Element::scalar);
-  const Tensor rstd = call.result("rstd", Element::compute);
+  const Tensor rstd = recorded ? call.result("rstd", Element::compute) : Tensor();
   return {output, hidden, rstd};
 }
 
 // weight not given
 std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_forward_1(const Tensor& input, const Tensor& residual,
-                                                               const Optional& weight, double eps) {
+                                                               const Optional& weight, double eps, bool recorded) {
   opgen::Call call("rms_norm_residual", OPGEN_CHOOSE_STEPS(rms_norm_residual), 1);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("residual", residual, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.begin();
   call.hold();
   call.allocate("hidden", Element::scalar, {opgen::batch, opgen::dim(0, "D")});
-  call.allocate("rstd", Element::compute, {opgen::batch});
+  call.allocate("rstd", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.run(0, {0, 1, 2}, {call.size(0)});
   call.run(2, {0, 1, 3, 4}, {call.size(0)}, {eps});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor hidden = call.result("hidden", Element::scalar);
-  const Tensor rstd = call.result("rstd", Element::compute);
+  const Tensor rstd = recorded ? call.result("rstd", Element::compute) : Tensor();
   return {output, hidden, rstd};
 }
 
 std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_forward(const Tensor& input, const Tensor& residual,
-                                                             const Optional& weight, double eps) {
-  if (weight.has_value()) return rms_norm_residual_forward_0(input, residual, weight, eps);
-  return rms_norm_residual_forward_1(input, residual, weight, eps);
+                                                             const Optional& weight, double eps, bool recorded) {
+  if (weight.has_value()) return rms_norm_residual_forward_0(input, residual, weight, eps, recorded);
+  return rms_norm_residual_forward_1(input, residual, weight, eps, recorded);
 }
 
 // weight given
@@ -78,8 +78,8 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_backward_0(const Tensor& gr
   call.begin();
   call.hold();
   call.items(given_grads, 2);
-  call.allocate("grad_hidden_1", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1]);
-  call.allocate("grad_hidden_1_copy", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1]);
+  call.allocate("grad_hidden_1", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1], mask[0]);
+  call.allocate("grad_hidden_1_copy", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1], mask[1]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(0, "D")}, mask[2]);
   if (mask[0] || mask[1]) call.run(3, {0, 5, 4, 6, 1, 7, 8}, {call.size(0), given_grads[0]});
   if (mask[2]) call.run(4, {5, 6, 0, 9}, {call.size(0), given_grads[0]});
@@ -106,8 +106,8 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_residual_backward_1(const Tensor& gr
   call.begin();
   call.hold();
   call.items(given_grads, 2);
-  call.allocate("grad_hidden_1", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1]);
-  call.allocate("grad_hidden_1_copy", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1]);
+  call.allocate("grad_hidden_1", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1], mask[0]);
+  call.allocate("grad_hidden_1_copy", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(5, {0, 4, 5, 1, 6, 7}, {call.size(0), given_grads[0]});
   const Tensor grad_input = mask[0] ? call.result("grad_hidden_1", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_residual = mask[1] ? call.result("grad_hidden_1_copy", Element::scalar, 0, "residual") : Tensor();
@@ -141,8 +141,8 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def(
-      "rms_norm_residual_forward(Tensor input, Tensor residual, Tensor? weight, float eps) -> (Tensor, Tensor, "
-      "Tensor)");
+      "rms_norm_residual_forward(Tensor input, Tensor residual, Tensor? weight, float eps, bool recorded=True) -> "
+      "(Tensor, Tensor, Tensor)");
   m.def(
       "rms_norm_residual_backward(Tensor grad_output, Tensor grad_hidden, Tensor input, Tensor residual, Tensor? "
       "weight, Tensor hidden, Tensor rstd, float eps, bool[] given_grads, bool[] needs_input_grad) -> (Tensor, "

@@ -15,7 +15,8 @@ int forward_0_hidden(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.batch(call, &input, &residual, &hidden);
   outer.dim(D, {input.stride(1), residual.stride(1), hidden.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> residual_at(residual, run.at[1], run.step[1], run.size);
@@ -40,7 +41,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, &residual, nullptr, &rstd, &output);
   rt::Loops<5> over_d;
   over_d.dim(D, {input.stride(1), residual.stride(1), weight.stride(0), 0, output.stride(1)});
-  rt::parallel(host, outer.count, 2 * over_d.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> mean_d_sum_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
@@ -83,7 +84,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, &residual, &rstd, &output);
   rt::Loops<4> over_d;
   over_d.dim(D, {input.stride(1), residual.stride(1), 0, output.stride(1)});
-  rt::parallel(host, outer.count, 2 * over_d.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> mean_d_sum_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
@@ -131,7 +132,7 @@ int backward_0_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
   over_d.step(5, grad_hidden_1.stride(1));
   over_d.step(6, grad_hidden_1_copy.stride(1));
   over_d.dim_of_steps(D);
-  rt::parallel(host, outer.count, 2 * over_d.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_rstd_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {
@@ -181,7 +182,7 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
   outer.dim(D, {hidden.stride(1), 0, grad_output.stride(1), grad_weight.stride(0)});
   rt::Loops<4> over_batch;
   over_batch.batch(call, &hidden, &rstd, &grad_output, nullptr);
-  rt::parallel(host, outer.count, over_batch.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_weight_value_fold;
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
@@ -222,7 +223,7 @@ int backward_1_grad_hidden_1_copy(const OpgenCall& call, OpgenHost& host) {
   over_d.step(4, grad_hidden_1.stride(1));
   over_d.step(5, grad_hidden_1_copy.stride(1));
   over_d.dim_of_steps(D);
-  rt::parallel(host, outer.count, 2 * over_d.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_rstd_fold;
       over_d.runs<rt::block>(0, over_d.count, row.at, [&](const auto& run) {

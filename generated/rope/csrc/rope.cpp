@@ -39,8 +39,8 @@ std::tuple<Tensor, Tensor, Tensor> rope_backward(const Tensor& grad_output, cons
   call.expect(0, 2, 2 * call.size(2));
   call.hold();
   call.allocate("grad_input", Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")}, mask[0]);
-  call.allocate("grad_cos", Element::scalar, {opgen::dim(0, "T"), opgen::dim(2, "H")}, mask[1] || mask[2]);
-  call.allocate("grad_sin", Element::scalar, {opgen::dim(0, "T"), opgen::dim(2, "H")}, mask[1] || mask[2]);
+  call.allocate("grad_cos", Element::scalar, {opgen::dim(0, "T"), opgen::dim(2, "H")}, mask[1] || mask[2], mask[1]);
+  call.allocate("grad_sin", Element::scalar, {opgen::dim(0, "T"), opgen::dim(2, "H")}, mask[1] || mask[2], mask[2]);
   if (mask[0]) call.run(1, {0, 2, 3, 4}, {call.size(0), call.size(1), call.size(2), 2 * call.size(2)});
   if (mask[1] || mask[2]) call.run(2, {0, 1, 5, 6}, {call.size(0), call.size(2), call.size(1)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");

@@ -9,7 +9,6 @@ namespace {
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t H = call.ints[2];
-  const int64_t D = call.ints[3];
   const int64_t T = call.ints[0];
   const int64_t d_size = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 0);
@@ -32,22 +31,32 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   outer.step(3, sin.stride(1));
   outer.step(7, output.stride(2));
   outer.dim_of_steps(d_size, true);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> output_out(output, run.at[7], run.step[7], run.size);
+      const auto input_2 = [&](int64_t i) { return outer.index(run, 0, i); };
+      const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 0, 1), 0, rt::checked(input, 2, 0, 0, input_2));
+      const auto cos_wanted = [&](int64_t i) { return outer.index(run, 0, i) < H; };
+      const rt::Line<opmath_t> cos_at(host, cos, rt::stretch(run, 1, 1), 0, rt::wanted(cos_wanted),
+                                      rt::checked(cos, 1, 0, 1, input_2));
+      const auto input_2_2 = [&](int64_t i) { return outer.index(run, 0, i) + H; };
+      const rt::Line<opmath_t> input_at_2(host, input, rt::stretch(run, 2, 1), 0, rt::wanted(cos_wanted),
+                                          rt::checked(input, 2, input.stride(2), 0, input_2_2));
+      const rt::Line<opmath_t> sin_at(host, sin, rt::stretch(run, 3, 1), 0, rt::wanted(cos_wanted),
+                                      rt::checked(sin, 1, 0, 2, input_2));
+      const auto cos_1 = [&](int64_t i) { return outer.index(run, 0, i) - H; };
+      const rt::Line<opmath_t> cos_at_2(host, cos, rt::stretch(run, 4, 1), 0,
+                                        rt::clipped(cos, 1, cos.stride(1), cos_1));
+      const auto input_wanted = [&](int64_t i) { return !(outer.index(run, 0, i) < H); };
+      const rt::Line<opmath_t> input_at_3(host, input, rt::stretch(run, 5, 1), 0, rt::wanted(input_wanted),
+                                          rt::checked(input, 2, input.stride(2), 0, cos_1));
+      const rt::Line<opmath_t> sin_at_2(host, sin, rt::stretch(run, 6, 1), 0,
+                                        rt::clipped(sin, 1, sin.stride(1), cos_1));
       rt::each(run.size, [&](int64_t i) {
-        const bool part_2 = outer.index(run, 0, i) < H;
-        opmath_t part_3;
-        if (part_2) {
-          const opmath_t part_4 = rt::pick(host, input, run.of(2, i), 0, 2, outer.index(run, 0, i) + H, D);
-          part_3 = (rt::inside(host, outer.index(run, 0, i), D, 0, 2) ? rt::load(input, run.of(0, i)) : static_cast<opmath_t>(0)) * (rt::inside(host, outer.index(run, 0, i), H, 1, 1) ? rt::load(cos, run.of(1, i)) : static_cast<opmath_t>(0)) - part_4 * (rt::inside(host, outer.index(run, 0, i), H, 2, 1) ? rt::load(sin, run.of(3, i)) : static_cast<opmath_t>(0));
-        } else {
-          const opmath_t part_5 = rt::load(cos, run.of(4, i) + (outer.index(run, 0, i) - H) * cos.stride(1));
-          const opmath_t part_6 = rt::load(sin, run.of(6, i) + (outer.index(run, 0, i) - H) * sin.stride(1));
-          const opmath_t part_7 = rt::pick(host, input, run.of(5, i), 0, 2, outer.index(run, 0, i) - H, D) * part_6;
-          part_3 = (rt::inside(host, outer.index(run, 0, i), D, 0, 2) ? rt::load(input, run.of(0, i)) : static_cast<opmath_t>(0)) * part_5 + part_7;
-        }
-        output_out.set(i, part_3);
+        const opmath_t part_2 = input_at[i] * cos_at_2[i] + input_at_3[i] * sin_at_2[i];
+        const opmath_t part_3 = input_at[i] * cos_at[i] - input_at_2[i] * sin_at[i];
+        output_out.set(i, outer.index(run, 0, i) < H ? part_3 : part_2);
       });
     });
   });
@@ -58,7 +67,6 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t H = call.ints[2];
-  const int64_t _size = call.ints[3];
   const int64_t T = call.ints[0];
   const int64_t D = call.ints[1];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
@@ -81,52 +89,39 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.step(6, sin.stride(1));
   outer.step(7, grad_input.stride(2));
   outer.dim_of_steps(D, true);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[7], run.step[7], run.size);
+      const auto grad_output_wanted = [&](int64_t i) { return outer.index(run, 0, i) < 2 * H; };
+      const auto grad_output_2 = [&](int64_t i) { return outer.index(run, 0, i); };
+      const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 0, 1), 0,
+                                              rt::wanted(grad_output_wanted),
+                                              rt::checked(grad_output, 2, 0, 0, grad_output_2));
+      const auto cos_wanted = [&](int64_t i) { return outer.index(run, 0, i) < 2 * H && outer.index(run, 0, i) < H; };
+      const rt::Line<opmath_t> cos_at(host, cos, rt::stretch(run, 1, 1), 0, rt::wanted(cos_wanted),
+                                      rt::checked(cos, 1, 0, 1, grad_output_2));
+      const auto cos_1 = [&](int64_t i) { return outer.index(run, 0, i) - H; };
+      const rt::Line<opmath_t> cos_at_2(host, cos, rt::stretch(run, 2, 1), 0,
+                                        rt::clipped(cos, 1, cos.stride(1), cos_1));
+      const rt::Line<opmath_t> grad_output_at_2(host, grad_output, rt::stretch(run, 3, 1), 0,
+                                                rt::clipped(grad_output, 2, grad_output.stride(2), cos_1));
+      const rt::Line<opmath_t> sin_at(host, sin, rt::stretch(run, 4, 1), 0, rt::clipped(sin, 1, sin.stride(1), cos_1));
+      const auto grad_output_2_2 = [&](int64_t i) { return H + outer.index(run, 0, i); };
+      const rt::Line<opmath_t> grad_output_at_3(host, grad_output, rt::stretch(run, 5, 1), 0,
+                                                rt::clipped(grad_output, 2, grad_output.stride(2), grad_output_2_2));
+      const auto sin_wanted = [&](int64_t i) { return H + outer.index(run, 0, i) < 2 * H; };
+      const rt::Line<opmath_t> sin_at_2(host, sin, rt::stretch(run, 6, 1), 0, rt::wanted(sin_wanted),
+                                        rt::checked(sin, 1, 0, 2, grad_output_2));
       rt::each(run.size, [&](int64_t i) {
         const int64_t t_2 = 2 * H;
         const int64_t t_3 = outer.index(run, 0, i) - H;
-        const bool part_2 = H + outer.index(run, 0, i) < t_2;
-        const bool part_3 = outer.index(run, 0, i) < t_2;
-        const bool part_4 = t_3 >= 0 && t_3 < t_2;
-        opmath_t part_5;
-        if (part_3) {
-          const bool part_6 = outer.index(run, 0, i) < H;
-          opmath_t part_7;
-          if (part_6) {
-            part_7 = rt::inside(host, outer.index(run, 0, i), H, 1, 1) ? rt::load(cos,
-                                run.of(1, i)) : static_cast<opmath_t>(0);
-          } else {
-            part_7 = rt::load(cos, run.of(2, i) + (outer.index(run, 0, i) - H) * cos.stride(1));
-          }
-          part_5 = (rt::inside(host, outer.index(run, 0, i), _size, 0, 2) ? rt::load(grad_output, run.of(0, i)) : static_cast<opmath_t>(0)) * part_7;
-        } else {
-          part_5 = 0;
-        }
-        opmath_t part_8;
-        if (part_4) {
-          opmath_t part_9;
-          if (t_3 < H) {
-            const opmath_t part_10 =
-                rt::load(grad_output, run.of(3, i) + (outer.index(run, 0, i) - H) * grad_output.stride(2));
-            part_9 = -(part_10 * rt::load(sin, run.of(4, i) + (outer.index(run, 0, i) - H) * sin.stride(1)));
-          } else {
-            part_9 = 0;
-          }
-          part_8 = part_9;
-        } else {
-          part_8 = 0;
-        }
-        opmath_t part_11;
-        if (part_2) {
-          const opmath_t part_12 =
-              rt::load(grad_output, run.of(5, i) + (H + outer.index(run, 0, i)) * grad_output.stride(2));
-          part_11 = part_12 * (rt::inside(host, outer.index(run, 0, i), H, 2, 1) ? rt::load(sin, run.of(6, i)) : static_cast<opmath_t>(0));
-        } else {
-          part_11 = 0;
-        }
-        grad_input_out.set(i, part_5 + part_8 + part_11);
+        const opmath_t part_3 = grad_output_at_3[i] * sin_at_2[i];
+        const opmath_t part_2 = H + outer.index(run, 0, i) < t_2 ? part_3 : opmath_t(0);
+        const opmath_t part_4 = grad_output_at[i] * (outer.index(run, 0, i) < H ? cos_at[i] : cos_at_2[i]);
+        const opmath_t part_5 = t_3 < H ? -(grad_output_at_2[i] * sin_at[i]) : opmath_t(0);
+        const opmath_t part_6 = outer.index(run, 0, i) < t_2 ? part_4 : opmath_t(0);
+        grad_input_out.set(i, part_6 + (t_3 >= 0 && t_3 < t_2 ? part_5 : opmath_t(0)) + part_2);
       });
     });
   });
@@ -136,7 +131,6 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_grad_sin(const OpgenCall& call, OpgenHost& host) {
-  const int64_t D = call.ints[2];
   const int64_t H = call.ints[1];
   const int64_t T = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
@@ -157,9 +151,10 @@ int backward_grad_sin(const OpgenCall& call, OpgenHost& host) {
   outer.step(5, grad_cos.stride(1));
   outer.step(6, grad_sin.stride(1));
   outer.dim_of_steps(H, true);
+  outer.arrange();
   rt::Loops<7> over_batch;
   over_batch.batch(call, &grad_output, &input, &grad_output, &input, &input, nullptr, nullptr);
-  rt::parallel(host, outer.count, over_batch.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_cos_output_fold;
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_cos_output_1_fold;
@@ -167,16 +162,24 @@ int backward_grad_sin(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_sin_output_1_fold;
       over_batch.runs<1>(0, over_batch.count, columns.at, [&](const auto& point) {
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+        const auto input_2 = [&](int64_t i) { return outer.index(columns, 0, i); };
+        const rt::Line<opmath_t> input_at(host, input, rt::stretch(point, columns, 1, 1), 0,
+                                          rt::checked(input, 2, 0, 1, input_2));
+        const auto grad_output_2 = [&](int64_t i) { return H + outer.index(columns, 0, i); };
+        const rt::Line<opmath_t> grad_output_at_2(host, grad_output, rt::stretch(point, columns, 2, 1), 0,
+                                                  rt::sure(grad_output.stride(2), grad_output_2));
+        const rt::Line<opmath_t> input_at_2(host, input, rt::stretch(point, columns, 3, 1), 0,
+                                            rt::checked(input, 2, input.stride(2), 1, grad_output_2));
+        const auto input_2_2 = [&](int64_t i) { return outer.index(columns, 0, i) + H; };
+        const rt::Line<opmath_t> input_at_3(host, input, rt::stretch(point, columns, 4, 1), 0,
+                                            rt::checked(input, 2, input.stride(2), 1, input_2_2));
         rt::each(columns.size, [&](int64_t i) {
           const opmath_t grad_output_value = grad_output_at[i];
-          const opmath_t input_value = rt::inside(host, outer.index(columns, 0, i), D, 1, 2) ? rt::load(input,
-                                                  point.at[1] + i * columns.step[1]) : static_cast<opmath_t>(0);
-          const opmath_t grad_output_value_2 =
-              rt::load(grad_output,
-                       point.at[2] + i * columns.step[2] + (H + outer.index(columns, 0, i)) * grad_output.stride(2));
+          const opmath_t input_value = input_at[i];
+          const opmath_t grad_output_value_2 = grad_output_at_2[i];
           grad_cos_output_fold.add(i, grad_output_value * input_value);
-          grad_cos_output_1_fold.add(i, grad_output_value_2 * rt::pick(host, input, point.at[3] + i * columns.step[3], 1, 2, H + outer.index(columns, 0, i), D));
-          grad_sin_output_sum_fold.add(i, grad_output_value * rt::pick(host, input, point.at[4] + i * columns.step[4], 1, 2, outer.index(columns, 0, i) + H, D));
+          grad_cos_output_1_fold.add(i, grad_output_value_2 * input_at_2[i]);
+          grad_sin_output_sum_fold.add(i, grad_output_value * input_at_3[i]);
           grad_sin_output_1_fold.add(i, grad_output_value_2 * input_value);
         });
         grad_cos_output_fold.ran(columns.size);

@@ -13,15 +13,17 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-std::tuple<Tensor, Tensor> scaled_clamp_forward(const Tensor& x, double scale, double low, double high) {
+std::tuple<Tensor, Tensor> scaled_clamp_forward(const Tensor& x, double scale, double low, double high, bool recorded) {
   opgen::Call call("scaled_clamp", OPGEN_CHOOSE_STEPS(scaled_clamp), 0);
   call.input("x", x, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
   call.allocate("y", Element::scalar, {opgen::batch});
-  call.allocate("condition", Element::boolean, {opgen::batch});
+  call.allocate("condition", Element::boolean, {opgen::batch}, true, recorded);
   call.run(0, {0, 1, 2}, {}, {scale, low, high});
-  return {call.result("y", Element::scalar), call.result("condition", Element::boolean)};
+  const Tensor y = call.result("y", Element::scalar);
+  const Tensor condition = recorded ? call.result("condition", Element::boolean) : Tensor();
+  return {y, condition};
 }
 
 Tensor scaled_clamp_backward(const Tensor& grad_y, const Tensor& x, const Tensor& condition, double scale, double low,
@@ -49,7 +51,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("scaled_clamp_forward(Tensor x, float scale, float low, float high) -> (Tensor, Tensor)");
+  m.def("scaled_clamp_forward(Tensor x, float scale, float low, float high, bool recorded=True) -> (Tensor, Tensor)");
   m.def(
       "scaled_clamp_backward(Tensor grad_y, Tensor x, Tensor condition, float scale, float low, float high, bool[] "
       "needs_input_grad) -> Tensor");

@@ -19,13 +19,15 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   over_i.step(8, twist.stride(1));
   over_i.step(21, output.stride(1));
   over_i.dim_of_steps(3, true);
-  rt::parallel(host, outer.count, 2 * over_i.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 2 * over_i.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> s_fold;
       rt::Fold<rt::Sum, opmath_t> norm_s_squares_fold;
       over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
+        const auto twist_1 = [&](int64_t i) { return over_i.index(run, 0, i) + 3; };
+        const rt::Line<opmath_t> twist_at(host, twist, rt::stretch(run, 0, 1), 0, rt::sure(twist.stride(1), twist_1));
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t twist_value = rt::load(twist, run.at[0] + (over_i.index(run, 0, i) + 3) * twist.stride(1));
+          const opmath_t twist_value = twist_at[i];
           s_fold.add(lane, twist_value * twist_value);
           norm_s_squares_fold.add(lane, twist_value * twist_value);
         });
@@ -51,22 +53,69 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> point_2_at(point_2, run.at[7], run.step[7], run.size);
         const rt::Source<opmath_t> twist_at_8(twist, run.at[8], run.step[8], run.size);
         rt::Sink<opmath_t> output_out(output, run.at[21], run.step[21], run.size);
+        const auto twist_1_2 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 1, 3) + 3; };
+        const rt::Line<opmath_t> twist_at_2(host, twist, rt::stretch(run, 1, 0), 0,
+                                            rt::sure(twist.stride(1), twist_1_2));
+        const auto twist_1_3 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 2, 3) + 3; };
+        const rt::Line<opmath_t> twist_at_3(host, twist, rt::stretch(run, 2, 0), 0,
+                                            rt::sure(twist.stride(1), twist_1_3));
+        const auto twist_1_4 = [&](int64_t i) { return rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 1, 3) + 3; };
+        const rt::Line<opmath_t> twist_at_4(host, twist, rt::stretch(run, 3, 0), 0,
+                                            rt::sure(twist.stride(1), twist_1_4));
+        const auto twist_1_5 = [&](int64_t i) { return rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 2, 3) + 3; };
+        const rt::Line<opmath_t> twist_at_5(host, twist, rt::stretch(run, 4, 0), 0,
+                                            rt::sure(twist.stride(1), twist_1_5));
+        const auto twist_1_6 = [&](int64_t i) { return rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 1, 3) + 3; };
+        const rt::Line<opmath_t> twist_at_6(host, twist, rt::stretch(run, 5, 0), 0,
+                                            rt::sure(twist.stride(1), twist_1_6));
+        const auto twist_1_7 = [&](int64_t i) { return rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 2, 3) + 3; };
+        const rt::Line<opmath_t> twist_at_7(host, twist, rt::stretch(run, 6, 0), 0,
+                                            rt::sure(twist.stride(1), twist_1_7));
+        const auto point_2_1 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 2, 3); };
+        const rt::Line<opmath_t> point_2_at_2(host, point_2, rt::stretch(run, 9, 0), 0,
+                                              rt::sure(point_2.stride(1), point_2_1));
+        const auto point_2_1_2 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 1, 3); };
+        const rt::Line<opmath_t> point_2_at_3(host, point_2, rt::stretch(run, 10, 0), 0,
+                                              rt::sure(point_2.stride(1), point_2_1_2));
+        const rt::Line<opmath_t> twist_at_9(host, twist, rt::stretch(run, 11, 0), 0,
+                                            rt::sure(twist.stride(1), point_2_1));
+        const rt::Line<opmath_t> twist_at_10(host, twist, rt::stretch(run, 12, 0), 0,
+                                             rt::sure(twist.stride(1), point_2_1_2));
+        const auto point_2_1_3 = [&](int64_t i) { return rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 2, 3); };
+        const rt::Line<opmath_t> point_2_at_4(host, point_2, rt::stretch(run, 13, 0), 0,
+                                              rt::sure(point_2.stride(1), point_2_1_3));
+        const auto point_2_1_4 = [&](int64_t i) { return rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 1, 3); };
+        const rt::Line<opmath_t> point_2_at_5(host, point_2, rt::stretch(run, 14, 0), 0,
+                                              rt::sure(point_2.stride(1), point_2_1_4));
+        const rt::Line<opmath_t> twist_at_11(host, twist, rt::stretch(run, 15, 0), 0,
+                                             rt::sure(twist.stride(1), point_2_1_3));
+        const rt::Line<opmath_t> twist_at_12(host, twist, rt::stretch(run, 16, 0), 0,
+                                             rt::sure(twist.stride(1), point_2_1_4));
+        const auto point_2_1_5 = [&](int64_t i) { return rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 2, 3); };
+        const rt::Line<opmath_t> point_2_at_6(host, point_2, rt::stretch(run, 17, 0), 0,
+                                              rt::sure(point_2.stride(1), point_2_1_5));
+        const auto point_2_1_6 = [&](int64_t i) { return rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 1, 3); };
+        const rt::Line<opmath_t> point_2_at_7(host, point_2, rt::stretch(run, 18, 0), 0,
+                                              rt::sure(point_2.stride(1), point_2_1_6));
+        const rt::Line<opmath_t> twist_at_13(host, twist, rt::stretch(run, 19, 0), 0,
+                                             rt::sure(twist.stride(1), point_2_1_5));
+        const rt::Line<opmath_t> twist_at_14(host, twist, rt::stretch(run, 20, 0), 0,
+                                             rt::sure(twist.stride(1), point_2_1_6));
         rt::each(run.size, [&](int64_t i) {
-          const opmath_t twist_value_2 =
-              rt::load(twist, run.at[1] + (rt::mod(over_i.index(run, 0, i) + 1, 3) + 3) * twist.stride(1));
-          const opmath_t twist_value_3 =
-              rt::load(twist, run.at[2] + (rt::mod(over_i.index(run, 0, i) + 2, 3) + 3) * twist.stride(1));
-          const opmath_t twist_value_4 = rt::load(
-              twist, run.at[3] + (rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 1, 3) + 3) * twist.stride(1));
-          const opmath_t twist_value_5 = rt::load(
-              twist, run.at[4] + (rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 2, 3) + 3) * twist.stride(1));
-          const opmath_t twist_value_6 = rt::load(
-              twist, run.at[5] + (rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 1, 3) + 3) * twist.stride(1));
-          const opmath_t twist_value_7 = rt::load(
-              twist, run.at[6] + (rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 2, 3) + 3) * twist.stride(1));
-          const opmath_t part_6 = point_2_at[i];
-          const opmath_t part_7 = twist_at_8[i];
-          output_out.set(i, part_6 + part_7 + a * (twist_value_2 * rt::load(point_2, run.at[9] + rt::mod(over_i.index(run, 0, i) + 2, 3) * point_2.stride(1)) - twist_value_3 * rt::load(point_2, run.at[10] + rt::mod(over_i.index(run, 0, i) + 1, 3) * point_2.stride(1))) + b * (twist_value_2 * rt::load(twist, run.at[11] + rt::mod(over_i.index(run, 0, i) + 2, 3) * twist.stride(1)) - twist_value_3 * rt::load(twist, run.at[12] + rt::mod(over_i.index(run, 0, i) + 1, 3) * twist.stride(1))) + twist_value_2 * (b * (twist_value_4 * rt::load(point_2, run.at[13] + rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 2, 3) * point_2.stride(1)) - twist_value_5 * rt::load(point_2, run.at[14] + rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 1, 3) * point_2.stride(1))) + c * (twist_value_4 * rt::load(twist, run.at[15] + rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 2, 3) * twist.stride(1)) - twist_value_5 * rt::load(twist, run.at[16] + rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 1, 3) * twist.stride(1)))) - (twist_value_3 * (b * (twist_value_6 * rt::load(point_2, run.at[17] + rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 2, 3) * point_2.stride(1)) - twist_value_7 * rt::load(point_2, run.at[18] + rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 1, 3) * point_2.stride(1))) + c * (twist_value_6 * rt::load(twist, run.at[19] + rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 2, 3) * twist.stride(1)) - twist_value_7 * rt::load(twist, run.at[20] + rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 1, 3) * twist.stride(1))))));
+          const opmath_t twist_value_2 = twist_at_2[i];
+          const opmath_t twist_value_3 = twist_at_3[i];
+          const opmath_t twist_value_4 = twist_at_4[i];
+          const opmath_t twist_value_5 = twist_at_5[i];
+          const opmath_t twist_value_6 = twist_at_6[i];
+          const opmath_t twist_value_7 = twist_at_7[i];
+          const opmath_t part_6 = a * (twist_value_2 * point_2_at_2[i] - twist_value_3 * point_2_at_3[i]);
+          const opmath_t part_7 = b * (twist_value_4 * point_2_at_4[i] - twist_value_5 * point_2_at_5[i]);
+          const opmath_t part_8 = part_7 + c * (twist_value_4 * twist_at_11[i] - twist_value_5 * twist_at_12[i]);
+          const opmath_t part_9 = b * (twist_value_6 * point_2_at_6[i] - twist_value_7 * point_2_at_7[i]);
+          const opmath_t part_10 = part_9 + c * (twist_value_6 * twist_at_13[i] - twist_value_7 * twist_at_14[i]);
+          const opmath_t part_11 = b * (twist_value_2 * twist_at_9[i] - twist_value_3 * twist_at_10[i]);
+          const opmath_t part_12 = -(twist_value_3 * part_10);
+          output_out.set(i, point_2_at[i] + twist_at_8[i] + part_6 + part_11 + twist_value_2 * part_8 + part_12);
         });
       });
     });
@@ -87,13 +136,15 @@ int backward_c(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &twist, &s, &norm_s_squares, &a, &b, &c);
   rt::Loops<6> over_i;
   over_i.dim(3, {0, 0, 0, 0, 0, 0}, true);
-  rt::parallel(host, outer.count, over_i.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_i.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> s_value_fold;
       rt::Fold<rt::Sum, opmath_t> norm_s_squares_value_fold;
       over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
+        const auto twist_1 = [&](int64_t i) { return over_i.index(run, 0, i) + 3; };
+        const rt::Line<opmath_t> twist_at(host, twist, rt::stretch(run, 0, 1), 0, rt::sure(twist.stride(1), twist_1));
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t twist_value = rt::load(twist, run.at[0] + (over_i.index(run, 0, i) + 3) * twist.stride(1));
+          const opmath_t twist_value = twist_at[i];
           s_value_fold.add(lane, twist_value * twist_value);
           norm_s_squares_value_fold.add(lane, twist_value * twist_value);
         });
@@ -131,23 +182,34 @@ int backward_wv(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> wp(call, 2, 2, 0);
   const rt::Tensor<opmath_t> wv(call, 3, 2, 0);
   rt::Loops<8> outer;
-  outer.batch(call, &twist, &twist, &point_2, &point_2, &twist, &twist, &wp, &wv);
   outer.dim(3, {0, 0, 0, 0, 0, 0, wp.stride(1), wv.stride(1)}, true);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.batch(call, &twist, &twist, &point_2, &point_2, &twist, &twist, &wp, &wv);
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> wp_out(wp, run.at[6], run.step[6], run.size);
       rt::Sink<opmath_t> wv_out(wv, run.at[7], run.step[7], run.size);
+      const auto twist_1 = [&](int64_t i) { return rt::mod(outer.index(run, 0, i) + 1, 3) + 3; };
+      const rt::Line<opmath_t> twist_at(host, twist, rt::stretch(run, 0, outer.still(0)), 0,
+                                        rt::sure(twist.stride(1), twist_1));
+      const auto twist_1_2 = [&](int64_t i) { return rt::mod(outer.index(run, 0, i) + 2, 3) + 3; };
+      const rt::Line<opmath_t> twist_at_2(host, twist, rt::stretch(run, 1, outer.still(0)), 0,
+                                          rt::sure(twist.stride(1), twist_1_2));
+      const auto point_2_1 = [&](int64_t i) { return rt::mod(outer.index(run, 0, i) + 2, 3); };
+      const rt::Line<opmath_t> point_2_at(host, point_2, rt::stretch(run, 2, outer.still(0)), 0,
+                                          rt::sure(point_2.stride(1), point_2_1));
+      const auto point_2_1_2 = [&](int64_t i) { return rt::mod(outer.index(run, 0, i) + 1, 3); };
+      const rt::Line<opmath_t> point_2_at_2(host, point_2, rt::stretch(run, 3, outer.still(0)), 0,
+                                            rt::sure(point_2.stride(1), point_2_1_2));
+      const rt::Line<opmath_t> twist_at_3(host, twist, rt::stretch(run, 4, outer.still(0)), 0,
+                                          rt::sure(twist.stride(1), point_2_1));
+      const rt::Line<opmath_t> twist_at_4(host, twist, rt::stretch(run, 5, outer.still(0)), 0,
+                                          rt::sure(twist.stride(1), point_2_1_2));
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t twist_value_2 =
-            rt::load(twist, run.of(0, i) + (rt::mod(outer.index(run, 0, i) + 1, 3) + 3) * twist.stride(1));
-        const opmath_t twist_value_3 =
-            rt::load(twist, run.of(1, i) + (rt::mod(outer.index(run, 0, i) + 2, 3) + 3) * twist.stride(1));
-        wp_out.set(i, twist_value_2 * rt::load(point_2, run.of(2, i) + rt::mod(outer.index(run, 0, i) + 2, 3) * point_2.stride(1)) - twist_value_3 * rt::load(point_2, run.of(3, i) + rt::mod(outer.index(run, 0, i) + 1, 3) * point_2.stride(1)));
-        const opmath_t part_2 =
-            rt::load(twist, run.of(4, i) + rt::mod(outer.index(run, 0, i) + 2, 3) * twist.stride(1));
-        const opmath_t part_3 =
-            rt::load(twist, run.of(5, i) + rt::mod(outer.index(run, 0, i) + 1, 3) * twist.stride(1));
-        wv_out.set(i, twist_value_2 * part_2 - twist_value_3 * part_3);
+        const opmath_t twist_value_2 = twist_at[i];
+        const opmath_t twist_value_3 = twist_at_2[i];
+        wp_out.set(i, twist_value_2 * point_2_at[i] - twist_value_3 * point_2_at_2[i]);
+        wv_out.set(i, twist_value_2 * twist_at_3[i] - twist_value_3 * twist_at_4[i]);
       });
     });
   });
@@ -162,38 +224,28 @@ int backward_grad_mix_output_1(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_mix_output(call, 2, 2, 0);
   const rt::Tensor<opmath_t> grad_mix_output_1(call, 3, 2, 0);
   rt::Loops<5> outer;
-  outer.batch(call, &grad_output, &twist, &twist, &grad_mix_output, &grad_mix_output_1);
   outer.dim(3, {0, 0, 0, grad_mix_output.stride(1), grad_mix_output_1.stride(1)}, true);
+  outer.batch(call, &grad_output, &twist, &twist, &grad_mix_output, &grad_mix_output_1);
   rt::Loops<5> over_i;
   over_i.dim(3, {grad_output.stride(1), 0, 0, 0, 0}, true);
-  rt::parallel(host, outer.count, over_i.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_i.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_mix_output_value_fold;
       rt::Fold<rt::Sum, opmath_t> grad_mix_output_1_value_fold;
       over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+        const auto twist_1 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 1, 3) + 3; };
+        const rt::Line<opmath_t> twist_at(host, twist, rt::stretch(run, 1, 0), 0,
+                                          rt::clipped(twist, 1, twist.stride(1), twist_1));
+        const auto twist_1_2 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 2, 3) + 3; };
+        const rt::Line<opmath_t> twist_at_2(host, twist, rt::stretch(run, 2, 0), 0,
+                                            rt::clipped(twist, 1, twist.stride(1), twist_1_2));
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const opmath_t grad_output_value = grad_output_at[i];
           const int64_t part_2 = rt::mod(over_i.index(run, 0, i) + 2 - outer.index(row, 0, 0), 3);
-          opmath_t part_3;
-          if (part_2 == 0) {
-            const opmath_t part_4 =
-                rt::load(twist, run.at[1] + (rt::mod(over_i.index(run, 0, i) + 1, 3) + 3) * twist.stride(1));
-            part_3 = grad_output_value * part_4;
-          } else {
-            part_3 = 0;
-          }
-          grad_mix_output_value_fold.add(lane, part_3);
-          const int64_t part_5 = rt::mod(over_i.index(run, 0, i) + 1 - outer.index(row, 0, 0), 3);
-          opmath_t part_6;
-          if (part_5 == 0) {
-            const opmath_t part_7 =
-                rt::load(twist, run.at[2] + (rt::mod(over_i.index(run, 0, i) + 2, 3) + 3) * twist.stride(1));
-            part_6 = -(grad_output_value * part_7);
-          } else {
-            part_6 = 0;
-          }
-          grad_mix_output_1_value_fold.add(lane, part_6);
+          grad_mix_output_value_fold.add(lane, part_2 == 0 ? grad_output_value * twist_at[i] : opmath_t(0));
+          const int64_t part_3 = rt::mod(over_i.index(run, 0, i) + 1 - outer.index(row, 0, 0), 3);
+          grad_mix_output_1_value_fold.add(lane, part_3 == 0 ? -(grad_output_value * twist_at_2[i]) : opmath_t(0));
         });
         grad_mix_output_value_fold.ran(run.size);
         grad_mix_output_1_value_fold.ran(run.size);
@@ -229,7 +281,7 @@ int backward_grad_s(const OpgenCall& call, OpgenHost& host) {
   over_i.step(3, grad_output.stride(1));
   over_i.step(4, wp.stride(1));
   over_i.dim_of_steps(3);
-  rt::parallel(host, outer.count, over_i.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_i.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_c_fold;
       rt::Fold<rt::Sum, opmath_t> grad_b_output_fold;
@@ -337,19 +389,19 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_s(call, 13, 1, 0);
   const rt::Tensor<opmath_t> grad_twist(call, 14, 2, 0);
   rt::Loops<23> outer;
-  outer.batch(call, &b, &c, &a, &grad_output, &grad_mix_output, &grad_mix_output_1, &wp, &wv, &wp, &wv, &twist, &twist,
-              &twist, &twist, &point_2, &point_2, &s, &norm_s_squares, &twist, &grad_output, &grad_norm_s, &grad_s,
-              &grad_twist);
   outer.step(18, twist.stride(1));
   outer.step(19, grad_output.stride(1));
   outer.step(22, grad_twist.stride(1));
   outer.dim_of_steps(6, true);
+  outer.batch(call, &b, &c, &a, &grad_output, &grad_mix_output, &grad_mix_output_1, &wp, &wv, &wp, &wv, &twist, &twist,
+              &twist, &twist, &point_2, &point_2, &s, &norm_s_squares, &twist, &grad_output, &grad_norm_s, &grad_s,
+              &grad_twist);
   rt::Loops<23> over_i;
   over_i.step(3, grad_output.stride(1));
   over_i.step(4, grad_mix_output.stride(1));
   over_i.step(5, grad_mix_output_1.stride(1));
   over_i.dim_of_steps(3, true);
-  rt::parallel(host, outer.count, over_i.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_i.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const bool t_28 = outer.index(row, 0, 0) - 3 >= 0;
       const opmath_t b_value = rt::load(b, row.at[0]);
@@ -368,6 +420,26 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[3], run.step[3], run.size);
         const rt::Source<opmath_t> grad_mix_output_at(grad_mix_output, run.at[4], run.step[4], run.size);
         const rt::Source<opmath_t> grad_mix_output_1_at(grad_mix_output_1, run.at[5], run.step[5], run.size);
+        const auto wp_1 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 2, 3); };
+        const rt::Line<opmath_t> wp_at(host, wp, rt::stretch(run, 6, 0), 0, rt::clipped(wp, 1, wp.stride(1), wp_1));
+        const rt::Line<opmath_t> wv_at(host, wv, rt::stretch(run, 7, 0), 0, rt::clipped(wv, 1, wv.stride(1), wp_1));
+        const auto wp_1_2 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 1, 3); };
+        const rt::Line<opmath_t> wp_at_2(host, wp, rt::stretch(run, 8, 0), 0, rt::clipped(wp, 1, wp.stride(1), wp_1_2));
+        const rt::Line<opmath_t> wv_at_2(host, wv, rt::stretch(run, 9, 0), 0, rt::clipped(wv, 1, wv.stride(1), wp_1_2));
+        const rt::Line<opmath_t> twist_at(host, twist, rt::stretch(run, 10, 0), 0,
+                                          rt::clipped(twist, 1, twist.stride(1), wp_1));
+        const auto twist_1 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 1, 3) + 3; };
+        const rt::Line<opmath_t> twist_at_2(host, twist, rt::stretch(run, 11, 0), 0,
+                                            rt::clipped(twist, 1, twist.stride(1), twist_1));
+        const rt::Line<opmath_t> twist_at_3(host, twist, rt::stretch(run, 12, 0), 0,
+                                            rt::clipped(twist, 1, twist.stride(1), wp_1_2));
+        const auto twist_1_2 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 2, 3) + 3; };
+        const rt::Line<opmath_t> twist_at_4(host, twist, rt::stretch(run, 13, 0), 0,
+                                            rt::clipped(twist, 1, twist.stride(1), twist_1_2));
+        const rt::Line<opmath_t> point_2_at(host, point_2, rt::stretch(run, 14, 0), 0,
+                                            rt::clipped(point_2, 1, point_2.stride(1), wp_1));
+        const rt::Line<opmath_t> point_2_at_2(host, point_2, rt::stretch(run, 15, 0), 0,
+                                              rt::clipped(point_2, 1, point_2.stride(1), wp_1_2));
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const bool t_30 = rt::mod(over_i.index(run, 0, i) + 1 - outer.index(row, 0, 0), 3) == 0;
           const bool t_31 = t_28 && t_30;
@@ -377,82 +449,16 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
           const opmath_t grad_mix_2 = grad_mix_output_at[i] + grad_mix_output_1_at[i];
           const opmath_t grad_wv = grad_output_value_3 * b_value + grad_mix_2 * c_value;
           const opmath_t grad_wp = grad_output_value_3 * a_value + grad_mix_2 * b_value;
-          opmath_t part_2;
-          if (t_31) {
-            const opmath_t part_4 = rt::load(wp, run.at[6] + rt::mod(over_i.index(run, 0, i) + 2, 3) * wp.stride(1));
-            const opmath_t part_3 = b_value * part_4;
-            const opmath_t part_6 = rt::load(wv, run.at[7] + rt::mod(over_i.index(run, 0, i) + 2, 3) * wv.stride(1));
-            const opmath_t part_5 = c_value * part_6;
-            part_2 = grad_output_value_3 * (part_3 + part_5);
-          } else {
-            part_2 = 0;
-          }
-          grad_twist_output_fold.add(lane, part_2);
-          opmath_t part_7;
-          if (t_33) {
-            const opmath_t part_9 = rt::load(wp, run.at[8] + rt::mod(over_i.index(run, 0, i) + 1, 3) * wp.stride(1));
-            const opmath_t part_8 = b_value * part_9;
-            const opmath_t part_11 = rt::load(wv, run.at[9] + rt::mod(over_i.index(run, 0, i) + 1, 3) * wv.stride(1));
-            const opmath_t part_10 = c_value * part_11;
-            part_7 = -(grad_output_value_3 * (part_8 + part_10));
-          } else {
-            part_7 = 0;
-          }
-          grad_twist_output_1_fold.add(lane, part_7);
-          opmath_t part_12;
-          if (t_31) {
-            const opmath_t part_13 =
-                rt::load(twist, run.at[10] + rt::mod(over_i.index(run, 0, i) + 2, 3) * twist.stride(1));
-            part_12 = grad_wv * part_13;
-          } else {
-            part_12 = 0;
-          }
-          grad_twist_wv_fold.add(lane, part_12);
-          opmath_t part_14;
-          if (t_29 && t_32) {
-            const opmath_t part_15 =
-                rt::load(twist, run.at[11] + (rt::mod(over_i.index(run, 0, i) + 1, 3) + 3) * twist.stride(1));
-            part_14 = grad_wv * part_15;
-          } else {
-            part_14 = 0;
-          }
-          grad_twist_wv_1_fold.add(lane, part_14);
-          opmath_t part_16;
-          if (t_33) {
-            const opmath_t part_17 =
-                rt::load(twist, run.at[12] + rt::mod(over_i.index(run, 0, i) + 1, 3) * twist.stride(1));
-            part_16 = -(grad_wv * part_17);
-          } else {
-            part_16 = 0;
-          }
-          grad_twist_wv_2_fold.add(lane, part_16);
-          opmath_t part_18;
-          if (t_29 && t_30) {
-            const opmath_t part_19 =
-                rt::load(twist, run.at[13] + (rt::mod(over_i.index(run, 0, i) + 2, 3) + 3) * twist.stride(1));
-            part_18 = -(grad_wv * part_19);
-          } else {
-            part_18 = 0;
-          }
-          grad_twist_wv_3_fold.add(lane, part_18);
-          opmath_t part_20;
-          if (t_31) {
-            const opmath_t part_21 =
-                rt::load(point_2, run.at[14] + rt::mod(over_i.index(run, 0, i) + 2, 3) * point_2.stride(1));
-            part_20 = grad_wp * part_21;
-          } else {
-            part_20 = 0;
-          }
-          grad_twist_wp_fold.add(lane, part_20);
-          opmath_t part_22;
-          if (t_33) {
-            const opmath_t part_23 =
-                rt::load(point_2, run.at[15] + rt::mod(over_i.index(run, 0, i) + 1, 3) * point_2.stride(1));
-            part_22 = -(grad_wp * part_23);
-          } else {
-            part_22 = 0;
-          }
-          grad_twist_wp_1_fold.add(lane, part_22);
+          const opmath_t part_2 = grad_output_value_3 * (b_value * wp_at[i] + c_value * wv_at[i]);
+          grad_twist_output_fold.add(lane, t_31 ? part_2 : opmath_t(0));
+          const opmath_t part_3 = grad_output_value_3 * (b_value * wp_at_2[i] + c_value * wv_at_2[i]);
+          grad_twist_output_1_fold.add(lane, t_33 ? -part_3 : opmath_t(0));
+          grad_twist_wv_fold.add(lane, t_31 ? grad_wv * twist_at[i] : opmath_t(0));
+          grad_twist_wv_1_fold.add(lane, t_29 && t_32 ? grad_wv * twist_at_2[i] : opmath_t(0));
+          grad_twist_wv_2_fold.add(lane, t_33 ? -(grad_wv * twist_at_3[i]) : opmath_t(0));
+          grad_twist_wv_3_fold.add(lane, t_29 && t_30 ? -(grad_wv * twist_at_4[i]) : opmath_t(0));
+          grad_twist_wp_fold.add(lane, t_31 ? grad_wp * point_2_at[i] : opmath_t(0));
+          grad_twist_wp_1_fold.add(lane, t_33 ? -(grad_wp * point_2_at_2[i]) : opmath_t(0));
         });
         grad_twist_output_fold.ran(run.size);
         grad_twist_output_1_fold.ran(run.size);
@@ -476,18 +482,18 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
       const opmath_t norm_s_3 = rt::sqrt(rt::load(norm_s_squares, row.at[17]));
       const bool t_36 = norm_s_3 == 0;
       const opmath_t twist_value_4 = rt::load(twist, row.at[18]);
-      const opmath_t part_24 = t_28 ? 2 * rt::load(grad_s, row.at[21]) * twist_value_4 : opmath_t(0);
-      const opmath_t part_25 = rt::load(grad_norm_s, row.at[20]) * twist_value_4 / norm_s_3;
-      const opmath_t part_26 = t_34 ? opmath_t(0) : t_36 ? opmath_t(0) : part_25;
-      const opmath_t part_27 = t_28 ? (t_35 && (!t_36 && t_35) ? part_26 : opmath_t(0)) : opmath_t(0);
-      opmath_t part_28;
+      const opmath_t part_4 = t_28 ? 2 * rt::load(grad_s, row.at[21]) * twist_value_4 : opmath_t(0);
+      const opmath_t part_5 = rt::load(grad_norm_s, row.at[20]) * twist_value_4 / norm_s_3;
+      const opmath_t part_6 = t_34 ? opmath_t(0) : t_36 ? opmath_t(0) : part_5;
+      const opmath_t part_7 = t_28 ? (t_35 && (!t_36 && t_35) ? part_6 : opmath_t(0)) : opmath_t(0);
+      opmath_t part_8;
       if (t_29) {
-        part_28 = rt::inside(host, outer.index(row, 0, 0), 3, 3, 1) ? rt::load(grad_output,
-                             row.at[19]) : static_cast<opmath_t>(0);
+        part_8 = rt::inside(host, outer.index(row, 0, 0), 3, 3, 1) ? rt::load(grad_output,
+                            row.at[19]) : static_cast<opmath_t>(0);
       } else {
-        part_28 = 0;
+        part_8 = 0;
       }
-      rt::store(grad_twist, row.at[22], part_28 + grad_twist_output + grad_twist_output_1 + grad_twist_wv + grad_twist_wv_1 + grad_twist_wv_2 + grad_twist_wv_3 + grad_twist_wp + grad_twist_wp_1 + part_27 + part_24);
+      rt::store(grad_twist, row.at[22], part_8 + grad_twist_output + grad_twist_output_1 + grad_twist_wv + grad_twist_wv_1 + grad_twist_wv_2 + grad_twist_wv_3 + grad_twist_wp + grad_twist_wp_1 + part_7 + part_4);
     });
   });
   return rt::status(host);
@@ -504,15 +510,15 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> twist(call, 5, 2, 0);
   const rt::Tensor<opmath_t> grad_point(call, 6, 2, 0);
   rt::Loops<9> outer;
+  outer.dim(3, {0, 0, 0, 0, 0, 0, 0, grad_output.stride(1), grad_point.stride(1)}, true);
   outer.batch(call, &a, &b, &grad_output, &grad_mix_output, &grad_mix_output_1, &twist, &twist, &grad_output,
               &grad_point);
-  outer.dim(3, {0, 0, 0, 0, 0, 0, 0, grad_output.stride(1), grad_point.stride(1)}, true);
   rt::Loops<9> over_i;
   over_i.step(2, grad_output.stride(1));
   over_i.step(3, grad_mix_output.stride(1));
   over_i.step(4, grad_mix_output_1.stride(1));
   over_i.dim_of_steps(3, true);
-  rt::parallel(host, outer.count, over_i.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_i.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const opmath_t a_value_2 = rt::load(a, row.at[0]);
       const opmath_t b_value_2 = rt::load(b, row.at[1]);
@@ -522,29 +528,19 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
         const rt::Source<opmath_t> grad_mix_output_at(grad_mix_output, run.at[3], run.step[3], run.size);
         const rt::Source<opmath_t> grad_mix_output_1_at(grad_mix_output_1, run.at[4], run.step[4], run.size);
+        const auto twist_1 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 1, 3) + 3; };
+        const rt::Line<opmath_t> twist_at(host, twist, rt::stretch(run, 5, 0), 0,
+                                          rt::clipped(twist, 1, twist.stride(1), twist_1));
+        const auto twist_1_2 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 2, 3) + 3; };
+        const rt::Line<opmath_t> twist_at_2(host, twist, rt::stretch(run, 6, 0), 0,
+                                            rt::clipped(twist, 1, twist.stride(1), twist_1_2));
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const opmath_t part_2 = (grad_mix_output_at[i] + grad_mix_output_1_at[i]) * b_value_2;
           const opmath_t grad_wp_2 = grad_output_at[i] * a_value_2 + part_2;
           const bool part_3 = rt::mod(over_i.index(run, 0, i) + 2 - outer.index(row, 0, 0), 3) == 0;
-          opmath_t part_4;
-          if (part_3) {
-            const opmath_t part_5 =
-                rt::load(twist, run.at[5] + (rt::mod(over_i.index(run, 0, i) + 1, 3) + 3) * twist.stride(1));
-            part_4 = grad_wp_2 * part_5;
-          } else {
-            part_4 = 0;
-          }
-          grad_point_wp_fold.add(lane, part_4);
-          const bool part_6 = rt::mod(over_i.index(run, 0, i) + 1 - outer.index(row, 0, 0), 3) == 0;
-          opmath_t part_7;
-          if (part_6) {
-            const opmath_t part_8 =
-                rt::load(twist, run.at[6] + (rt::mod(over_i.index(run, 0, i) + 2, 3) + 3) * twist.stride(1));
-            part_7 = -(grad_wp_2 * part_8);
-          } else {
-            part_7 = 0;
-          }
-          grad_point_wp_1_fold.add(lane, part_7);
+          grad_point_wp_fold.add(lane, part_3 ? grad_wp_2 * twist_at[i] : opmath_t(0));
+          const bool part_4 = rt::mod(over_i.index(run, 0, i) + 1 - outer.index(row, 0, 0), 3) == 0;
+          grad_point_wp_1_fold.add(lane, part_4 ? -(grad_wp_2 * twist_at_2[i]) : opmath_t(0));
         });
         grad_point_wp_fold.ran(run.size);
         grad_point_wp_1_fold.ran(run.size);

@@ -18,7 +18,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 std::tuple<Tensor, Tensor, Tensor, Tensor> segment_max_forward(const Tensor& input, const Tensor& segment,
-                                                               int64_t num_segments, double empty) {
+                                                               int64_t num_segments, double empty, bool recorded) {
   opgen::Call call("segment_max", OPGEN_CHOOSE_STEPS(segment_max), 2);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
   call.input("segment", segment, Element::int64, {opgen::dim(0, "N")});
@@ -28,16 +28,16 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> segment_max_forward(const Tensor& inp
   call.allocate("size", Element::int64, {opgen::dim(1, "S")});
   call.allocate("top", Element::compute, {opgen::dim(1, "S"), opgen::batch});
   call.allocate("output", Element::scalar, {opgen::dim(1, "S"), opgen::batch});
-  call.allocate("condition_2", Element::boolean, {opgen::dim(1, "S"), opgen::batch});
-  call.allocate("condition", Element::boolean, {opgen::dim(0, "N"), opgen::batch});
+  call.allocate("condition_2", Element::boolean, {opgen::dim(1, "S"), opgen::batch}, true, recorded);
+  call.allocate("condition", Element::boolean, {opgen::dim(0, "N"), opgen::batch}, recorded);
   call.run(0, {2, 1}, {call.size(1), call.size(0)});
   call.run(1, {3, 0, 1}, {call.size(1), call.size(0)});
   call.run(2, {3, 2, 4, 5}, {call.size(1)}, {empty});
-  call.run(3, {0, 3, 1, 6}, {call.size(0), call.size(1)});
+  if (recorded) call.run(3, {0, 3, 1, 6}, {call.size(0), call.size(1)});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor size = call.result("size", Element::int64);
+  const Tensor size = recorded ? call.result("size", Element::int64) : Tensor();
   const Tensor condition = call.result("condition", Element::boolean);
-  const Tensor condition_2 = call.result("condition_2", Element::boolean);
+  const Tensor condition_2 = recorded ? call.result("condition_2", Element::boolean) : Tensor();
   return {output, size, condition, condition_2};
 }
 
@@ -76,8 +76,8 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def(
-      "segment_max_forward(Tensor input, Tensor segment, int num_segments, float empty) -> (Tensor, Tensor, Tensor, "
-      "Tensor)");
+      "segment_max_forward(Tensor input, Tensor segment, int num_segments, float empty, bool recorded=True) -> "
+      "(Tensor, Tensor, Tensor, Tensor)");
   m.def(
       "segment_max_backward(Tensor grad_output, Tensor input, Tensor segment, Tensor size, Tensor condition, Tensor "
       "condition_2, int num_segments, float empty, bool[] needs_input_grad) -> Tensor");

@@ -13,28 +13,26 @@ int forward_size(const OpgenCall& call, OpgenHost& host) {
     const rt::Tensor<int64_t> size_2(call, 0, 1);
     rt::Loops<1> outer;
     outer.dim(S, {size_2.stride(0)});
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<int64_t> size_2_out(size_2, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { size_2_out.set(i, 0); });
       });
     });
   }
-  const int64_t S = call.ints[0];
   const int64_t N = call.ints[1];
   const rt::Tensor<int64_t> segment(call, 1, 1);
   const rt::Tensor<int64_t> size_2(call, 0, 1);
   rt::Loops<2> outer;
-  rt::Loops<2> over_n;
-  over_n.dim(N, {segment.stride(0), 0});
-  rt::parallel(host, outer.count, over_n.count, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
-        rt::each_in_order(columns.size, [&](int64_t) {
-          if (!rt::inside(host, rt::load(segment, point.at[0]), S, 0, 0)) return;
-          rt::accumulate<rt::Sum>(size_2, point.at[1] + rt::load(segment, point.at[0]) * size_2.stride(0), 1);
-        });
-      });
+  outer.dim(N, {segment.stride(0), 0});
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<int64_t> segment_at(segment, run.at[0], run.step[0], run.size);
+      const auto size_2_0 = [&](int64_t i) { return segment_at[i]; };
+      rt::Values<int64_t> size_2_out;
+      rt::each(run.size, [&](int64_t i) { size_2_out.set(i, 1); });
+      rt::accumulate<rt::Sum>(host, size_2, rt::stretch(run, 1, segment_at.same), size_2_out,
+                              rt::checked(size_2, 0, size_2.stride(0), 0, size_2_0));
     });
   });
   return rt::status(host);
@@ -49,14 +47,14 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
     rt::Loops<1> outer;
     outer.dim(S, {top.stride(0)});
     outer.batch(call, &top);
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.arrange();
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<opmath_t> top_out(top, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { top_out.set(i, -rt::inf<opmath_t>()); });
       });
     });
   }
-  const int64_t S = call.ints[0];
   const int64_t N = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 1, 2, 1);
   const rt::Tensor<int64_t> segment(call, 2, 1);
@@ -65,15 +63,16 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, nullptr, &top);
   rt::Loops<3> over_n;
   over_n.dim(N, {input.stride(0), segment.stride(0), 0});
-  rt::parallel(host, outer.count, over_n.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         const auto segment_at = rt::load(segment, point.at[1]);
         const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-        rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, segment_at, S, 0, 0)) return;
-          rt::accumulate<rt::Max>(top, point.at[2] + i * columns.step[2] + segment_at * top.stride(0), input_at[i]);
-        });
+        const auto top_0 = [&](int64_t) { return segment_at; };
+        rt::Values<opmath_t> top_out;
+        rt::each(columns.size, [&](int64_t i) { top_out.set(i, input_at[i]); });
+        rt::accumulate<rt::Max>(host, top, rt::stretch(point, columns, 2, 1), top_out,
+                                rt::checked(top, 0, top.stride(0), 0, top_0));
       });
     });
   });
@@ -92,7 +91,8 @@ int forward_condition_2(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> outer;
   outer.dim(S, {top.stride(0), size_2.stride(0), output.stride(0), condition_2.stride(0)});
   outer.batch(call, &top, nullptr, &output, &condition_2);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> top_at(top, run.at[0], run.step[0], run.size);
       const rt::Source<int64_t> size_2_at(size_2, run.at[1], run.step[1], run.size);
@@ -111,7 +111,6 @@ int forward_condition_2(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_condition(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.ints[1];
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> input(call, 0, 2, 1);
   const rt::Tensor<opmath_t> top(call, 1, 2, 1);
@@ -120,15 +119,16 @@ int forward_condition(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> outer;
   outer.dim(N, {input.stride(0), 0, segment.stride(0), condition.stride(0)});
   outer.batch(call, &input, &top, nullptr, &condition);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<int64_t> segment_at(segment, run.at[2], run.step[2], run.size);
       rt::Sink<bool> condition_out(condition, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const auto value = input_at[i] == rt::pick(host, top, run.of(1, i), 1, 0, segment_at[i], S);
-        condition_out.set(i, value);
-      });
+      const auto top_0 = [&](int64_t i) { return segment_at[i]; };
+      const rt::Line<opmath_t> top_at(host, top, rt::stretch(run, 1, segment_at.same), 0,
+                                      rt::checked(top, 0, top.stride(0), 1, top_0));
+      rt::each(run.size, [&](int64_t i) { condition_out.set(i, input_at[i] == top_at[i]); });
     });
   });
   return rt::status(host);
@@ -144,7 +144,8 @@ int backward_grad_top(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.dim(S, {size_2.stride(0), grad_output.stride(0), grad_top.stride(0)});
   outer.batch(call, nullptr, &grad_output, &grad_top);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> size_2_at(size_2, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
@@ -165,7 +166,8 @@ int backward_ties_top(const OpgenCall& call, OpgenHost& host) {
     rt::Loops<2> outer;
     outer.dim(S, {condition_2.stride(0), ties_top.stride(0)});
     outer.batch(call, &condition_2, &ties_top);
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.arrange();
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         const rt::Source<bool> condition_2_at(condition_2, run.at[0], run.step[0], run.size);
         rt::Sink<int64_t> ties_top_out(ties_top, run.at[1], run.step[1], run.size);
@@ -173,7 +175,6 @@ int backward_ties_top(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t S = call.ints[0];
   const int64_t N = call.ints[1];
   const rt::Tensor<bool> condition(call, 2, 2, 1);
   const rt::Tensor<int64_t> segment(call, 3, 1);
@@ -182,22 +183,16 @@ int backward_ties_top(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &condition, nullptr, &ties_top);
   rt::Loops<3> over_n;
   over_n.dim(N, {condition.stride(0), segment.stride(0), 0});
-  rt::parallel(host, outer.count, over_n.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         const auto segment_at = rt::load(segment, point.at[1]);
         const rt::Source<bool> condition_at(condition, point.at[0], columns.step[0], columns.size);
-        rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, segment_at, S, 1, 0)) return;
-          int64_t part_2;
-          if (condition_at[i]) {
-            part_2 = 1;
-          } else {
-            part_2 = 0;
-          }
-          rt::accumulate<rt::Sum>(ties_top, point.at[2] + i * columns.step[2] + segment_at * ties_top.stride(0),
-                                  part_2);
-        });
+        const auto ties_top_0 = [&](int64_t) { return segment_at; };
+        rt::Values<int64_t> ties_top_out;
+        rt::each(columns.size, [&](int64_t i) { ties_top_out.set(i, condition_at[i] ? 1 : 0); });
+        rt::accumulate<rt::Sum>(host, ties_top, rt::stretch(point, columns, 2, 1), ties_top_out,
+                                rt::checked(ties_top, 0, ties_top.stride(0), 1, ties_top_0));
       });
     });
   });
@@ -218,15 +213,21 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<6> outer;
   outer.dim(N, {condition.stride(0), segment.stride(0), 0, 0, 0, grad_input.stride(0)});
   outer.batch(call, &condition, nullptr, nullptr, &grad_top, &ties_top, &grad_input);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
       const rt::Source<int64_t> segment_at(segment, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
+      const auto size_2_wanted = [&](int64_t i) { return condition_at[i]; };
+      const auto size_2_0 = [&](int64_t i) { return segment_at[i]; };
+      const rt::Line<int64_t> size_2_at(host, size_2, rt::stretch(run, 2, segment_at.same), 0,
+                                        rt::wanted(size_2_wanted),
+                                        rt::checked(size_2, 0, size_2.stride(0), 2, size_2_0));
       rt::each(run.size, [&](int64_t i) {
         const bool condition_value = condition_at[i];
         const int64_t segment_value = segment_at[i];
-        const bool part_2 = condition_value && rt::pick(host, size_2, run.at[2], 2, 0, segment_value, S) > 0;
+        const bool part_2 = condition_value && size_2_at[i] > 0;
         opmath_t part_3;
         if (part_2) {
           opmath_t part_4;

@@ -17,7 +17,8 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-std::tuple<Tensor, Tensor> segment_mean_forward(const Tensor& input, const Tensor& segment, int64_t num_segments) {
+std::tuple<Tensor, Tensor> segment_mean_forward(const Tensor& input, const Tensor& segment, int64_t num_segments,
+                                                bool recorded) {
   opgen::Call call("segment_mean", OPGEN_CHOOSE_STEPS(segment_mean), 2);
   call.input("input", input, Element::scalar, {opgen::dim(0, "N"), opgen::batch});
   call.input("segment", segment, Element::int64, {opgen::dim(0, "N")});
@@ -30,7 +31,9 @@ std::tuple<Tensor, Tensor> segment_mean_forward(const Tensor& input, const Tenso
   call.run(0, {2, 1}, {call.size(1), call.size(0)});
   call.run(1, {3, 0, 1}, {call.size(1), call.size(0)});
   call.run(2, {3, 2, 4}, {call.size(1)});
-  return {call.result("output", Element::scalar), call.result("size", Element::int64)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor size = recorded ? call.result("size", Element::int64) : Tensor();
+  return {output, size};
 }
 
 Tensor segment_mean_backward(const Tensor& grad_output, const Tensor& input, const Tensor& segment, const Tensor& size,
@@ -62,7 +65,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("segment_mean_forward(Tensor input, Tensor segment, int num_segments) -> (Tensor, Tensor)");
+  m.def("segment_mean_forward(Tensor input, Tensor segment, int num_segments, bool recorded=True) -> (Tensor, Tensor)");
   m.def(
       "segment_mean_backward(Tensor grad_output, Tensor input, Tensor segment, Tensor size, int num_segments, bool[] "
       "needs_input_grad) -> Tensor");

@@ -13,28 +13,26 @@ int forward_size(const OpgenCall& call, OpgenHost& host) {
     const rt::Tensor<int64_t> size_2(call, 0, 1);
     rt::Loops<1> outer;
     outer.dim(S, {size_2.stride(0)});
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<int64_t> size_2_out(size_2, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { size_2_out.set(i, 0); });
       });
     });
   }
-  const int64_t S = call.ints[0];
   const int64_t N = call.ints[1];
   const rt::Tensor<int64_t> segment(call, 1, 1);
   const rt::Tensor<int64_t> size_2(call, 0, 1);
   rt::Loops<2> outer;
-  rt::Loops<2> over_n;
-  over_n.dim(N, {segment.stride(0), 0});
-  rt::parallel(host, outer.count, over_n.count, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
-        rt::each_in_order(columns.size, [&](int64_t) {
-          if (!rt::inside(host, rt::load(segment, point.at[0]), S, 0, 0)) return;
-          rt::accumulate<rt::Sum>(size_2, point.at[1] + rt::load(segment, point.at[0]) * size_2.stride(0), 1);
-        });
-      });
+  outer.dim(N, {segment.stride(0), 0});
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<int64_t> segment_at(segment, run.at[0], run.step[0], run.size);
+      const auto size_2_0 = [&](int64_t i) { return segment_at[i]; };
+      rt::Values<int64_t> size_2_out;
+      rt::each(run.size, [&](int64_t i) { size_2_out.set(i, 1); });
+      rt::accumulate<rt::Sum>(host, size_2, rt::stretch(run, 1, segment_at.same), size_2_out,
+                              rt::checked(size_2, 0, size_2.stride(0), 0, size_2_0));
     });
   });
   return rt::status(host);
@@ -49,14 +47,14 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
     rt::Loops<1> outer;
     outer.dim(S, {total_2.stride(0)});
     outer.batch(call, &total_2);
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.arrange();
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<opmath_t> total_2_out(total_2, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { total_2_out.set(i, 0); });
       });
     });
   }
-  const int64_t S = call.ints[0];
   const int64_t N = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 1, 2, 1);
   const rt::Tensor<int64_t> segment(call, 2, 1);
@@ -65,16 +63,16 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, nullptr, &total_2);
   rt::Loops<3> over_n;
   over_n.dim(N, {input.stride(0), segment.stride(0), 0});
-  rt::parallel(host, outer.count, over_n.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         const auto segment_at = rt::load(segment, point.at[1]);
         const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-        rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, segment_at, S, 0, 0)) return;
-          rt::accumulate<rt::Sum>(total_2, point.at[2] + i * columns.step[2] + segment_at * total_2.stride(0),
-                                  input_at[i]);
-        });
+        const auto total_2_0 = [&](int64_t) { return segment_at; };
+        rt::Values<opmath_t> total_2_out;
+        rt::each(columns.size, [&](int64_t i) { total_2_out.set(i, input_at[i]); });
+        rt::accumulate<rt::Sum>(host, total_2, rt::stretch(point, columns, 2, 1), total_2_out,
+                                rt::checked(total_2, 0, total_2.stride(0), 0, total_2_0));
       });
     });
   });
@@ -91,7 +89,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.dim(S, {total_2.stride(0), size_2.stride(0), output.stride(0)});
   outer.batch(call, &total_2, nullptr, &output);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> total_2_at(total_2, run.at[0], run.step[0], run.size);
       const rt::Source<int64_t> size_2_at(size_2, run.at[1], run.step[1], run.size);
@@ -112,7 +111,8 @@ int backward_grad_total(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.dim(S, {grad_output.stride(0), size_2.stride(0), grad_total.stride(0)});
   outer.batch(call, &grad_output, nullptr, &grad_total);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       const rt::Source<int64_t> size_2_at(size_2, run.at[1], run.step[1], run.size);
@@ -129,7 +129,6 @@ int backward_grad_total(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.ints[1];
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_total(call, 0, 2, 1);
   const rt::Tensor<int64_t> segment(call, 1, 1);
@@ -137,14 +136,15 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.dim(N, {0, segment.stride(0), grad_input.stride(0)});
   outer.batch(call, &grad_total, nullptr, &grad_input);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> segment_at(segment, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const auto value = rt::pick(host, grad_total, run.of(0, i), 0, 0, segment_at[i], S);
-        grad_input_out.set(i, value);
-      });
+      const auto grad_total_0 = [&](int64_t i) { return segment_at[i]; };
+      const rt::Line<opmath_t> grad_total_at(host, grad_total, rt::stretch(run, 0, segment_at.same), 0,
+                                             rt::checked(grad_total, 0, grad_total.stride(0), 0, grad_total_0));
+      rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, grad_total_at[i]); });
     });
   });
   return rt::status(host);

@@ -14,14 +14,14 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
     rt::Loops<1> outer;
     outer.dim(S, {top.stride(0)});
     outer.batch(call, &top);
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.arrange();
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<opmath_t> top_out(top, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { top_out.set(i, -rt::inf<opmath_t>()); });
       });
     });
   }
-  const int64_t S = call.ints[0];
   const int64_t E = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 1, 2, 1);
   const rt::Tensor<int64_t> segment(call, 2, 1);
@@ -30,15 +30,16 @@ int forward_top(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, nullptr, &top);
   rt::Loops<3> over_e;
   over_e.dim(E, {input.stride(0), segment.stride(0), 0});
-  rt::parallel(host, outer.count, over_e.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_e.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_e.runs<1>(0, over_e.count, columns.at, [&](const auto& point) {
         const auto segment_at = rt::load(segment, point.at[1]);
         const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-        rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, segment_at, S, 0, 0)) return;
-          rt::accumulate<rt::Max>(top, point.at[2] + i * columns.step[2] + segment_at * top.stride(0), input_at[i]);
-        });
+        const auto top_0 = [&](int64_t) { return segment_at; };
+        rt::Values<opmath_t> top_out;
+        rt::each(columns.size, [&](int64_t i) { top_out.set(i, input_at[i]); });
+        rt::accumulate<rt::Max>(host, top, rt::stretch(point, columns, 2, 1), top_out,
+                                rt::checked(top, 0, top.stride(0), 0, top_0));
       });
     });
   });
@@ -54,14 +55,14 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
     rt::Loops<1> outer;
     outer.dim(S, {total_2.stride(0)});
     outer.batch(call, &total_2);
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.arrange();
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<opmath_t> total_2_out(total_2, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { total_2_out.set(i, 0); });
       });
     });
   }
-  const int64_t S = call.ints[0];
   const int64_t E = call.ints[1];
   const rt::Tensor<int64_t> segment(call, 1, 1);
   const rt::Tensor<opmath_t> input(call, 2, 2, 1);
@@ -71,18 +72,21 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, nullptr, &input, &top, &total_2);
   rt::Loops<4> over_e;
   over_e.dim(E, {segment.stride(0), input.stride(0), 0, 0});
-  rt::parallel(host, outer.count, over_e.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_e.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_e.runs<1>(0, over_e.count, columns.at, [&](const auto& point) {
         const auto segment_at = rt::load(segment, point.at[0]);
         const rt::Source<opmath_t> input_at(input, point.at[1], columns.step[1], columns.size);
-        rt::each_in_order(columns.size, [&](int64_t i) {
+        const auto top_0 = [&](int64_t) { return segment_at; };
+        const rt::Line<opmath_t> top_at(host, top, rt::stretch(point, columns, 2, 1), 0,
+                                        rt::checked(top, 0, top.stride(0), 3, top_0));
+        rt::Values<opmath_t> total_2_out;
+        rt::each(columns.size, [&](int64_t i) {
           const int64_t segment_value = segment_at;
-          if (!rt::inside(host, segment_value, S, 0, 0)) return;
-          rt::accumulate<rt::Sum>(
-              total_2, point.at[3] + i * columns.step[3] + segment_value * total_2.stride(0),
-              rt::exp(input_at[i] - (rt::pick(host, top, point.at[2] + i * columns.step[2], 3, 0, segment_value, S))));
+          total_2_out.set(i, rt::exp(input_at[i] - (top_at[i])));
         });
+        rt::accumulate<rt::Sum>(host, total_2, rt::stretch(point, columns, 3, 1), total_2_out,
+                                rt::checked(total_2, 0, total_2.stride(0), 0, top_0));
       });
     });
   });
@@ -92,7 +96,6 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.ints[1];
   const int64_t E = call.ints[0];
   const rt::Tensor<int64_t> segment(call, 0, 1);
   const rt::Tensor<opmath_t> input(call, 1, 2, 1);
@@ -102,16 +105,20 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<5> outer;
   outer.dim(E, {segment.stride(0), input.stride(0), 0, 0, output.stride(0)});
   outer.batch(call, nullptr, &input, &top, &total_2, &output);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> segment_at(segment, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
+      const auto top_0 = [&](int64_t i) { return segment_at[i]; };
+      const rt::Line<opmath_t> top_at(host, top, rt::stretch(run, 2, segment_at.same), 0,
+                                      rt::checked(top, 0, top.stride(0), 2, top_0));
+      const rt::Line<opmath_t> total_2_at(host, total_2, rt::stretch(run, 3, segment_at.same), 0,
+                                          rt::checked(total_2, 0, total_2.stride(0), 3, top_0));
       rt::each(run.size, [&](int64_t i) {
         const int64_t segment_value_2 = segment_at[i];
-        const opmath_t part_3 = input_at[i] - (rt::pick(host, top, run.of(2, i), 2, 0, segment_value_2, S));
-        const opmath_t part_2 = rt::exp(part_3);
-        output_out.set(i, part_2 / rt::pick(host, total_2, run.of(3, i), 3, 0, segment_value_2, S));
+        output_out.set(i, rt::exp(input_at[i] - (top_at[i])) / total_2_at[i]);
       });
     });
   });
@@ -127,14 +134,14 @@ int backward_dot_output(const OpgenCall& call, OpgenHost& host) {
     rt::Loops<1> outer;
     outer.dim(S, {dot_output.stride(0)});
     outer.batch(call, &dot_output);
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.arrange();
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<opmath_t> dot_output_out(dot_output, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { dot_output_out.set(i, 0); });
       });
     });
   }
-  const int64_t S = call.ints[0];
   const int64_t E = call.ints[1];
   const rt::Tensor<opmath_t> grad_output(call, 1, 2, 1);
   const rt::Tensor<opmath_t> output(call, 2, 2, 1);
@@ -144,17 +151,17 @@ int backward_dot_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_output, &output, nullptr, &dot_output);
   rt::Loops<4> over_e;
   over_e.dim(E, {grad_output.stride(0), output.stride(0), segment.stride(0), 0});
-  rt::parallel(host, outer.count, over_e.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_e.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_e.runs<1>(0, over_e.count, columns.at, [&](const auto& point) {
         const auto segment_at = rt::load(segment, point.at[2]);
         const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
         const rt::Source<opmath_t> output_at(output, point.at[1], columns.step[1], columns.size);
-        rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, segment_at, S, 0, 0)) return;
-          rt::accumulate<rt::Sum>(dot_output, point.at[3] + i * columns.step[3] + segment_at * dot_output.stride(0),
-                                  grad_output_at[i] * output_at[i]);
-        });
+        const auto dot_output_0 = [&](int64_t) { return segment_at; };
+        rt::Values<opmath_t> dot_output_out;
+        rt::each(columns.size, [&](int64_t i) { dot_output_out.set(i, grad_output_at[i] * output_at[i]); });
+        rt::accumulate<rt::Sum>(host, dot_output, rt::stretch(point, columns, 3, 1), dot_output_out,
+                                rt::checked(dot_output, 0, dot_output.stride(0), 0, dot_output_0));
       });
     });
   });
@@ -164,7 +171,6 @@ int backward_dot_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.ints[1];
   const int64_t E = call.ints[0];
   const rt::Tensor<opmath_t> output(call, 0, 2, 1);
   const rt::Tensor<opmath_t> grad_output(call, 1, 2, 1);
@@ -174,15 +180,19 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<5> outer;
   outer.dim(E, {output.stride(0), grad_output.stride(0), 0, segment.stride(0), grad_input.stride(0)});
   outer.batch(call, &output, &grad_output, &dot_output, nullptr, &grad_input);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> output_at(output, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
       const rt::Source<int64_t> segment_at(segment, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[4], run.step[4], run.size);
+      const auto dot_output_0 = [&](int64_t i) { return segment_at[i]; };
+      const rt::Line<opmath_t> dot_output_at(host, dot_output, rt::stretch(run, 2, segment_at.same), 0,
+                                             rt::checked(dot_output, 0, dot_output.stride(0), 2, dot_output_0));
       rt::each(run.size, [&](int64_t i) {
-        const opmath_t part_2 = rt::pick(host, dot_output, run.of(2, i), 2, 0, segment_at[i], S);
-        grad_input_out.set(i, output_at[i] * (grad_output_at[i] - part_2));
+        const auto value = output_at[i] * (grad_output_at[i] - dot_output_at[i]);
+        grad_input_out.set(i, value);
       });
     });
   });

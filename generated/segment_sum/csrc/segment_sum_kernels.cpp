@@ -14,14 +14,14 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     rt::Loops<1> outer;
     outer.dim(S, {output.stride(0)});
     outer.batch(call, &output);
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.arrange();
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<opmath_t> output_out(output, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { output_out.set(i, 0); });
       });
     });
   }
-  const int64_t S = call.ints[0];
   const int64_t N = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 1, 2, 1);
   const rt::Tensor<int64_t> segment(call, 2, 1);
@@ -30,16 +30,16 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, nullptr, &output);
   rt::Loops<3> over_n;
   over_n.dim(N, {input.stride(0), segment.stride(0), 0});
-  rt::parallel(host, outer.count, over_n.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
       over_n.runs<1>(0, over_n.count, columns.at, [&](const auto& point) {
         const auto segment_at = rt::load(segment, point.at[1]);
         const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-        rt::each_in_order(columns.size, [&](int64_t i) {
-          if (!rt::inside(host, segment_at, S, 0, 0)) return;
-          rt::accumulate<rt::Sum>(output, point.at[2] + i * columns.step[2] + segment_at * output.stride(0),
-                                  input_at[i]);
-        });
+        const auto output_0 = [&](int64_t) { return segment_at; };
+        rt::Values<opmath_t> output_out;
+        rt::each(columns.size, [&](int64_t i) { output_out.set(i, input_at[i]); });
+        rt::accumulate<rt::Sum>(host, output, rt::stretch(point, columns, 2, 1), output_out,
+                                rt::checked(output, 0, output.stride(0), 0, output_0));
       });
     });
   });
@@ -49,7 +49,6 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.ints[1];
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 1);
   const rt::Tensor<int64_t> segment(call, 1, 1);
@@ -57,14 +56,15 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.dim(N, {0, segment.stride(0), grad_input.stride(0)});
   outer.batch(call, &grad_output, nullptr, &grad_input);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> segment_at(segment, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const auto value = rt::pick(host, grad_output, run.of(0, i), 0, 0, segment_at[i], S);
-        grad_input_out.set(i, value);
-      });
+      const auto grad_output_0 = [&](int64_t i) { return segment_at[i]; };
+      const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 0, segment_at.same), 0,
+                                              rt::checked(grad_output, 0, grad_output.stride(0), 0, grad_output_0));
+      rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, grad_output_at[i]); });
     });
   });
   return rt::status(host);

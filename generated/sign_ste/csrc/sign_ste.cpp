@@ -13,15 +13,17 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-std::tuple<Tensor, Tensor> sign_ste_forward(const Tensor& x) {
+std::tuple<Tensor, Tensor> sign_ste_forward(const Tensor& x, bool recorded) {
   opgen::Call call("sign_ste", OPGEN_CHOOSE_STEPS(sign_ste), 0);
   call.input("x", x, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
   call.allocate("y", Element::scalar, {opgen::batch});
-  call.allocate("condition", Element::boolean, {opgen::batch});
+  call.allocate("condition", Element::boolean, {opgen::batch}, true, recorded);
   call.run(0, {0, 1, 2});
-  return {call.result("y", Element::scalar), call.result("condition", Element::boolean)};
+  const Tensor y = call.result("y", Element::scalar);
+  const Tensor condition = recorded ? call.result("condition", Element::boolean) : Tensor();
+  return {y, condition};
 }
 
 Tensor sign_ste_backward(const Tensor& grad_y, const Tensor& x, const Tensor& condition,
@@ -49,7 +51,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("sign_ste_forward(Tensor x) -> (Tensor, Tensor)");
+  m.def("sign_ste_forward(Tensor x, bool recorded=True) -> (Tensor, Tensor)");
   m.def("sign_ste_backward(Tensor grad_y, Tensor x, Tensor condition, bool[] needs_input_grad) -> Tensor");
 }
 

@@ -13,7 +13,7 @@ int forward_condition(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<bool> condition(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &x, &y, &condition);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> x_at(x, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> y_out(y, run.at[1], run.step[1], run.size);
@@ -36,7 +36,7 @@ int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_x(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &condition, &grad_y, &grad_x);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_y_at(grad_y, run.at[1], run.step[1], run.size);

@@ -14,7 +14,8 @@ using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
 
-std::tuple<Tensor, Tensor> sinkhorn_softmin_forward(const Tensor& x, const Tensor& y, const Tensor& f, double eps) {
+std::tuple<Tensor, Tensor> sinkhorn_softmin_forward(const Tensor& x, const Tensor& y, const Tensor& f, double eps,
+                                                    bool recorded) {
   opgen::Call call("sinkhorn_softmin", OPGEN_CHOOSE_STEPS(sinkhorn_softmin), 3);
   call.input("x", x, Element::scalar, {opgen::batch, opgen::dim(0, "M"), opgen::dim(1, "D")});
   call.input("y", y, Element::scalar, {opgen::batch, opgen::dim(2, "N"), opgen::dim(1, "D")});
@@ -23,11 +24,13 @@ std::tuple<Tensor, Tensor> sinkhorn_softmin_forward(const Tensor& x, const Tenso
   call.hold();
   call.allocate("logsumexp_j_max", Element::compute, {opgen::batch, opgen::dim(0, "M")});
   call.allocate("logsumexp_j_sum", Element::compute, {opgen::batch, opgen::dim(0, "M")});
-  call.allocate("logsumexp_j", Element::compute, {opgen::batch, opgen::dim(0, "M")});
+  call.allocate("logsumexp_j", Element::compute, {opgen::batch, opgen::dim(0, "M")}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "M")});
   call.run(0, {0, 1, 2, 3, 4}, {call.size(0), call.size(2), call.size(1)}, {eps});
   call.run(1, {3, 4, 5, 6}, {call.size(0)}, {eps});
-  return {call.result("output", Element::scalar), call.result("logsumexp_j", Element::compute)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor logsumexp_j = recorded ? call.result("logsumexp_j", Element::compute) : Tensor();
+  return {output, logsumexp_j};
 }
 
 std::tuple<Tensor, Tensor, Tensor> sinkhorn_softmin_backward(const Tensor& grad_output, const Tensor& x,
@@ -75,7 +78,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("sinkhorn_softmin_forward(Tensor x, Tensor y, Tensor f, float eps) -> (Tensor, Tensor)");
+  m.def("sinkhorn_softmin_forward(Tensor x, Tensor y, Tensor f, float eps, bool recorded=True) -> (Tensor, Tensor)");
   m.def(
       "sinkhorn_softmin_backward(Tensor grad_output, Tensor x, Tensor y, Tensor f, Tensor logsumexp_j, float eps, "
       "bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");

@@ -20,7 +20,7 @@ int forward_logsumexp_j_sum(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<5> outer;
   outer.batch(call, &x, &y, &f, &logsumexp_j_max, &logsumexp_j_sum);
   outer.dim(M, {x.stride(1), 0, 0, logsumexp_j_max.stride(1), logsumexp_j_sum.stride(1)}, true);
-  rt::parallel(host, outer.count, N, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, N, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> x_rows(rt::tile_rows * D);
     rt::Tile<opmath_t> y_tile(rt::tile_width * D);
     rt::Tile<opmath_t> f_tile(rt::tile_width);
@@ -82,7 +82,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   outer.step(2, logsumexp_j.stride(1));
   outer.step(3, output.stride(1));
   outer.dim_of_steps(M);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> logsumexp_j_max_at(logsumexp_j_max, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> logsumexp_j_sum_at(logsumexp_j_sum, run.at[1], run.step[1], run.size);
@@ -111,7 +112,8 @@ int backward_grad_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> outer;
   outer.batch(call, &grad_output, &grad_logsumexp_j);
   outer.dim(M, {grad_output.stride(1), grad_logsumexp_j.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_logsumexp_j_out(grad_logsumexp_j, run.at[1], run.step[1], run.size);
@@ -142,7 +144,7 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
   outer.step(6, grad_logsumexp_j.stride(1));
   outer.step(7, grad_x_sum.stride(1));
   outer.dim_of_steps(M, true);
-  rt::parallel(host, outer.count, N, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, N, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> logsumexp_j_rows(rt::tile_rows);
     rt::Tile<opmath_t> grad_logsumexp_j_rows(rt::tile_rows);
     rt::Tile<opmath_t> x_rows(rt::tile_rows * D);
@@ -213,7 +215,8 @@ int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_x_sum, &grad_x);
   outer.dim(M, {grad_x_sum.stride(1), grad_x.stride(1)});
   outer.dim(D, {grad_x_sum.stride(2), grad_x.stride(2)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_x_sum_at(grad_x_sum, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_x_out(grad_x, run.at[1], run.step[1], run.size);
@@ -245,7 +248,7 @@ int backward_grad_f_sum(const OpgenCall& call, OpgenHost& host) {
   outer.step(7, grad_f_sum.stride(1));
   outer.step(8, grad_y_sum.stride(1));
   outer.dim_of_steps(N, true);
-  rt::parallel(host, outer.count, M, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, M, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> f_rows(rt::tile_rows);
     rt::Tile<opmath_t> x_tile(rt::tile_width * D);
     rt::Tile<opmath_t> y_rows(rt::tile_rows * D);
@@ -319,7 +322,8 @@ int backward_grad_y(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_y_sum, &grad_y);
   outer.dim(N, {grad_y_sum.stride(1), grad_y.stride(1)});
   outer.dim(D, {grad_y_sum.stride(2), grad_y.stride(2)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_y_sum_at(grad_y_sum, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_y_out(grad_y, run.at[1], run.step[1], run.size);
@@ -339,7 +343,8 @@ int backward_grad_f(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> outer;
   outer.batch(call, &grad_f_sum, &grad_f);
   outer.dim(N, {grad_f_sum.stride(1), grad_f.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_f_sum_at(grad_f_sum, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_f_out(grad_f, run.at[1], run.step[1], run.size);

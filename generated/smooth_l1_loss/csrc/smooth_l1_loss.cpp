@@ -17,51 +17,57 @@ using opgen::Tensor;
 
 // reduction is mean
 std::tuple<Tensor, Tensor> smooth_l1_loss_forward_0(const Tensor& input, const Tensor& target,
-                                                    const std::string& reduction, double beta) {
+                                                    const std::string& reduction, double beta, bool recorded) {
   opgen::Call call("smooth_l1_loss", OPGEN_CHOOSE_STEPS(smooth_l1_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("difference", Element::compute, {opgen::batch});
+  call.allocate("difference", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {});
   call.run(0, {0, 1, 2, 3}, {}, {beta});
-  return {call.result("output", Element::scalar), call.result("difference", Element::compute)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor difference = recorded ? call.result("difference", Element::compute) : Tensor();
+  return {output, difference};
 }
 
 // reduction is sum
 std::tuple<Tensor, Tensor> smooth_l1_loss_forward_1(const Tensor& input, const Tensor& target,
-                                                    const std::string& reduction, double beta) {
+                                                    const std::string& reduction, double beta, bool recorded) {
   opgen::Call call("smooth_l1_loss", OPGEN_CHOOSE_STEPS(smooth_l1_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("difference", Element::compute, {opgen::batch});
+  call.allocate("difference", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {});
   call.run(1, {0, 1, 2, 3}, {}, {beta});
-  return {call.result("output", Element::scalar), call.result("difference", Element::compute)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor difference = recorded ? call.result("difference", Element::compute) : Tensor();
+  return {output, difference};
 }
 
 // reduction is none
 std::tuple<Tensor, Tensor> smooth_l1_loss_forward_2(const Tensor& input, const Tensor& target,
-                                                    const std::string& reduction, double beta) {
+                                                    const std::string& reduction, double beta, bool recorded) {
   opgen::Call call("smooth_l1_loss", OPGEN_CHOOSE_STEPS(smooth_l1_loss), 0);
   call.input("input", input, Element::scalar, {opgen::batch});
   call.input("target", target, Element::scalar, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("difference", Element::compute, {opgen::batch});
+  call.allocate("difference", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch});
   call.run(2, {0, 1, 2, 3}, {}, {beta});
-  return {call.result("output", Element::scalar), call.result("difference", Element::compute)};
+  const Tensor output = call.result("output", Element::scalar);
+  const Tensor difference = recorded ? call.result("difference", Element::compute) : Tensor();
+  return {output, difference};
 }
 
 std::tuple<Tensor, Tensor> smooth_l1_loss_forward(const Tensor& input, const Tensor& target,
-                                                  const std::string& reduction, double beta) {
-  if (reduction == "mean") return smooth_l1_loss_forward_0(input, target, reduction, beta);
-  if (reduction == "sum") return smooth_l1_loss_forward_1(input, target, reduction, beta);
-  return smooth_l1_loss_forward_2(input, target, reduction, beta);
+                                                  const std::string& reduction, double beta, bool recorded) {
+  if (reduction == "mean") return smooth_l1_loss_forward_0(input, target, reduction, beta, recorded);
+  if (reduction == "sum") return smooth_l1_loss_forward_1(input, target, reduction, beta, recorded);
+  return smooth_l1_loss_forward_2(input, target, reduction, beta, recorded);
 }
 
 // reduction is mean
@@ -76,8 +82,8 @@ std::tuple<Tensor, Tensor> smooth_l1_loss_backward_0(const Tensor& grad_output, 
   call.input("difference", difference, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
+  call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
+  call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(3, {3, 0, 4, 5}, {}, {beta});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
@@ -96,8 +102,8 @@ std::tuple<Tensor, Tensor> smooth_l1_loss_backward_1(const Tensor& grad_output, 
   call.input("difference", difference, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
+  call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
+  call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(4, {3, 0, 4, 5}, {}, {beta});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
@@ -116,8 +122,8 @@ std::tuple<Tensor, Tensor> smooth_l1_loss_backward_2(const Tensor& grad_output, 
   call.input("difference", difference, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
-  call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1]);
+  call.allocate("grad_input", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
+  call.allocate("grad_target", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(5, {3, 0, 4, 5}, {}, {beta});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 0, "input") : Tensor();
   const Tensor grad_target = mask[1] ? call.result("grad_target", Element::scalar, 0, "target") : Tensor();
@@ -148,7 +154,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("smooth_l1_loss_forward(Tensor input, Tensor target, str reduction, float beta) -> (Tensor, Tensor)");
+  m.def(
+      "smooth_l1_loss_forward(Tensor input, Tensor target, str reduction, float beta, bool recorded=True) -> "
+      "(Tensor, Tensor)");
   m.def(
       "smooth_l1_loss_backward(Tensor grad_output, Tensor input, Tensor target, Tensor difference, str reduction, "
       "float beta, bool[] needs_input_grad) -> (Tensor, Tensor)");

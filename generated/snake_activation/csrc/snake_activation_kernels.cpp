@@ -17,7 +17,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   outer.dim(N, {input.stride(0), 0, output.stride(0)});
   outer.dim(C, {input.stride(1), alpha.stride(0), output.stride(1)});
   outer.batch(call, &input, nullptr, &output);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> alpha_at(alpha, run.at[1], run.step[1], run.size);
@@ -45,7 +46,8 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.dim(N, {0, input.stride(0), grad_output.stride(0), grad_input.stride(0)});
   outer.dim(C, {alpha.stride(0), input.stride(1), grad_output.stride(1), grad_input.stride(1)});
   outer.batch(call, nullptr, &input, &grad_output, &grad_input);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> alpha_at(alpha, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
@@ -74,7 +76,7 @@ int backward_grad_alpha(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> over_n_batch;
   over_n_batch.dim(N, {0, input.stride(0), grad_output.stride(0), 0});
   over_n_batch.batch(call, nullptr, &input, &grad_output, nullptr);
-  rt::parallel(host, outer.count, over_n_batch.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_n_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const opmath_t alpha_value = rt::load(alpha, row.at[0]);
       const opmath_t t_2 = alpha_value * alpha_value;

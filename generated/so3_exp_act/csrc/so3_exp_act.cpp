@@ -50,8 +50,8 @@ std::tuple<Tensor, Tensor> so3_exp_act_backward(const Tensor& grad_output, const
   call.allocate("grad_rotation_twice_1", Element::compute, {opgen::batch, opgen::fixed(3)}, mask[0] || mask[1]);
   call.allocate("grad_norm_s", Element::compute, {opgen::batch}, mask[0] || mask[1]);
   call.allocate("grad_s", Element::compute, {opgen::batch}, mask[0] || mask[1]);
-  call.allocate("grad_rotation", Element::scalar, {opgen::batch, opgen::fixed(3)}, mask[0] || mask[1]);
-  call.allocate("grad_point", Element::scalar, {opgen::batch, opgen::fixed(3)}, mask[0] || mask[1]);
+  call.allocate("grad_rotation", Element::scalar, {opgen::batch, opgen::fixed(3)}, mask[0] || mask[1], mask[0]);
+  call.allocate("grad_point", Element::scalar, {opgen::batch, opgen::fixed(3)}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(1, {1, 3, 4, 5, 6});
   if (mask[0] || mask[1]) call.run(2, {1, 2, 7});
   if (mask[0] || mask[1]) call.run(3, {6, 0, 1, 7, 8, 9, 10, 11});

@@ -19,7 +19,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   over_i.step(3, point_2.stride(1));
   over_i.step(14, output.stride(1));
   over_i.dim_of_steps(3, true);
-  rt::parallel(host, outer.count, 2 * over_i.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 2 * over_i.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> s_fold;
       rt::Fold<rt::Sum, opmath_t> norm_s_squares_fold;
@@ -46,13 +46,43 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> point_2_at(point_2, run.at[3], run.step[3], run.size);
         rt::Sink<opmath_t> output_out(output, run.at[14], run.step[14], run.size);
+        const auto rotation_1 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 1, 3); };
+        const rt::Line<opmath_t> rotation_at_2(host, rotation, rt::stretch(run, 1, 0), 0,
+                                               rt::sure(rotation.stride(1), rotation_1));
+        const auto rotation_1_2 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 2, 3); };
+        const rt::Line<opmath_t> rotation_at_3(host, rotation, rt::stretch(run, 2, 0), 0,
+                                               rt::sure(rotation.stride(1), rotation_1_2));
+        const rt::Line<opmath_t> point_2_at_2(host, point_2, rt::stretch(run, 4, 0), 0,
+                                              rt::sure(point_2.stride(1), rotation_1_2));
+        const rt::Line<opmath_t> point_2_at_3(host, point_2, rt::stretch(run, 5, 0), 0,
+                                              rt::sure(point_2.stride(1), rotation_1));
+        const auto rotation_1_3 = [&](int64_t i) { return rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 1, 3); };
+        const rt::Line<opmath_t> rotation_at_4(host, rotation, rt::stretch(run, 6, 0), 0,
+                                               rt::sure(rotation.stride(1), rotation_1_3));
+        const auto point_2_1 = [&](int64_t i) { return rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 2, 3); };
+        const rt::Line<opmath_t> point_2_at_4(host, point_2, rt::stretch(run, 7, 0), 0,
+                                              rt::sure(point_2.stride(1), point_2_1));
+        const rt::Line<opmath_t> rotation_at_5(host, rotation, rt::stretch(run, 8, 0), 0,
+                                               rt::sure(rotation.stride(1), point_2_1));
+        const rt::Line<opmath_t> point_2_at_5(host, point_2, rt::stretch(run, 9, 0), 0,
+                                              rt::sure(point_2.stride(1), rotation_1_3));
+        const auto rotation_1_4 = [&](int64_t i) { return rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 1, 3); };
+        const rt::Line<opmath_t> rotation_at_6(host, rotation, rt::stretch(run, 10, 0), 0,
+                                               rt::sure(rotation.stride(1), rotation_1_4));
+        const auto point_2_1_2 = [&](int64_t i) { return rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 2, 3); };
+        const rt::Line<opmath_t> point_2_at_6(host, point_2, rt::stretch(run, 11, 0), 0,
+                                              rt::sure(point_2.stride(1), point_2_1_2));
+        const rt::Line<opmath_t> rotation_at_7(host, rotation, rt::stretch(run, 12, 0), 0,
+                                               rt::sure(rotation.stride(1), point_2_1_2));
+        const rt::Line<opmath_t> point_2_at_7(host, point_2, rt::stretch(run, 13, 0), 0,
+                                              rt::sure(point_2.stride(1), rotation_1_4));
         rt::each(run.size, [&](int64_t i) {
-          const opmath_t rotation_value_2 =
-              rt::load(rotation, run.at[1] + rt::mod(over_i.index(run, 0, i) + 1, 3) * rotation.stride(1));
-          const opmath_t rotation_value_3 =
-              rt::load(rotation, run.at[2] + rt::mod(over_i.index(run, 0, i) + 2, 3) * rotation.stride(1));
-          const opmath_t part_6 = point_2_at[i];
-          output_out.set(i, part_6 + a * (rotation_value_2 * rt::load(point_2, run.at[4] + rt::mod(over_i.index(run, 0, i) + 2, 3) * point_2.stride(1)) - rotation_value_3 * rt::load(point_2, run.at[5] + rt::mod(over_i.index(run, 0, i) + 1, 3) * point_2.stride(1))) + b * (rotation_value_2 * (rt::load(rotation, run.at[6] + rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 1, 3) * rotation.stride(1)) * rt::load(point_2, run.at[7] + rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 2, 3) * point_2.stride(1)) - rt::load(rotation, run.at[8] + rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 2, 3) * rotation.stride(1)) * rt::load(point_2, run.at[9] + rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 1, 3) * point_2.stride(1))) - rotation_value_3 * (rt::load(rotation, run.at[10] + rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 1, 3) * rotation.stride(1)) * rt::load(point_2, run.at[11] + rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 2, 3) * point_2.stride(1)) - rt::load(rotation, run.at[12] + rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 2, 3) * rotation.stride(1)) * rt::load(point_2, run.at[13] + rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 1, 3) * point_2.stride(1)))));
+          const opmath_t rotation_value_2 = rotation_at_2[i];
+          const opmath_t rotation_value_3 = rotation_at_3[i];
+          const opmath_t part_6 = a * (rotation_value_2 * point_2_at_2[i] - rotation_value_3 * point_2_at_3[i]);
+          const opmath_t part_7 = rotation_at_4[i] * point_2_at_4[i] - rotation_at_5[i] * point_2_at_5[i];
+          const opmath_t part_8 = rotation_at_6[i] * point_2_at_6[i] - rotation_at_7[i] * point_2_at_7[i];
+          output_out.set(i, point_2_at[i] + part_6 + b * (rotation_value_2 * part_7 - rotation_value_3 * part_8));
         });
       });
     });
@@ -72,7 +102,7 @@ int backward_b(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &rotation, &s, &norm_s_squares, &a, &b);
   rt::Loops<5> over_i;
   over_i.dim(3, {rotation.stride(1), 0, 0, 0, 0});
-  rt::parallel(host, outer.count, over_i.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_i.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> s_value_fold;
       rt::Fold<rt::Sum, opmath_t> norm_s_squares_value_fold;
@@ -110,17 +140,24 @@ int backward_cross(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> point_2(call, 1, 2, 0);
   const rt::Tensor<opmath_t> cross(call, 2, 2, 0);
   rt::Loops<5> outer;
-  outer.batch(call, &rotation, &point_2, &rotation, &point_2, &cross);
   outer.dim(3, {0, 0, 0, 0, cross.stride(1)}, true);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.batch(call, &rotation, &point_2, &rotation, &point_2, &cross);
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> cross_out(cross, run.at[4], run.step[4], run.size);
+      const auto rotation_1 = [&](int64_t i) { return rt::mod(outer.index(run, 0, i) + 1, 3); };
+      const rt::Line<opmath_t> rotation_at(host, rotation, rt::stretch(run, 0, outer.still(0)), 0,
+                                           rt::sure(rotation.stride(1), rotation_1));
+      const auto point_2_1 = [&](int64_t i) { return rt::mod(outer.index(run, 0, i) + 2, 3); };
+      const rt::Line<opmath_t> point_2_at(host, point_2, rt::stretch(run, 1, outer.still(0)), 0,
+                                          rt::sure(point_2.stride(1), point_2_1));
+      const rt::Line<opmath_t> rotation_at_2(host, rotation, rt::stretch(run, 2, outer.still(0)), 0,
+                                             rt::sure(rotation.stride(1), point_2_1));
+      const rt::Line<opmath_t> point_2_at_2(host, point_2, rt::stretch(run, 3, outer.still(0)), 0,
+                                            rt::sure(point_2.stride(1), rotation_1));
       rt::each(run.size, [&](int64_t i) {
-        const auto value = rt::load(
-            rotation, run.of(0, i) + rt::mod(outer.index(run, 0, i) + 1, 3) * rotation.stride(1)) * rt::load(point_2,
-            run.of(1, i) + rt::mod(outer.index(run, 0, i) + 2, 3) * point_2.stride(1)) - rt::load(rotation,
-            run.of(2, i) + rt::mod(outer.index(run, 0, i) + 2, 3) * rotation.stride(1)) * rt::load(point_2,
-            run.of(3, i) + rt::mod(outer.index(run, 0, i) + 1, 3) * point_2.stride(1));
+        const auto value = rotation_at[i] * point_2_at[i] - rotation_at_2[i] * point_2_at_2[i];
         cross_out.set(i, value);
       });
     });
@@ -140,16 +177,16 @@ int backward_grad_rotation_twice_1(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_rotation_twice(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_rotation_twice_1(call, 7, 2, 0);
   rt::Loops<10> outer;
-  outer.batch(call, &b, &grad_output, &rotation, &rotation, &cross, &cross, &grad_cross_twice, &grad_cross_twice_1,
-              &grad_rotation_twice, &grad_rotation_twice_1);
   outer.step(6, grad_cross_twice.stride(1));
   outer.step(7, grad_cross_twice_1.stride(1));
   outer.step(8, grad_rotation_twice.stride(1));
   outer.step(9, grad_rotation_twice_1.stride(1));
   outer.dim_of_steps(3, true);
+  outer.batch(call, &b, &grad_output, &rotation, &rotation, &cross, &cross, &grad_cross_twice, &grad_cross_twice_1,
+              &grad_rotation_twice, &grad_rotation_twice_1);
   rt::Loops<10> over_i;
   over_i.dim(3, {0, grad_output.stride(1), 0, 0, 0, 0, 0, 0, 0, 0}, true);
-  rt::parallel(host, outer.count, over_i.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_i.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const opmath_t b_value = rt::load(b, row.at[0]);
       rt::Fold<rt::Sum, opmath_t> grad_cross_twice_value_fold;
@@ -158,46 +195,24 @@ int backward_grad_rotation_twice_1(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> grad_rotation_twice_1_value_fold;
       over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+        const auto rotation_1 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 1, 3); };
+        const rt::Line<opmath_t> rotation_at(host, rotation, rt::stretch(run, 2, 0), 0,
+                                             rt::clipped(rotation, 1, rotation.stride(1), rotation_1));
+        const auto rotation_1_2 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 2, 3); };
+        const rt::Line<opmath_t> rotation_at_2(host, rotation, rt::stretch(run, 3, 0), 0,
+                                               rt::clipped(rotation, 1, rotation.stride(1), rotation_1_2));
+        const rt::Line<opmath_t> cross_at(host, cross, rt::stretch(run, 4, 0), 0,
+                                          rt::clipped(cross, 1, cross.stride(1), rotation_1_2));
+        const rt::Line<opmath_t> cross_at_2(host, cross, rt::stretch(run, 5, 0), 0,
+                                            rt::clipped(cross, 1, cross.stride(1), rotation_1));
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const bool t_2 = rt::mod(over_i.index(run, 0, i) + 2 - outer.index(row, 0, 0), 3) == 0;
           const opmath_t grad_twice = grad_output_at[i] * b_value;
           const bool t_3 = rt::mod(over_i.index(run, 0, i) + 1 - outer.index(row, 0, 0), 3) == 0;
-          opmath_t part_2;
-          if (t_2) {
-            const opmath_t part_3 =
-                rt::load(rotation, run.at[2] + rt::mod(over_i.index(run, 0, i) + 1, 3) * rotation.stride(1));
-            part_2 = grad_twice * part_3;
-          } else {
-            part_2 = 0;
-          }
-          grad_cross_twice_value_fold.add(lane, part_2);
-          opmath_t part_4;
-          if (t_3) {
-            const opmath_t part_5 =
-                rt::load(rotation, run.at[3] + rt::mod(over_i.index(run, 0, i) + 2, 3) * rotation.stride(1));
-            part_4 = -(grad_twice * part_5);
-          } else {
-            part_4 = 0;
-          }
-          grad_cross_twice_1_value_fold.add(lane, part_4);
-          opmath_t part_6;
-          if (t_3) {
-            const opmath_t part_7 =
-                rt::load(cross, run.at[4] + rt::mod(over_i.index(run, 0, i) + 2, 3) * cross.stride(1));
-            part_6 = grad_twice * part_7;
-          } else {
-            part_6 = 0;
-          }
-          grad_rotation_twice_value_fold.add(lane, part_6);
-          opmath_t part_8;
-          if (t_2) {
-            const opmath_t part_9 =
-                rt::load(cross, run.at[5] + rt::mod(over_i.index(run, 0, i) + 1, 3) * cross.stride(1));
-            part_8 = -(grad_twice * part_9);
-          } else {
-            part_8 = 0;
-          }
-          grad_rotation_twice_1_value_fold.add(lane, part_8);
+          grad_cross_twice_value_fold.add(lane, t_2 ? grad_twice * rotation_at[i] : opmath_t(0));
+          grad_cross_twice_1_value_fold.add(lane, t_3 ? -(grad_twice * rotation_at_2[i]) : opmath_t(0));
+          grad_rotation_twice_value_fold.add(lane, t_3 ? grad_twice * cross_at[i] : opmath_t(0));
+          grad_rotation_twice_1_value_fold.add(lane, t_2 ? -(grad_twice * cross_at_2[i]) : opmath_t(0));
         });
         grad_cross_twice_value_fold.ran(run.size);
         grad_cross_twice_1_value_fold.ran(run.size);
@@ -232,16 +247,26 @@ int backward_grad_s(const OpgenCall& call, OpgenHost& host) {
               &grad_s);
   rt::Loops<10> over_i;
   over_i.dim(3, {grad_output.stride(1), 0, 0, 0, 0, cross.stride(1), 0, 0, 0, 0}, true);
-  rt::parallel(host, outer.count, over_i.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_i.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> grad_b_fold;
       rt::Fold<rt::Sum, opmath_t> grad_a_fold;
       over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> cross_at_3(cross, run.at[5], run.step[5], run.size);
+        const auto rotation_1 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 1, 3); };
+        const rt::Line<opmath_t> rotation_at(host, rotation, rt::stretch(run, 1, 0), 0,
+                                             rt::sure(rotation.stride(1), rotation_1));
+        const auto cross_1 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 2, 3); };
+        const rt::Line<opmath_t> cross_at(host, cross, rt::stretch(run, 2, 0), 0, rt::sure(cross.stride(1), cross_1));
+        const rt::Line<opmath_t> rotation_at_2(host, rotation, rt::stretch(run, 3, 0), 0,
+                                               rt::sure(rotation.stride(1), cross_1));
+        const rt::Line<opmath_t> cross_at_2(host, cross, rt::stretch(run, 4, 0), 0,
+                                            rt::sure(cross.stride(1), rotation_1));
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const opmath_t grad_output_value = grad_output_at[i];
-          grad_b_fold.add(lane, grad_output_value * (rt::load(rotation, run.at[1] + rt::mod(over_i.index(run, 0, i) + 1, 3) * rotation.stride(1)) * rt::load(cross, run.at[2] + rt::mod(over_i.index(run, 0, i) + 2, 3) * cross.stride(1)) - rt::load(rotation, run.at[3] + rt::mod(over_i.index(run, 0, i) + 2, 3) * rotation.stride(1)) * rt::load(cross, run.at[4] + rt::mod(over_i.index(run, 0, i) + 1, 3) * cross.stride(1))));
+          const opmath_t part_2 = rotation_at[i] * cross_at[i] - rotation_at_2[i] * cross_at_2[i];
+          grad_b_fold.add(lane, grad_output_value * part_2);
           grad_a_fold.add(lane, grad_output_value * cross_at_3[i]);
         });
         grad_b_fold.ran(run.size);
@@ -263,27 +288,27 @@ int backward_grad_s(const OpgenCall& call, OpgenHost& host) {
       const opmath_t t_13 = 1 - s_value_2 / 110 * t_12;
       const opmath_t t_14 = 1 - s_value_2 / 72 * t_13;
       const opmath_t t_15 = 1 - s_value_2 / 42 * t_14;
-      const opmath_t part_2 = (rt::cospi(t_6) - rt::sinc(t_6)) * opmath_t(3.14159265358979323846);
-      const opmath_t part_3 = 2 * grad_b * rt::cos(opmath_t(0.5) * norm_s_2) * t_5 / s_value_2;
-      const opmath_t part_4 = (t_7 / 22230464256000 - opmath_t(1.0 / 93405312000.0)) * t_7;
-      const opmath_t part_5 = (part_4 + opmath_t(1.0 / 518918400.0)) * t_7;
-      const opmath_t part_6 = (part_5 - opmath_t(1.0 / 3991680.0)) * t_7 + opmath_t(1.0 / 45360.0);
-      const opmath_t part_7 = (part_6 * t_7 - opmath_t(1.0 / 840.0)) * t_7 + opmath_t(1.0 / 30.0);
-      const opmath_t part_8 = rt::square(opmath_t(3.14159265358979323846));
-      const opmath_t part_9 = norm_s_2 * (part_7 * t_7 - opmath_t(1.0 / 3.0)) * part_8;
-      const opmath_t part_10 = part_9 / opmath_t(3.14159265358979323846);
-      const opmath_t part_11 = grad_a * (rt::abs(t_6) < opmath_t(0.25) ? part_10 : part_2 / norm_s_2);
-      const opmath_t part_12 = t_4 ? opmath_t(0) : part_11 / opmath_t(3.14159265358979323846);
-      rt::store(grad_norm_s, row.at[8], (t_4 ? opmath_t(0) : part_3) + part_12);
-      const opmath_t part_13 = s_value_2 * (s_value_2 * (s_value_2 / 17160 - t_12 / 110) / 72 + t_13 / 72);
-      const opmath_t part_14 = s_value_2 * (s_value_2 * (s_value_2 / 24024 - t_8 / 132) / 90 + t_9 / 90);
-      const opmath_t part_15 = s_value_2 * (-(s_value_2 * (-(part_14 / 56) + t_10 / 56) / 30) + t_11 / 30);
-      const opmath_t part_16 = opmath_t(0.05) * s_value_2 * (-(part_13 / 42) + t_14 / 42);
-      const opmath_t part_17 = -(-(part_15 / 24) + (1 - s_value_2 / 30 * t_11) / 24);
-      const opmath_t part_18 = grad_b * (t_4 ? part_17 : -2 * rt::square(t_5) / (s_value_2 * s_value_2));
-      const opmath_t part_19 = s_value_2 * (part_16 - opmath_t(0.05) * t_15) / 6;
-      const opmath_t part_20 = t_4 ? -(grad_a * (part_19 + (1 - s_value_2 / 20 * t_15) / 6)) : opmath_t(0);
-      rt::store(grad_s, row.at[9], part_18 + part_20);
+      const opmath_t part_3 = (rt::cospi(t_6) - rt::sinc(t_6)) * opmath_t(3.14159265358979323846);
+      const opmath_t part_4 = 2 * grad_b * rt::cos(opmath_t(0.5) * norm_s_2) * t_5 / s_value_2;
+      const opmath_t part_5 = (t_7 / 22230464256000 - opmath_t(1.0 / 93405312000.0)) * t_7;
+      const opmath_t part_6 = (part_5 + opmath_t(1.0 / 518918400.0)) * t_7;
+      const opmath_t part_7 = (part_6 - opmath_t(1.0 / 3991680.0)) * t_7 + opmath_t(1.0 / 45360.0);
+      const opmath_t part_8 = (part_7 * t_7 - opmath_t(1.0 / 840.0)) * t_7 + opmath_t(1.0 / 30.0);
+      const opmath_t part_9 = rt::square(opmath_t(3.14159265358979323846));
+      const opmath_t part_10 = norm_s_2 * (part_8 * t_7 - opmath_t(1.0 / 3.0)) * part_9;
+      const opmath_t part_11 = part_10 / opmath_t(3.14159265358979323846);
+      const opmath_t part_12 = grad_a * (rt::abs(t_6) < opmath_t(0.25) ? part_11 : part_3 / norm_s_2);
+      const opmath_t part_13 = t_4 ? opmath_t(0) : part_12 / opmath_t(3.14159265358979323846);
+      rt::store(grad_norm_s, row.at[8], (t_4 ? opmath_t(0) : part_4) + part_13);
+      const opmath_t part_14 = s_value_2 * (s_value_2 * (s_value_2 / 17160 - t_12 / 110) / 72 + t_13 / 72);
+      const opmath_t part_15 = s_value_2 * (s_value_2 * (s_value_2 / 24024 - t_8 / 132) / 90 + t_9 / 90);
+      const opmath_t part_16 = s_value_2 * (-(s_value_2 * (-(part_15 / 56) + t_10 / 56) / 30) + t_11 / 30);
+      const opmath_t part_17 = opmath_t(0.05) * s_value_2 * (-(part_14 / 42) + t_14 / 42);
+      const opmath_t part_18 = -(-(part_16 / 24) + (1 - s_value_2 / 30 * t_11) / 24);
+      const opmath_t part_19 = grad_b * (t_4 ? part_18 : -2 * rt::square(t_5) / (s_value_2 * s_value_2));
+      const opmath_t part_20 = s_value_2 * (part_17 - opmath_t(0.05) * t_15) / 6;
+      const opmath_t part_21 = t_4 ? -(grad_a * (part_20 + (1 - s_value_2 / 20 * t_15) / 6)) : opmath_t(0);
+      rt::store(grad_s, row.at[9], part_19 + part_21);
     });
   });
   return rt::status(host);
@@ -307,9 +332,6 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_rotation(call, 12, 2, 0);
   const rt::Tensor<opmath_t> grad_point(call, 13, 2, 0);
   rt::Loops<18> outer;
-  outer.batch(call, &a, &grad_output, &grad_cross_twice, &grad_cross_twice_1, &point_2, &point_2, &rotation, &rotation,
-              &s, &norm_s_squares, &rotation, &grad_rotation_twice, &grad_rotation_twice_1, &grad_norm_s, &grad_s,
-              &grad_output, &grad_rotation, &grad_point);
   outer.step(10, rotation.stride(1));
   outer.step(11, grad_rotation_twice.stride(1));
   outer.step(12, grad_rotation_twice_1.stride(1));
@@ -317,12 +339,15 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
   outer.step(16, grad_rotation.stride(1));
   outer.step(17, grad_point.stride(1));
   outer.dim_of_steps(3, true);
+  outer.batch(call, &a, &grad_output, &grad_cross_twice, &grad_cross_twice_1, &point_2, &point_2, &rotation, &rotation,
+              &s, &norm_s_squares, &rotation, &grad_rotation_twice, &grad_rotation_twice_1, &grad_norm_s, &grad_s,
+              &grad_output, &grad_rotation, &grad_point);
   rt::Loops<18> over_i;
   over_i.step(1, grad_output.stride(1));
   over_i.step(2, grad_cross_twice.stride(1));
   over_i.step(3, grad_cross_twice_1.stride(1));
   over_i.dim_of_steps(3, true);
-  rt::parallel(host, outer.count, over_i.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_i.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const opmath_t a_value = rt::load(a, row.at[0]);
       rt::Fold<rt::Sum, opmath_t> grad_rotation_cross_fold;
@@ -333,47 +358,25 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
         const rt::Source<opmath_t> grad_cross_twice_at(grad_cross_twice, run.at[2], run.step[2], run.size);
         const rt::Source<opmath_t> grad_cross_twice_1_at(grad_cross_twice_1, run.at[3], run.step[3], run.size);
+        const auto point_2_1 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 2, 3); };
+        const rt::Line<opmath_t> point_2_at(host, point_2, rt::stretch(run, 4, 0), 0,
+                                            rt::clipped(point_2, 1, point_2.stride(1), point_2_1));
+        const auto point_2_1_2 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 1, 3); };
+        const rt::Line<opmath_t> point_2_at_2(host, point_2, rt::stretch(run, 5, 0), 0,
+                                              rt::clipped(point_2, 1, point_2.stride(1), point_2_1_2));
+        const rt::Line<opmath_t> rotation_at(host, rotation, rt::stretch(run, 6, 0), 0,
+                                             rt::clipped(rotation, 1, rotation.stride(1), point_2_1_2));
+        const rt::Line<opmath_t> rotation_at_2(host, rotation, rt::stretch(run, 7, 0), 0,
+                                               rt::clipped(rotation, 1, rotation.stride(1), point_2_1));
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const bool t_16 = rt::mod(over_i.index(run, 0, i) + 1 - outer.index(row, 0, 0), 3) == 0;
           const opmath_t part_2 = grad_output_at[i] * a_value;
           const opmath_t grad_cross = part_2 + grad_cross_twice_at[i] + grad_cross_twice_1_at[i];
           const bool t_17 = rt::mod(over_i.index(run, 0, i) + 2 - outer.index(row, 0, 0), 3) == 0;
-          opmath_t part_3;
-          if (t_16) {
-            const opmath_t part_4 =
-                rt::load(point_2, run.at[4] + rt::mod(over_i.index(run, 0, i) + 2, 3) * point_2.stride(1));
-            part_3 = grad_cross * part_4;
-          } else {
-            part_3 = 0;
-          }
-          grad_rotation_cross_fold.add(lane, part_3);
-          opmath_t part_5;
-          if (t_17) {
-            const opmath_t part_6 =
-                rt::load(point_2, run.at[5] + rt::mod(over_i.index(run, 0, i) + 1, 3) * point_2.stride(1));
-            part_5 = -(grad_cross * part_6);
-          } else {
-            part_5 = 0;
-          }
-          grad_rotation_cross_1_fold.add(lane, part_5);
-          opmath_t part_7;
-          if (t_17) {
-            const opmath_t part_8 =
-                rt::load(rotation, run.at[6] + rt::mod(over_i.index(run, 0, i) + 1, 3) * rotation.stride(1));
-            part_7 = grad_cross * part_8;
-          } else {
-            part_7 = 0;
-          }
-          grad_point_cross_fold.add(lane, part_7);
-          opmath_t part_9;
-          if (t_16) {
-            const opmath_t part_10 =
-                rt::load(rotation, run.at[7] + rt::mod(over_i.index(run, 0, i) + 2, 3) * rotation.stride(1));
-            part_9 = -(grad_cross * part_10);
-          } else {
-            part_9 = 0;
-          }
-          grad_point_cross_1_fold.add(lane, part_9);
+          grad_rotation_cross_fold.add(lane, t_16 ? grad_cross * point_2_at[i] : opmath_t(0));
+          grad_rotation_cross_1_fold.add(lane, t_17 ? -(grad_cross * point_2_at_2[i]) : opmath_t(0));
+          grad_point_cross_fold.add(lane, t_17 ? grad_cross * rotation_at[i] : opmath_t(0));
+          grad_point_cross_1_fold.add(lane, t_16 ? -(grad_cross * rotation_at_2[i]) : opmath_t(0));
         });
         grad_rotation_cross_fold.ran(run.size);
         grad_rotation_cross_1_fold.ran(run.size);
@@ -389,16 +392,16 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
       const opmath_t norm_s_3 = rt::sqrt(rt::load(norm_s_squares, row.at[9]));
       const bool t_20 = norm_s_3 == 0;
       const opmath_t rotation_value_2 = rt::load(rotation, row.at[10]);
-      const opmath_t part_11 = rt::load(grad_norm_s, row.at[13]) * rotation_value_2 / norm_s_3;
-      const opmath_t part_12 = 2 * rt::load(grad_s, row.at[14]) * rotation_value_2;
-      const opmath_t part_13 = t_18 ? opmath_t(0) : t_20 ? opmath_t(0) : part_11;
-      const opmath_t part_14 = t_19 && (!t_20 && t_19) ? part_13 : opmath_t(0);
-      const opmath_t part_15 = rt::load(grad_rotation_twice_1, row.at[12]);
-      const opmath_t part_16 = rt::load(grad_rotation_twice, row.at[11]);
+      const opmath_t part_3 = rt::load(grad_norm_s, row.at[13]) * rotation_value_2 / norm_s_3;
+      const opmath_t part_4 = 2 * rt::load(grad_s, row.at[14]) * rotation_value_2;
+      const opmath_t part_5 = t_18 ? opmath_t(0) : t_20 ? opmath_t(0) : part_3;
+      const opmath_t part_6 = t_19 && (!t_20 && t_19) ? part_5 : opmath_t(0);
+      const opmath_t part_7 = rt::load(grad_rotation_twice_1, row.at[12]);
+      const opmath_t part_8 = rt::load(grad_rotation_twice, row.at[11]);
       rt::store(grad_rotation, row.at[16],
-                part_16 + part_15 + grad_rotation_cross + grad_rotation_cross_1 + part_14 + part_12);
-      const opmath_t part_17 = rt::load(grad_output, row.at[15]);
-      rt::store(grad_point, row.at[17], part_17 + grad_point_cross + grad_point_cross_1);
+                part_8 + part_7 + grad_rotation_cross + grad_rotation_cross_1 + part_6 + part_4);
+      const opmath_t part_9 = rt::load(grad_output, row.at[15]);
+      rt::store(grad_point, row.at[17], part_9 + grad_point_cross + grad_point_cross_1);
     });
   });
   return rt::status(host);

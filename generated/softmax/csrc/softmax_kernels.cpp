@@ -16,7 +16,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &input, &output);
   rt::Loops<2> over_n;
   over_n.dim(N, {input.stride(1), output.stride(1)});
-  rt::parallel(host, outer.count, 3 * over_n.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 3 * over_n.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Max, opmath_t> output_max_fold;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
@@ -63,7 +63,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_output, &output, &grad_input);
   rt::Loops<3> over_n;
   over_n.dim(N, {grad_output.stride(1), output.stride(1), grad_input.stride(1)});
-  rt::parallel(host, outer.count, 2 * over_n.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 2 * over_n.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> dot_output_fold;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {

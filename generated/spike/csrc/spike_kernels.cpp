@@ -13,7 +13,7 @@ int forward_spikes(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> spikes(call, 1, 1, 0);
   rt::Loops<2> outer;
   outer.batch(call, &membrane, &spikes);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> membrane_at(membrane, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> spikes_out(spikes, run.at[1], run.step[1], run.size);
@@ -32,7 +32,7 @@ int backward_grad_membrane(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_membrane(call, 2, 1, 0);
   rt::Loops<3> outer;
   outer.batch(call, &grad_spikes, &membrane, &grad_membrane);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_spikes_at(grad_spikes, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> membrane_at(membrane, run.at[1], run.step[1], run.size);

@@ -16,7 +16,7 @@ using opgen::Optional;
 using opgen::Tensor;
 
 std::tuple<Tensor, Tensor, Tensor> swiglu_linear_forward(const Tensor& input, const Tensor& weight_gate,
-                                                         const Tensor& weight_up) {
+                                                         const Tensor& weight_up, bool recorded) {
   opgen::Call call("swiglu_linear", OPGEN_CHOOSE_STEPS(swiglu_linear), 2);
   call.input("input", input, Element::scalar, {opgen::batch, opgen::dim(0, "K")});
   call.input("weight_gate", weight_gate, Element::scalar, {opgen::dim(1, "N"), opgen::dim(0, "K")});
@@ -30,8 +30,8 @@ std::tuple<Tensor, Tensor, Tensor> swiglu_linear_forward(const Tensor& input, co
   call.set("up", call.rows_by_rows("input", "weight_up", nullptr, Element::scalar));
   call.run(0, {4, 3, 5}, {call.size(1)});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor gate = call.result("gate", Element::compute);
-  const Tensor up = call.result("up", Element::compute);
+  const Tensor gate = recorded ? call.result("gate", Element::compute) : Tensor();
+  const Tensor up = recorded ? call.result("up", Element::compute) : Tensor();
   return {output, gate, up};
 }
 
@@ -81,7 +81,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("swiglu_linear_forward(Tensor input, Tensor weight_gate, Tensor weight_up) -> (Tensor, Tensor, Tensor)");
+  m.def(
+      "swiglu_linear_forward(Tensor input, Tensor weight_gate, Tensor weight_up, bool recorded=True) -> (Tensor, "
+      "Tensor, Tensor)");
   m.def(
       "swiglu_linear_backward(Tensor grad_output, Tensor input, Tensor weight_gate, Tensor weight_up, Tensor gate, "
       "Tensor up, bool[] needs_input_grad) -> (Tensor, Tensor, Tensor)");

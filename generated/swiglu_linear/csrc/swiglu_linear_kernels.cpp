@@ -15,7 +15,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.batch(call, &up, &gate, &output);
   outer.dim(N, {up.stride(1), gate.stride(1), output.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> up_at(up, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> gate_at(gate, run.at[1], run.step[1], run.size);
@@ -43,7 +44,8 @@ int backward_grad_gate(const OpgenCall& call, OpgenHost& host) {
   outer.step(3, grad_up.stride(1));
   outer.step(4, grad_gate.stride(1));
   outer.dim_of_steps(N);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> gate_at(gate, run.at[1], run.step[1], run.size);
@@ -73,7 +75,8 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.batch(call, &grad_input_up, &grad_input_gate, &grad_input);
   outer.dim(K, {grad_input_up.stride(1), grad_input_gate.stride(1), grad_input.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_input_up_at(grad_input_up, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_input_gate_at(grad_input_gate, run.at[1], run.step[1], run.size);

@@ -23,7 +23,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_0
                                                                                  const Tensor& positive,
                                                                                  const Tensor& negative, double margin,
                                                                                  double eps, bool swap,
-                                                                                 const std::string& reduction) {
+                                                                                 const std::string& reduction,
+                                                                                 bool recorded) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("positive", positive, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -31,14 +32,14 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_0
   call.begin();
   call.hold();
   call.allocate("near_squares", Element::compute, {opgen::batch});
-  call.allocate("near", Element::compute, {opgen::batch});
+  call.allocate("near", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("far_squares", Element::compute, {opgen::batch});
   call.allocate("other_squares", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {});
   call.run(0, {0, 1, 2, 3, 5, 6, 4}, {call.size(0)}, {eps});
   call.run(1, {3, 5, 6, 7}, {}, {margin});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor near = call.kept("near", Element::compute, 0, {"anchor", "positive"});
+  const Tensor near = recorded ? call.kept("near", Element::compute, 0, {"anchor", "positive"}) : Tensor();
   return {output, Tensor(), near, Tensor(), Tensor()};
 }
 
@@ -47,7 +48,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_1
                                                                                  const Tensor& positive,
                                                                                  const Tensor& negative, double margin,
                                                                                  double eps, bool swap,
-                                                                                 const std::string& reduction) {
+                                                                                 const std::string& reduction,
+                                                                                 bool recorded) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("positive", positive, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -55,14 +57,14 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_1
   call.begin();
   call.hold();
   call.allocate("near_squares", Element::compute, {opgen::batch});
-  call.allocate("near", Element::compute, {opgen::batch});
+  call.allocate("near", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("far_squares", Element::compute, {opgen::batch});
   call.allocate("other_squares", Element::compute, {opgen::batch});
   call.allocate("output", Element::scalar, {});
   call.run(0, {0, 1, 2, 3, 5, 6, 4}, {call.size(0)}, {eps});
   call.run(2, {3, 5, 6, 7}, {}, {margin});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor near = call.kept("near", Element::compute, 0, {"anchor", "positive"});
+  const Tensor near = recorded ? call.kept("near", Element::compute, 0, {"anchor", "positive"}) : Tensor();
   return {output, Tensor(), near, Tensor(), Tensor()};
 }
 
@@ -71,18 +73,19 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_2
                                                                                  const Tensor& positive,
                                                                                  const Tensor& negative, double margin,
                                                                                  double eps, bool swap,
-                                                                                 const std::string& reduction) {
+                                                                                 const std::string& reduction,
+                                                                                 bool recorded) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("positive", positive, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("negative", negative, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.begin();
   call.hold();
-  call.allocate("near", Element::compute, {opgen::batch});
+  call.allocate("near", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch});
   call.run(3, {0, 1, 2, 3, 4}, {call.size(0)}, {eps, margin});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor near = call.kept("near", Element::compute, 0, {"anchor", "positive"});
+  const Tensor near = recorded ? call.kept("near", Element::compute, 0, {"anchor", "positive"}) : Tensor();
   return {output, Tensor(), near, Tensor(), Tensor()};
 }
 
@@ -91,27 +94,28 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_3
                                                                                  const Tensor& positive,
                                                                                  const Tensor& negative, double margin,
                                                                                  double eps, bool swap,
-                                                                                 const std::string& reduction) {
+                                                                                 const std::string& reduction,
+                                                                                 bool recorded) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("positive", positive, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("negative", negative, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.begin();
   call.hold();
-  call.allocate("total_2", Element::compute, {opgen::batch, opgen::dim(0, "D")});
-  call.allocate("total", Element::compute, {opgen::batch, opgen::dim(0, "D")});
+  call.allocate("total_2", Element::compute, {opgen::batch, opgen::dim(0, "D")}, true, recorded);
+  call.allocate("total", Element::compute, {opgen::batch, opgen::dim(0, "D")}, true, recorded);
   call.allocate("near_squares", Element::compute, {opgen::batch});
-  call.allocate("near", Element::compute, {opgen::batch});
+  call.allocate("near", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("far_squares", Element::compute, {opgen::batch});
-  call.allocate("far", Element::compute, {opgen::batch});
+  call.allocate("far", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {});
   call.run(4, {0, 2, 1, 3, 4, 5, 7, 6, 8}, {call.size(0)}, {eps});
   call.run(5, {5, 7, 9}, {}, {margin});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor total = call.kept("total", Element::compute, 0, {"anchor", "positive"});
-  const Tensor near = call.kept("near", Element::compute, 0, {"anchor", "positive"});
-  const Tensor total_2 = call.kept("total_2", Element::compute, 0, {"anchor", "negative"});
-  const Tensor far = call.kept("far", Element::compute, 0, {"anchor", "negative"});
+  const Tensor total = recorded ? call.kept("total", Element::compute, 0, {"anchor", "positive"}) : Tensor();
+  const Tensor near = recorded ? call.kept("near", Element::compute, 0, {"anchor", "positive"}) : Tensor();
+  const Tensor total_2 = recorded ? call.kept("total_2", Element::compute, 0, {"anchor", "negative"}) : Tensor();
+  const Tensor far = recorded ? call.kept("far", Element::compute, 0, {"anchor", "negative"}) : Tensor();
   return {output, total, near, total_2, far};
 }
 
@@ -120,27 +124,28 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_4
                                                                                  const Tensor& positive,
                                                                                  const Tensor& negative, double margin,
                                                                                  double eps, bool swap,
-                                                                                 const std::string& reduction) {
+                                                                                 const std::string& reduction,
+                                                                                 bool recorded) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("positive", positive, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("negative", negative, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.begin();
   call.hold();
-  call.allocate("total_2", Element::compute, {opgen::batch, opgen::dim(0, "D")});
-  call.allocate("total", Element::compute, {opgen::batch, opgen::dim(0, "D")});
+  call.allocate("total_2", Element::compute, {opgen::batch, opgen::dim(0, "D")}, true, recorded);
+  call.allocate("total", Element::compute, {opgen::batch, opgen::dim(0, "D")}, true, recorded);
   call.allocate("near_squares", Element::compute, {opgen::batch});
-  call.allocate("near", Element::compute, {opgen::batch});
+  call.allocate("near", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("far_squares", Element::compute, {opgen::batch});
-  call.allocate("far", Element::compute, {opgen::batch});
+  call.allocate("far", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {});
   call.run(4, {0, 2, 1, 3, 4, 5, 7, 6, 8}, {call.size(0)}, {eps});
   call.run(6, {5, 7, 9}, {}, {margin});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor total = call.kept("total", Element::compute, 0, {"anchor", "positive"});
-  const Tensor near = call.kept("near", Element::compute, 0, {"anchor", "positive"});
-  const Tensor total_2 = call.kept("total_2", Element::compute, 0, {"anchor", "negative"});
-  const Tensor far = call.kept("far", Element::compute, 0, {"anchor", "negative"});
+  const Tensor total = recorded ? call.kept("total", Element::compute, 0, {"anchor", "positive"}) : Tensor();
+  const Tensor near = recorded ? call.kept("near", Element::compute, 0, {"anchor", "positive"}) : Tensor();
+  const Tensor total_2 = recorded ? call.kept("total_2", Element::compute, 0, {"anchor", "negative"}) : Tensor();
+  const Tensor far = recorded ? call.kept("far", Element::compute, 0, {"anchor", "negative"}) : Tensor();
   return {output, total, near, total_2, far};
 }
 
@@ -149,24 +154,25 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_5
                                                                                  const Tensor& positive,
                                                                                  const Tensor& negative, double margin,
                                                                                  double eps, bool swap,
-                                                                                 const std::string& reduction) {
+                                                                                 const std::string& reduction,
+                                                                                 bool recorded) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("positive", positive, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("negative", negative, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.begin();
   call.hold();
-  call.allocate("total_2", Element::compute, {opgen::batch, opgen::dim(0, "D")});
-  call.allocate("total", Element::compute, {opgen::batch, opgen::dim(0, "D")});
-  call.allocate("near", Element::compute, {opgen::batch});
-  call.allocate("far", Element::compute, {opgen::batch});
+  call.allocate("total_2", Element::compute, {opgen::batch, opgen::dim(0, "D")}, true, recorded);
+  call.allocate("total", Element::compute, {opgen::batch, opgen::dim(0, "D")}, true, recorded);
+  call.allocate("near", Element::compute, {opgen::batch}, true, recorded);
+  call.allocate("far", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch});
   call.run(7, {0, 2, 1, 3, 4, 5, 6, 7}, {call.size(0)}, {eps, margin});
   const Tensor output = call.result("output", Element::scalar);
-  const Tensor total = call.kept("total", Element::compute, 0, {"anchor", "positive"});
-  const Tensor near = call.kept("near", Element::compute, 0, {"anchor", "positive"});
-  const Tensor total_2 = call.kept("total_2", Element::compute, 0, {"anchor", "negative"});
-  const Tensor far = call.kept("far", Element::compute, 0, {"anchor", "negative"});
+  const Tensor total = recorded ? call.kept("total", Element::compute, 0, {"anchor", "positive"}) : Tensor();
+  const Tensor near = recorded ? call.kept("near", Element::compute, 0, {"anchor", "positive"}) : Tensor();
+  const Tensor total_2 = recorded ? call.kept("total_2", Element::compute, 0, {"anchor", "negative"}) : Tensor();
+  const Tensor far = recorded ? call.kept("far", Element::compute, 0, {"anchor", "negative"}) : Tensor();
   return {output, total, near, total_2, far};
 }
 
@@ -174,23 +180,24 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward(c
                                                                                const Tensor& positive,
                                                                                const Tensor& negative, double margin,
                                                                                double eps, bool swap,
-                                                                               const std::string& reduction) {
+                                                                               const std::string& reduction,
+                                                                               bool recorded) {
   if (swap && reduction == "mean") {
-    return triplet_margin_loss_forward_0(anchor, positive, negative, margin, eps, swap, reduction);
+    return triplet_margin_loss_forward_0(anchor, positive, negative, margin, eps, swap, reduction, recorded);
   }
   if (swap && reduction == "sum") {
-    return triplet_margin_loss_forward_1(anchor, positive, negative, margin, eps, swap, reduction);
+    return triplet_margin_loss_forward_1(anchor, positive, negative, margin, eps, swap, reduction, recorded);
   }
   if (swap && reduction == "none") {
-    return triplet_margin_loss_forward_2(anchor, positive, negative, margin, eps, swap, reduction);
+    return triplet_margin_loss_forward_2(anchor, positive, negative, margin, eps, swap, reduction, recorded);
   }
   if (!swap && reduction == "mean") {
-    return triplet_margin_loss_forward_3(anchor, positive, negative, margin, eps, swap, reduction);
+    return triplet_margin_loss_forward_3(anchor, positive, negative, margin, eps, swap, reduction, recorded);
   }
   if (!swap && reduction == "sum") {
-    return triplet_margin_loss_forward_4(anchor, positive, negative, margin, eps, swap, reduction);
+    return triplet_margin_loss_forward_4(anchor, positive, negative, margin, eps, swap, reduction, recorded);
   }
-  return triplet_margin_loss_forward_5(anchor, positive, negative, margin, eps, swap, reduction);
+  return triplet_margin_loss_forward_5(anchor, positive, negative, margin, eps, swap, reduction, recorded);
 }
 
 // swap is true, reduction is mean
@@ -209,9 +216,12 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_0(const Tensor& 
   call.input("near", near, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_anchor", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
-  call.allocate("grad_positive", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
-  call.allocate("grad_negative", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
+  call.allocate("grad_anchor", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2],
+                mask[0]);
+  call.allocate("grad_positive", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2],
+                mask[1]);
+  call.allocate("grad_negative", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2],
+                mask[2]);
   if (mask[0] || mask[1] || mask[2]) call.run(8, {3, 1, 2, 4, 0, 5, 6, 7}, {call.size(0)}, {eps, margin});
   const Tensor grad_anchor = mask[0] ? call.result("grad_anchor", Element::scalar, 0, "anchor") : Tensor();
   const Tensor grad_positive = mask[1] ? call.result("grad_positive", Element::scalar, 0, "positive") : Tensor();
@@ -235,9 +245,12 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_1(const Tensor& 
   call.input("near", near, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_anchor", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
-  call.allocate("grad_positive", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
-  call.allocate("grad_negative", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
+  call.allocate("grad_anchor", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2],
+                mask[0]);
+  call.allocate("grad_positive", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2],
+                mask[1]);
+  call.allocate("grad_negative", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2],
+                mask[2]);
   if (mask[0] || mask[1] || mask[2]) call.run(9, {3, 1, 2, 4, 0, 5, 6, 7}, {call.size(0)}, {eps, margin});
   const Tensor grad_anchor = mask[0] ? call.result("grad_anchor", Element::scalar, 0, "anchor") : Tensor();
   const Tensor grad_positive = mask[1] ? call.result("grad_positive", Element::scalar, 0, "positive") : Tensor();
@@ -261,9 +274,12 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_2(const Tensor& 
   call.input("near", near, Element::compute, {opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("grad_anchor", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
-  call.allocate("grad_positive", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
-  call.allocate("grad_negative", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
+  call.allocate("grad_anchor", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2],
+                mask[0]);
+  call.allocate("grad_positive", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2],
+                mask[1]);
+  call.allocate("grad_negative", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2],
+                mask[2]);
   if (mask[0] || mask[1] || mask[2]) call.run(10, {3, 1, 2, 4, 0, 5, 6, 7}, {call.size(0)}, {eps, margin});
   const Tensor grad_anchor = mask[0] ? call.result("grad_anchor", Element::scalar, 0, "anchor") : Tensor();
   const Tensor grad_positive = mask[1] ? call.result("grad_positive", Element::scalar, 0, "positive") : Tensor();
@@ -292,9 +308,12 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_3(const Tensor& 
   call.hold();
   call.allocate("grad_rest", Element::compute, {opgen::batch}, mask[0] || mask[1] || mask[2]);
   call.allocate("grad_near", Element::compute, {opgen::batch}, mask[0] || mask[1] || mask[2]);
-  call.allocate("grad_anchor", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
-  call.allocate("grad_positive", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
-  call.allocate("grad_negative", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
+  call.allocate("grad_anchor", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2],
+                mask[0]);
+  call.allocate("grad_positive", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2],
+                mask[1]);
+  call.allocate("grad_negative", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2],
+                mask[2]);
   if (mask[0] || mask[1] || mask[2]) call.run(11, {5, 7, 0, 8, 9}, {}, {margin});
   if (mask[0] || mask[1] || mask[2]) call.run(12, {7, 8, 6, 5, 9, 4, 10, 11, 12}, {call.size(0)});
   const Tensor grad_anchor = mask[0] ? call.result("grad_anchor", Element::scalar, 0, "anchor") : Tensor();
@@ -324,9 +343,12 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_4(const Tensor& 
   call.hold();
   call.allocate("grad_rest", Element::compute, {opgen::batch}, mask[0] || mask[1] || mask[2]);
   call.allocate("grad_near", Element::compute, {opgen::batch}, mask[0] || mask[1] || mask[2]);
-  call.allocate("grad_anchor", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
-  call.allocate("grad_positive", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
-  call.allocate("grad_negative", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
+  call.allocate("grad_anchor", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2],
+                mask[0]);
+  call.allocate("grad_positive", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2],
+                mask[1]);
+  call.allocate("grad_negative", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2],
+                mask[2]);
   if (mask[0] || mask[1] || mask[2]) call.run(13, {5, 7, 0, 8, 9}, {}, {margin});
   if (mask[0] || mask[1] || mask[2]) call.run(12, {7, 8, 6, 5, 9, 4, 10, 11, 12}, {call.size(0)});
   const Tensor grad_anchor = mask[0] ? call.result("grad_anchor", Element::scalar, 0, "anchor") : Tensor();
@@ -356,9 +378,12 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_5(const Tensor& 
   call.hold();
   call.allocate("grad_rest", Element::compute, {opgen::batch}, mask[0] || mask[1] || mask[2]);
   call.allocate("grad_near", Element::compute, {opgen::batch}, mask[0] || mask[1] || mask[2]);
-  call.allocate("grad_anchor", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
-  call.allocate("grad_positive", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
-  call.allocate("grad_negative", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2]);
+  call.allocate("grad_anchor", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2],
+                mask[0]);
+  call.allocate("grad_positive", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2],
+                mask[1]);
+  call.allocate("grad_negative", Element::scalar, {opgen::batch, opgen::dim(0, "D")}, mask[0] || mask[1] || mask[2],
+                mask[2]);
   if (mask[0] || mask[1] || mask[2]) call.run(14, {5, 7, 0, 8, 9}, {}, {margin});
   if (mask[0] || mask[1] || mask[2]) call.run(12, {7, 8, 6, 5, 9, 4, 10, 11, 12}, {call.size(0)});
   const Tensor grad_anchor = mask[0] ? call.result("grad_anchor", Element::scalar, 0, "anchor") : Tensor();
@@ -412,7 +437,7 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def(
       "triplet_margin_loss_forward(Tensor anchor, Tensor positive, Tensor negative, float margin, float eps, bool "
-      "swap, str reduction) -> (Tensor, Tensor, Tensor, Tensor, Tensor)");
+      "swap, str reduction, bool recorded=True) -> (Tensor, Tensor, Tensor, Tensor, Tensor)");
   m.def(
       "triplet_margin_loss_backward(Tensor grad_output, Tensor anchor, Tensor positive, Tensor negative, Tensor? "
       "total, Tensor near, Tensor? total_2, Tensor? far, float margin, float eps, bool swap, str reduction, bool[] "

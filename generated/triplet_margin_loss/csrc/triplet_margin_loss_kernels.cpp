@@ -21,7 +21,7 @@ int forward_0_other_squares(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &anchor, &positive, &negative, &near_squares, &far_squares, &other_squares, &near);
   rt::Loops<7> over_d;
   over_d.dim(D, {anchor.stride(1), positive.stride(1), negative.stride(1), 0, 0, 0, 0});
-  rt::parallel(host, outer.count, over_d.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> near_squares_value_fold;
       rt::Fold<rt::Sum, opmath_t> far_squares_value_fold;
@@ -74,7 +74,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_sum_fold.merge(other.output_sum_fold); }
   };
   Part total;
-  rt::chunked(host, over_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_sum_fold = part.output_sum_fold;
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> near_squares_at(near_squares, run.at[0], run.step[0], run.size);
@@ -108,7 +108,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
   };
   Part total;
-  rt::chunked(host, over_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_value_fold = part.output_value_fold;
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> near_squares_at(near_squares, run.at[0], run.step[0], run.size);
@@ -141,7 +141,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &anchor, &positive, &negative, &near, &output);
   rt::Loops<5> over_d;
   over_d.dim(D, {anchor.stride(1), positive.stride(1), negative.stride(1), 0, 0});
-  rt::parallel(host, outer.count, over_d.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> near_squares_fold;
       rt::Fold<rt::Sum, opmath_t> far_squares_fold;
@@ -200,7 +200,7 @@ int forward_3_far(const OpgenCall& call, OpgenHost& host) {
   over_d.step(3, total_2.stride(1));
   over_d.step(4, total_3.stride(1));
   over_d.dim_of_steps(D);
-  rt::parallel(host, outer.count, over_d.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> near_squares_value_fold;
       rt::Fold<rt::Sum, opmath_t> far_squares_value_fold;
@@ -251,7 +251,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_sum_fold.merge(other.output_sum_fold); }
   };
   Part total;
-  rt::chunked(host, over_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_sum_fold = part.output_sum_fold;
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> near_squares_at(near_squares, run.at[0], run.step[0], run.size);
@@ -283,7 +283,7 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
   };
   Part total;
-  rt::chunked(host, over_batch.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& output_value_fold = part.output_value_fold;
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> near_squares_at(near_squares, run.at[0], run.step[0], run.size);
@@ -323,7 +323,7 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
   over_d.step(3, total_2.stride(1));
   over_d.step(4, total_3.stride(1));
   over_d.dim_of_steps(D);
-  rt::parallel(host, outer.count, over_d.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> near_squares_fold;
       rt::Fold<rt::Sum, opmath_t> far_squares_fold;
@@ -384,7 +384,7 @@ int backward_0_grad_negative(const OpgenCall& call, OpgenHost& host) {
   over_d.step(6, grad_positive.stride(1));
   over_d.step(7, grad_negative.stride(1));
   over_d.dim_of_steps(D);
-  rt::parallel(host, outer.count, 2 * over_d.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> far_squares_fold;
       rt::Fold<rt::Sum, opmath_t> other_squares_fold;
@@ -473,7 +473,7 @@ int backward_1_grad_negative(const OpgenCall& call, OpgenHost& host) {
   over_d.step(6, grad_positive.stride(1));
   over_d.step(7, grad_negative.stride(1));
   over_d.dim_of_steps(D);
-  rt::parallel(host, outer.count, 2 * over_d.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> far_squares_fold;
       rt::Fold<rt::Sum, opmath_t> other_squares_fold;
@@ -562,7 +562,7 @@ int backward_2_grad_negative(const OpgenCall& call, OpgenHost& host) {
   over_d.step(6, grad_positive.stride(1));
   over_d.step(7, grad_negative.stride(1));
   over_d.dim_of_steps(D);
-  rt::parallel(host, outer.count, 2 * over_d.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 2 * over_d.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> far_squares_fold;
       rt::Fold<rt::Sum, opmath_t> other_squares_fold;
@@ -639,7 +639,7 @@ int backward_3_grad_near(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_near(call, 4, 1, 0);
   rt::Loops<5> outer;
   outer.batch(call, &near, &far, nullptr, &grad_rest, &grad_near);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[2]);
       const rt::Source<opmath_t> near_at(near, run.at[0], run.step[0], run.size);
@@ -681,7 +681,8 @@ int backward_3_grad_negative(const OpgenCall& call, OpgenHost& host) {
   outer.step(7, grad_positive.stride(1));
   outer.step(8, grad_negative.stride(1));
   outer.dim_of_steps(D);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> far_at(far, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_rest_at(grad_rest, run.at[1], run.step[1], run.size);
@@ -719,7 +720,7 @@ int backward_4_grad_near(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_near(call, 4, 1, 0);
   rt::Loops<5> outer;
   outer.batch(call, &near, &far, nullptr, &grad_rest, &grad_near);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[2]);
       const rt::Source<opmath_t> near_at(near, run.at[0], run.step[0], run.size);
@@ -750,7 +751,7 @@ int backward_5_grad_near(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_near(call, 4, 1, 0);
   rt::Loops<5> outer;
   outer.batch(call, &near, &far, &grad_output, &grad_rest, &grad_near);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> near_at(near, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> far_at(far, run.at[1], run.step[1], run.size);

@@ -13,9 +13,6 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t stride = call.ints[5];
   const int64_t dilation = call.ints[6];
   const int64_t padding = call.ints[7];
-  const int64_t C = call.ints[8];
-  const int64_t H = call.ints[9];
-  const int64_t W = call.ints[10];
   const int64_t N = call.ints[0];
   const int64_t D = call.ints[1];
   const int64_t L = call.ints[2];
@@ -25,13 +22,24 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   outer.dim(N, {input.stride(0), output.stride(0)});
   outer.dim(D, {0, output.stride(1)}, true);
   outer.dim(L, {0, output.stride(2)}, true);
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.pieces(Q);
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) {
-        const auto value = rt::within(rt::floordiv(outer.index(run, 0, i), kernel_size * kernel_size), C) && rt::within(rt::floordiv(outer.index(run, 1, i), Q) * stride + rt::mod(rt::floordiv(outer.index(run, 0, i), kernel_size), kernel_size) * dilation - padding, H) && rt::within(rt::mod(outer.index(run, 1, i), Q) * stride + rt::mod(outer.index(run, 0, i), kernel_size) * dilation - padding, W) ? rt::load(input, run.of(0, i) + rt::floordiv(outer.index(run, 0, i), kernel_size * kernel_size) * input.stride(1) + (rt::floordiv(outer.index(run, 1, i), Q) * stride + rt::mod(rt::floordiv(outer.index(run, 0, i), kernel_size), kernel_size) * dilation - padding) * input.stride(2) + (rt::mod(outer.index(run, 1, i), Q) * stride + rt::mod(outer.index(run, 0, i), kernel_size) * dilation - padding) * input.stride(3)) : opmath_t(0);
-        output_out.set(i, value);
-      });
+      const auto input_1 = [&](int64_t) { return rt::floordiv(outer.index(run, 0, 0), kernel_size * kernel_size); };
+      const auto input_2 = [&](int64_t i) {
+        const int64_t part_3 = rt::mod(rt::floordiv(outer.index(run, 0, 0), kernel_size), kernel_size);
+        const int64_t part_2 = part_3 * dilation;
+        return rt::floordiv(outer.index(run, 1, i), Q) * stride + part_2 - padding;
+      };
+      const auto input_3 = [&](int64_t i) {
+        const int64_t part_4 = rt::mod(outer.index(run, 0, 0), kernel_size) * dilation;
+        return rt::mod(outer.index(run, 1, i), Q) * stride + part_4 - padding;
+      };
+      const rt::Line<opmath_t> input_at(
+          host, input, rt::stretch(run, 0, outer.period), 0, rt::clipped(input, 1, input.stride(1), input_1),
+          rt::clipped(input, 2, input.stride(2), input_2), rt::clipped(input, 3, input.stride(3), input_3));
+      rt::each(run.size, [&](int64_t i) { output_out.set(i, input_at[i]); });
     });
   });
   return rt::status(host);
@@ -51,7 +59,8 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
     outer.dim(C, {grad_input.stride(1)});
     outer.dim(H, {grad_input.stride(2)});
     outer.dim(W, {grad_input.stride(3)});
-    rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+    outer.arrange();
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
         rt::Sink<opmath_t> grad_input_out(grad_input, run.at[0], run.step[0], run.size);
         rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, 0); });
@@ -63,9 +72,6 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t stride = call.ints[8];
   const int64_t dilation = call.ints[9];
   const int64_t padding = call.ints[10];
-  const int64_t C = call.ints[1];
-  const int64_t H = call.ints[2];
-  const int64_t W = call.ints[3];
   const int64_t N = call.ints[0];
   const int64_t D = call.ints[4];
   const int64_t L = call.ints[5];
@@ -76,15 +82,29 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> over_d_l;
   over_d_l.dim(D, {grad_output.stride(1), 0}, true);
   over_d_l.dim(L, {grad_output.stride(2), 0}, true);
-  rt::parallel(host, outer.count, over_d_l.count, [&](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      over_d_l.runs<1>(0, over_d_l.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
-        rt::each_in_order(columns.size, [&](int64_t i) {
-          if (rt::within(rt::floordiv(over_d_l.index(point, 0, 0), kernel_size * kernel_size), C) && rt::within(rt::floordiv(over_d_l.index(point, 1, 0), Q) * stride + rt::mod(rt::floordiv(over_d_l.index(point, 0, 0), kernel_size), kernel_size) * dilation - padding, H) && rt::within(rt::mod(over_d_l.index(point, 1, 0), Q) * stride + rt::mod(over_d_l.index(point, 0, 0), kernel_size) * dilation - padding, W)) {
-            rt::accumulate<rt::Sum>(grad_input, point.at[1] + i * columns.step[1] + rt::floordiv(over_d_l.index(point, 0, 0), kernel_size * kernel_size) * grad_input.stride(1) + (rt::floordiv(over_d_l.index(point, 1, 0), Q) * stride + rt::mod(rt::floordiv(over_d_l.index(point, 0, 0), kernel_size), kernel_size) * dilation - padding) * grad_input.stride(2) + (rt::mod(over_d_l.index(point, 1, 0), Q) * stride + rt::mod(over_d_l.index(point, 0, 0), kernel_size) * dilation - padding) * grad_input.stride(3), grad_output_at[i]);
-          }
-        });
+  over_d_l.pieces(Q);
+  rt::parallel(host, outer.count, over_d_l.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      over_d_l.runs<rt::block>(0, over_d_l.count, row.at, [&](const auto& run) {
+        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+        const auto grad_input_1 = [&](int64_t) {
+          return rt::floordiv(over_d_l.index(run, 0, 0), kernel_size * kernel_size);
+        };
+        const auto grad_input_2 = [&](int64_t i) {
+          const int64_t part_3 = rt::mod(rt::floordiv(over_d_l.index(run, 0, 0), kernel_size), kernel_size);
+          const int64_t part_2 = part_3 * dilation;
+          return rt::floordiv(over_d_l.index(run, 1, i), Q) * stride + part_2 - padding;
+        };
+        const auto grad_input_3 = [&](int64_t i) {
+          const int64_t part_4 = rt::mod(over_d_l.index(run, 0, 0), kernel_size) * dilation;
+          return rt::mod(over_d_l.index(run, 1, i), Q) * stride + part_4 - padding;
+        };
+        rt::Values<opmath_t> grad_input_out;
+        rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, grad_output_at[i]); });
+        rt::accumulate<rt::Sum>(host, grad_input, rt::stretch(run, 1, over_d_l.period), grad_input_out,
+                                rt::clipped(grad_input, 1, grad_input.stride(1), grad_input_1),
+                                rt::clipped(grad_input, 2, grad_input.stride(2), grad_input_2),
+                                rt::clipped(grad_input, 3, grad_input.stride(3), grad_input_3));
       });
     });
   });

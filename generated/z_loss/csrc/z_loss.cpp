@@ -18,26 +18,26 @@ using opgen::Tensor;
 
 // labels given
 std::tuple<Tensor, Tensor, Tensor> z_loss_forward_0(const Tensor& logits, const Optional& labels, double scale,
-                                                    int64_t ignore_index) {
+                                                    int64_t ignore_index, bool recorded) {
   opgen::Call call("z_loss", OPGEN_CHOOSE_STEPS(z_loss), 2);
   call.input("logits", logits, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "V")});
   call.input("labels", labels, Element::int64, {opgen::dim(0, "N")});
   call.begin();
   call.hold();
   call.allocate("logsumexp_v", Element::compute, {opgen::dim(0, "N")});
-  call.allocate("condition", Element::boolean, {opgen::dim(0, "N")});
+  call.allocate("condition", Element::boolean, {opgen::dim(0, "N")}, true, recorded);
   call.allocate("loss", Element::scalar, {});
   call.run(0, {0, 2}, {call.size(0), call.size(1)});
   call.run(1, {1, 2, 3, 4}, {call.size(0), ignore_index}, {scale});
   const Tensor loss = call.result("loss", Element::scalar);
-  const Tensor logsumexp_v = call.result("logsumexp_v", Element::compute);
-  const Tensor condition = call.result("condition", Element::boolean);
+  const Tensor logsumexp_v = recorded ? call.result("logsumexp_v", Element::compute) : Tensor();
+  const Tensor condition = recorded ? call.result("condition", Element::boolean) : Tensor();
   return {loss, logsumexp_v, condition};
 }
 
 // labels not given
 std::tuple<Tensor, Tensor, Tensor> z_loss_forward_1(const Tensor& logits, const Optional& labels, double scale,
-                                                    int64_t ignore_index) {
+                                                    int64_t ignore_index, bool recorded) {
   opgen::Call call("z_loss", OPGEN_CHOOSE_STEPS(z_loss), 2);
   call.input("logits", logits, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "V")});
   call.begin();
@@ -47,14 +47,14 @@ std::tuple<Tensor, Tensor, Tensor> z_loss_forward_1(const Tensor& logits, const 
   call.run(0, {0, 1}, {call.size(0), call.size(1)});
   call.run(2, {1, 2}, {call.size(0)}, {scale});
   const Tensor loss = call.result("loss", Element::scalar);
-  const Tensor logsumexp_v = call.result("logsumexp_v", Element::compute);
+  const Tensor logsumexp_v = recorded ? call.result("logsumexp_v", Element::compute) : Tensor();
   return {loss, logsumexp_v, Tensor()};
 }
 
 std::tuple<Tensor, Tensor, Tensor> z_loss_forward(const Tensor& logits, const Optional& labels, double scale,
-                                                  int64_t ignore_index) {
-  if (labels.has_value()) return z_loss_forward_0(logits, labels, scale, ignore_index);
-  return z_loss_forward_1(logits, labels, scale, ignore_index);
+                                                  int64_t ignore_index, bool recorded) {
+  if (labels.has_value()) return z_loss_forward_0(logits, labels, scale, ignore_index, recorded);
+  return z_loss_forward_1(logits, labels, scale, ignore_index, recorded);
 }
 
 // labels given
@@ -108,7 +108,9 @@ STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
 #else
 
 STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("z_loss_forward(Tensor logits, Tensor? labels, float scale, int ignore_index) -> (Tensor, Tensor, Tensor)");
+  m.def(
+      "z_loss_forward(Tensor logits, Tensor? labels, float scale, int ignore_index, bool recorded=True) -> (Tensor, "
+      "Tensor, Tensor)");
   m.def(
       "z_loss_backward(Tensor grad_loss, Tensor logits, Tensor logsumexp_v, Tensor? condition, float scale, int "
       "ignore_index, bool[] needs_input_grad) -> Tensor");

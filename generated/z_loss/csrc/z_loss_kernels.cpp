@@ -16,7 +16,7 @@ int forward_0_logsumexp_v(const OpgenCall& call, OpgenHost& host) {
   outer.dim(N, {logits.stride(0), logsumexp_v.stride(0)});
   rt::Loops<2> over_v;
   over_v.dim(V_2, {logits.stride(1), 0});
-  rt::parallel(host, outer.count, 2 * over_v.count, [&](int64_t begin, int64_t end) {
+  rt::parallel(host, outer.count, 2 * over_v.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Max, opmath_t> logsumexp_v_max_fold;
       over_v.runs<rt::block>(0, over_v.count, row.at, [&](const auto& run) {
@@ -63,7 +63,7 @@ int forward_0_loss(const OpgenCall& call, OpgenHost& host) {
     }
   };
   Part total;
-  rt::chunked(host, over_n.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_n.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& sum_n_fold = part.sum_n_fold;
     auto& count_n_fold = part.count_n_fold;
     over_n.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
@@ -100,7 +100,7 @@ int forward_1_loss(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { mean_n_sum_fold.merge(other.mean_n_sum_fold); }
   };
   Part total;
-  rt::chunked(host, over_n.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_n.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& mean_n_sum_fold = part.mean_n_sum_fold;
     over_n.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> logsumexp_v_at(logsumexp_v, run.at[0], run.step[0], run.size);
@@ -130,7 +130,7 @@ int backward_0_count_n(const OpgenCall& call, OpgenHost& host) {
     void merge(const Part& other) { count_n_value_fold.merge(other.count_n_value_fold); }
   };
   Part total;
-  rt::chunked(host, over_n.count, total, [&](int64_t begin, int64_t end, Part& part) {
+  rt::chunked(host, over_n.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
     auto& count_n_value_fold = part.count_n_value_fold;
     over_n.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
@@ -164,7 +164,8 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
   outer.step(5, grad_logits.stride(0));
   outer.dim_of_steps(N);
   outer.dim(V_2, {0, 0, 0, 0, logits.stride(1), grad_logits.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_loss_at = rt::load(grad_loss, run.at[2]);
       const auto count_n_at = rt::load(count_n, run.at[3]);
@@ -200,7 +201,8 @@ int backward_1_grad_logits(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> outer;
   outer.dim(N, {logsumexp_v.stride(0), 0, logits.stride(0), grad_logits.stride(0)});
   outer.dim(V_2, {0, 0, logits.stride(1), grad_logits.stride(1)});
-  rt::parallel(host, outer.count, 1, [&](int64_t begin, int64_t end) {
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_loss_at = rt::load(grad_loss, run.at[1]);
       const rt::Source<opmath_t> logsumexp_v_at(logsumexp_v, run.at[0], run.step[0], run.size);

@@ -66,9 +66,10 @@ ROWS = (
     Code(
         "OPG508",
         "Setting that cannot be used",
-        "The table `[tool.opgen]` of `pyproject.toml` has the key `namespace` and no other. A namespace is what stands"
-        " between `torch.ops` and the names of the operators: letters, digits and `_`, and none that torch or a library"
-        " beside it has taken, such as `aten`.",
+        "The table `[tool.opgen]` of `pyproject.toml` has the keys `specs` (a file or folder, or a list of them), `out`"
+        " (a folder), `namespace` and `jobs` (a number), and no other; paths are relative to that file. A namespace is"
+        " what stands between `torch.ops` and the names of the operators: letters, digits and `_`, and none that torch"
+        " or a library beside it has taken, such as `aten`.",
         '[tool.opgen]\nnamspace = "mylib"',
         '[tool.opgen]\nnamespace = "mylib"',
     ),
@@ -87,6 +88,24 @@ ROWS = (
         " that run over the programs of the spec.",
         "opgen show specs/scale.yaml --pass simplify",
         "opgen show specs/scale.yaml --pass tidy",
+    ),
+    Code(
+        "OPG511",
+        "Operators that are not ready to be shipped",
+        "A wheel holds what the specs of the project give now. Files that were generated earlier, were edited by hand"
+        " or are missing would make it something else; `opgen build --check` names them all.",
+        "edit specs/scale.yaml && opgen package",
+        "edit specs/scale.yaml && opgen build && opgen package",
+    ),
+    Code(
+        "OPG512",
+        "Wheel that cannot be named",
+        "A wheel has a name, a version (1.0, 2.1.3rc1, 0.3.dev1) and a package that is imported. The first two stand in"
+        " `[project]` of `pyproject.toml` or are given; the package is imported as it is in the project,"
+        " `mylib.ops` for `src/mylib/ops`, or as `--import-name` says. Operators inside of a package with code of its"
+        " own are shipped by the wheel of that package, for which there is a build hook.",
+        "opgen package --version next",
+        "opgen package --version 1.1.0",
     ),
     Code(
         "OPG601",

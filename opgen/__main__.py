@@ -1,4 +1,4 @@
-"""`python -m opgen.cli`."""
+"""`python -m opgen`."""
 
 from opgen.cli import main
 

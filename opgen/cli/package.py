@@ -1,0 +1,90 @@
+"""`opgen package`: a wheel of generated operators that needs torch where it is installed, and no compiler."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from opgen.cli.compile import with_kernels
+from opgen.cli.console import Progress, put, say, show_diagnostics, verdict
+from opgen.cli.options import generated_ops, jobs_option, out_option
+from opgen.diagnostics.model import Bag, Diagnostic
+from opgen.diagnostics.suggest import counted
+
+if TYPE_CHECKING:
+    from opgen.ship.compiled import Compiled
+
+
+@click.command()
+@out_option
+@click.option(
+    "--dist",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("dist"),
+    show_default=True,
+    help="Folder of the wheel.",
+)
+@click.option("--name", help="Name of the wheel; default: `name` below [project] in pyproject.toml.")
+@click.option("--version", help="Its version; default: `version` below [project].")
+@click.option(
+    "--import-name",
+    metavar="NAME",
+    help="What the package is imported as; default: where it lies, mylib.ops for src/mylib/ops.",
+)
+@click.option("--pure", is_flag=True, help="Without compiled libraries: plain torch, on every machine.")
+@jobs_option
+def command(
+    out: Path,
+    dist: Path,
+    name: str | None,
+    version: str | None,
+    import_name: str | None,
+    pure: bool,
+    jobs: int | None,
+) -> None:
+    """Make a wheel of the generated operators, with libraries for all machines of this kind."""
+    from opgen.ship.compiled import Compiled
+    from opgen.ship.contents import files, unfit
+    from opgen.ship.identity import import_name as named
+    from opgen.ship.identity import release_of
+    from opgen.ship.tags import tag_of
+    from opgen.ship.wheel import packed
+    from opgen.write.settings import settings_of
+    from opgen.write.writer import replace_file
+
+    ops = generated_ops(out, ())
+    settings, bag = settings_of(out), Bag()
+    release = release_of(settings, name, version, bag)
+    place = "/".join(named(out, import_name, bag))
+    _refuse(bag.items or unfit(out, ops, settings))
+    made = Compiled() if pure else _compiled(out, ops, jobs)
+    _refuse(made.diagnostics)
+    data = {name: path.read_bytes() for name, path in {**files(out, ops), **made.libraries}.items()}
+    tag = tag_of(data[name] for name in made.libraries)
+    target = dist / release.file_name(tag)
+    replace_file(target, packed(release, {f"{place}/{name}": content for name, content in data.items()}, tag))
+    put(str(target))
+    kernels = f"kernels for {', '.join(made.machines)}" if made.libraries else "in plain torch"
+    say(f"{counted(len(ops), 'operator')}, {kernels}; next: {shlex.join(('pip', 'install', str(target)))}")
+
+
+def _compiled(out: Path, ops: list[str], jobs: int | None) -> Compiled:
+    """The libraries of the operators; a word about those that have none."""
+    from opgen.ship.compiled import compiled
+
+    names = with_kernels(out, ops)
+    progress = Progress(len(names))
+    try:
+        return compiled(out, names, jobs, progress)
+    finally:
+        progress.close()
+
+
+def _refuse(diagnostics: tuple[Diagnostic, ...]) -> None:
+    """End here where there are any."""
+    if diagnostics:
+        show_diagnostics(diagnostics)
+        raise click.exceptions.Exit(verdict(diagnostics))

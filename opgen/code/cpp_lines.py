@@ -1,0 +1,191 @@
+"""Runs of a CPU kernel at positions that its loops do not move along, in the words of `opgen_cpu_line.h`.
+
+In go the statements that run lane by lane and the scope that they are printed in; out come declarations of `Line`s,
+which hold what the run reads, checked ahead of the lanes, and what adds the values of a run to shared places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from opgen.code.cpp_layout import block
+from opgen.code.cpp_scope import Access, CpuScope
+from opgen.code.long_values import hoisted
+from opgen.code.native_scope import value_type
+from opgen.ir.scalar import ZERO, Batch, Index, Position, Read, Scalar, mentions, reads
+from opgen.kernel.model import Atomic, Body, conjuncts, ranged
+from opgen.kernel.wanted import TRUE, always, bends, condition_of, opened, piece
+
+
+@dataclass
+class Lines:
+    """The lines of one run. `body` runs at its lanes; `at` is where it stands, `step` what knows how far it moves."""
+
+    scope: CpuScope
+    body: Body
+    at: str
+    step: str
+    loops: str  # the loops that run along the lanes
+    numbers: dict[str, int]  # the numbered indices that may move from lane to lane
+    last: bool  # whether the only one that does is that of the last loop
+    arrays: frozenset[str]  # locals that have a value for every lane
+    unknown: frozenset[str]  # locals that are known only lane by lane
+    pieces: dict[str, Scalar]  # by loops: where their runs end
+    comb: str = ""  # what tells which lanes there are, where these are not all
+    out: list[str] = field(default_factory=list)
+    functions: dict[tuple[str, ...], str] = field(default_factory=dict)  # by what is in them
+    begun: set[tuple[int, Scalar | None]] = field(default_factory=set)  # by access and fill: what was to be read
+
+    def read(self, r: Read) -> bool:
+        """Declare what a run reads that is not plain; False if that cannot be done ahead of the lanes."""
+        scope = self.scope
+        access = scope.find(r.tensor, r.at)
+        if access is None:  # it stands in no statement as it is here, with what locals stand for in it
+            return False
+        key = access.number, r.fill
+        if (access.plain and r.fill is None) or key in scope.lines:
+            return True
+        if key in self.begun:  # what tells whether it is wanted asks for itself
+            return False
+        self.begun.add(key)
+        at = self._opened(r.at)
+        certain = r in always(self.body)
+        doubt = [not isinstance(p, Batch) and scope.doubtful(r.tensor, k, p) for k, p in enumerate(r.at)]
+        needed = "" if certain or r.fill is not None or not any(doubt) else self._needed(r)
+        fill = ZERO if r.fill is None else opened(r.fill, self.body)
+        if needed is None or not all(map(self._known, (fill, *_scalars(at)))) or self._moves(fill):
+            return False
+        name = scope.fresh(access.name) if any(n == access.number for n, _ in scope.lines) else access.name
+        if certain and not access.moves_with(scope.lanes) and not any(map(self._moves, _scalars(at))):
+            self.out.append(f"const auto {name} = {scope.load(r).text};")
+            scope.lines[key] = name, False
+            return True
+        places: list[str] = []
+        for k, p in enumerate(at):
+            quiet = r.fill is not None or not doubt[k]
+            places += self._place(r.tensor, k, r.at[k], p, doubt=doubt[k] or not certain, quiet=quiet)
+        type_ = value_type(scope.formal.slots[r.tensor].kind)
+        ends = [scope.tensor(r.tensor), self._stretch(access, at), scope.print(fill), needed, *places]
+        self.out.append(f"const rt::Line<{type_}> {name}(host, {', '.join(filter(None, ends))});")
+        scope.lines[key] = name, True
+        return True
+
+    def add(self, a: Atomic, condition: Scalar | None, fold: str) -> tuple[str, str] | None:
+        """What stands before and behind the lanes where a run adds its values when it has them all."""
+        scope = self.scope
+        access = _found(scope, a.slot, a.at, write=True)
+        shape = scope.formal.slots[a.slot].shape
+        pairs = [] if condition is None else [ranged(e) for e in conjuncts(condition)]
+        ours = {(p, size) for p, size in zip(a.at, shape, strict=True) if not isinstance(p, Batch | Index)}
+        at = self._opened(a.at)
+        if not set(pairs) <= ours or not all(map(self._known, _scalars(at))):
+            return None
+        places: list[str] = []
+        for k, p in enumerate(at):
+            doubt = not isinstance(p, Batch) and scope.doubtful(a.slot, k, a.at[k])
+            quiet = (a.at[k], shape[k]) in pairs
+            places += self._place(a.slot, k, a.at[k], p, doubt=doubt or quiet, quiet=quiet)
+        if not places:
+            return None
+        type_ = value_type(scope.formal.slots[a.slot].kind)
+        ends = [scope.tensor(a.slot), self._stretch(access, at), access.name, *places]
+        return f"rt::Values<{type_}> {access.name};", f"rt::accumulate<rt::{fold}>(host, {', '.join(ends)});"
+
+    # --- positions ---------------------------------------------------------------------------------------------------
+
+    def _opened(self, at: tuple[Position, ...]) -> tuple[Position, ...]:
+        return tuple(p if isinstance(p, Batch) else opened(p, self.body) for p in at)
+
+    def _place(self, buffer: str, k: int, was: Position, p: Position, *, doubt: bool, quiet: bool) -> Iterator[str]:
+        """A position that is computed or checked; the loops move along those that are indices."""
+        if isinstance(p, Batch) or (isinstance(was, Index) and not (doubt and self.scope.doubtful(buffer, k, was))):
+            return
+        scope = self.scope
+        stride = "0" if isinstance(was, Index) else scope.stride(buffer, k)
+        at = self.function(p, f"{scope.tensor(buffer)}_{k}")
+        if not doubt:
+            yield f"rt::sure({stride}, {at})"
+            return
+        axis = f"{scope.tensor(buffer)}, {k}, {stride}"
+        yield f"rt::clipped({axis}, {at})" if quiet else f"rt::checked({axis}, {scope.formal.number(buffer)}, {at})"
+
+    def _stretch(self, access: Access, at: tuple[Position, ...]) -> str:
+        if self.comb:
+            return f"rt::stretch({', '.join(dict.fromkeys((self.at, self.step)))}, {access.number}, {self.comb})"
+        conditions = dict.fromkeys(text for p in _scalars(at) for text in self._straight(p))
+        period = f"{self.loops}.period"
+        rest = [text for text in conditions if text != period]
+        even = "0" if "false" in rest else " && ".join(rest)
+        if period in conditions and even != "0":
+            even = f"{even} ? {period} : 0" if even else period
+        return f"rt::stretch({', '.join(dict.fromkeys((self.at, self.step)))}, {access.number}, {even or '1'})"
+
+    def _straight(self, p: Scalar) -> Iterator[str]:
+        """The conditions under which a position moves evenly along a run, and how far apart the points are that do."""
+        for r in reads(p):
+            if not r.at:
+                if r.tensor in self.arrays:
+                    yield "false"
+            elif self._moves(r):
+                yield f"{self._run(r)[0]}.same"
+        for part in bends(p, self.numbers):
+            if isinstance(part, Read):
+                continue
+            names = mentions(part)[0] & self.numbers.keys()
+            size = piece(part, next(iter(names))) if self.last and len(names) == 1 else None
+            if size is not None and self._known(size) and self.pieces.setdefault(self.loops, size) == size:
+                yield f"{self.loops}.period"
+            elif self.last:
+                yield "false"
+            else:
+                yield from (f"{self.loops}.still({self.numbers[n]})" for n in sorted(names))
+
+    def _run(self, r: Read) -> tuple[str, bool]:
+        """What a run reads is called, and whether it may differ from lane to lane."""
+        access = _found(self.scope, r.tensor, r.at)
+        plain = access.name, access.moves_with(self.scope.lanes)
+        return self.scope.lines.get((access.number, r.fill), plain)
+
+    def _known(self, e: Scalar) -> bool:
+        """Whether a value can be computed ahead of the lanes; what it reads is declared."""
+        own = reads(e)
+        if any(not r.at and r.tensor in self.unknown for r in own):
+            return False
+        return all(self.read(r) for r in own if r.at)
+
+    def _moves(self, e: Scalar) -> bool:
+        """Whether a value may differ from lane to lane."""
+        if not mentions(e)[0].isdisjoint(self.numbers):
+            return True
+        return any(self._run(r)[1] if r.at else r.tensor in self.arrays for r in reads(e))
+
+    def _needed(self, r: Read) -> str | None:
+        """A function that tells at which lanes a read is wanted."""
+        condition = condition_of(self.body, r)
+        if condition is None or not self._known(condition := opened(condition, self.body)):
+            return None
+        if condition == TRUE:
+            return ""
+        return f"rt::wanted({self.function(condition, f'{self.scope.tensor(r.tensor)}_wanted')})"
+
+    def function(self, e: Scalar, wish: str) -> str:
+        """A function of the lane, by name."""
+        scope = self.scope
+        lane = " i" if self._moves(e) else ""
+        parts, value = hoisted(scope, e, len("return ;"))
+        body = (*parts, f"return {value.text};")
+        if body not in self.functions:
+            name = self.functions[body] = scope.fresh(wish)
+            self.out += block(f"const auto {name} = [&](int64_t{lane}) {{", body, "};")
+        return self.functions[body]
+
+
+def _found(scope: CpuScope, buffer: str, at: tuple[Position, ...], *, write: bool = False) -> Access:
+    access = scope.find(buffer, at, write=write)
+    assert access is not None
+    return access
+
+
+def _scalars(at: Iterable[Position]) -> Iterator[Scalar]:
+    return (p for p in at if not isinstance(p, Batch))

@@ -1,0 +1,303 @@
+// Runs at positions that the loops do not move along: computed from indices, or read from data. Where they move evenly
+// a run is a stretch of memory, checked once and read in place if it is contiguous; the lane loop knows nothing of it.
+#pragma once
+
+namespace rt {
+inline namespace OPGEN_ISA {
+
+enum class Leaves { never, quietly, reported };  // what happens where a position is out of range
+
+// A position: `at(i)` is where lane i stands along an axis of `size` places that are `stride` apart.
+template <Leaves leaves, typename At>
+struct Place {
+  At at;
+  int64_t stride;
+  int64_t size;
+  int64_t number;  // of the tensor and its axis, for the report
+  int64_t axis;
+};
+template <typename At>
+OPGEN_INLINE Place<Leaves::never, At> sure(int64_t stride, const At& at) {
+  return {at, stride, 0, 0, 0};
+}
+template <typename T, typename At>
+OPGEN_INLINE Place<Leaves::quietly, At> clipped(const Tensor<T>& tensor, int64_t axis, int64_t stride, const At& at) {
+  return {at, stride, tensor.size(axis), 0, axis};
+}
+template <typename T, typename At>
+OPGEN_INLINE Place<Leaves::reported, At> checked(const Tensor<T>& tensor, int64_t axis, int64_t stride, int64_t number,
+                                                 const At& at) {
+  return {at, stride, tensor.size(axis), number, axis};
+}
+template <Leaves leaves, typename At>
+OPGEN_INLINE bool inside(OpgenHost& host, const Place<leaves, At>& place, int64_t i) {
+  if constexpr (leaves == Leaves::never) return true;
+  if constexpr (leaves == Leaves::quietly) return within(place.at(i), place.size);
+  return inside(host, place.at(i), place.size, place.number, place.axis);
+}
+
+// Whether what a lane reads is wanted.
+template <typename At>
+struct Wanted {
+  At at;
+};
+template <typename At>
+OPGEN_INLINE Wanted<At> wanted(const At& at) {
+  return {at};
+}
+struct Always {
+  OPGEN_INLINE bool operator()(int64_t) const { return true; }
+};
+
+// Which of `count` places that start at `start` and are `slope` apart lie in [0, size): those of [begin, end).
+OPGEN_NOINLINE inline void inside_range(int64_t start, int64_t slope, int64_t size, int64_t count, int64_t& begin,
+                                        int64_t& end) {
+  if (slope == 0) {
+    begin = 0;
+    end = within(start, size) ? count : 0;
+  } else if (slope > 0) {
+    begin = start < 0 ? (slope - 1 - start) / slope : 0;
+    end = start < size ? (size - 1 - start) / slope + 1 : 0;
+  } else {
+    begin = start >= size ? (start - size) / -slope + 1 : 0;
+    end = start >= 0 ? start / -slope + 1 : 0;
+  }
+  end = end < count ? end : count;
+  if (end <= begin) begin = end = 0;
+}
+
+// Every n-th lane of a run: there, positions with quotients and remainders by n move evenly.
+struct Comb {
+  int64_t first;
+  int64_t every;
+  int64_t count;
+
+  // From a lane on.
+  OPGEN_INLINE Comb(int64_t size, int64_t divisor, int64_t lane) : first(lane), every(apart(divisor)) {
+    count = (size - first + every - 1) / every;
+  }
+  // Where a number that changes by one from lane to lane is a multiple of n.
+  template <typename At>
+  OPGEN_INLINE static Comb multiples(int64_t size, int64_t divisor, const At& at) {
+    const int64_t every = apart(divisor), start = at(0), next = size > 1 ? at(1) : start + 1;
+    const int64_t lane = next > start ? mod(-start, every) : mod(start, every);
+    return lane < size ? Comb(size, divisor, lane) : Comb(0, divisor, 0);
+  }
+  static OPGEN_INLINE int64_t apart(int64_t divisor) { return divisor > 0 ? divisor : divisor < 0 ? -divisor : 1; }
+
+  OPGEN_INLINE void only(bool condition) { count = condition ? count : 0; }
+  // Where an even position is in range, or less than a size.
+  template <typename At>
+  OPGEN_INLINE void below(int64_t size, const At& at) {
+    constexpr int64_t far = int64_t{1} << 60;
+    clip(far + size, [&](int64_t i) { return far + at(i); });
+  }
+  template <typename At>
+  OPGEN_INLINE void clip(int64_t size, const At& at) {
+    if (count == 0) return;
+    const int64_t start = at(first), slope = count > 1 ? at(first + every) - start : 0;
+    if (within(start, size) && within(start + (count - 1) * slope, size)) return;
+    int64_t begin = 0, end = 0;
+    inside_range(start, slope, size, count, begin, end);
+    first += begin * every;
+    count = end - begin;
+  }
+};
+
+// Calls body(i) for the lanes of a comb.
+template <typename Body>
+OPGEN_INLINE void each(const Comb& comb, const Body& body) {
+#pragma GCC ivdep
+  for (int64_t k = 0; k < comb.count; ++k) body(comb.first + k * comb.every);
+}
+
+// A run of points in memory, or every n-th point of one. Those of the lanes [first, last) are in range. Positions move
+// evenly between lanes that are `period` apart; 0: they need not.
+struct Stretch {
+  int64_t at;
+  int64_t step;
+  int64_t size;
+  int64_t period;
+  int64_t lane = 0;
+  int64_t every = 1;
+  int64_t first = 0;
+  int64_t last = 0;
+
+  OPGEN_INLINE Stretch(int64_t at, int64_t step, int64_t size, int64_t period)
+      : at(at), step(step), size(size), period(size == 1 ? 1 : period), last(size) {}
+
+  OPGEN_INLINE bool whole() const { return first == 0 && last == size; }
+  // The points from `begin` on that are a period apart.
+  OPGEN_INLINE Stretch part(int64_t begin) const {
+    Stretch s(at + begin * step, period * step, (size - begin + period - 1) / period, 1);
+    s.lane = begin;
+    s.every = period;
+    return s;
+  }
+  template <Leaves leaves, typename At>
+  OPGEN_INLINE void move(const Place<leaves, At>& place) {
+    const int64_t start = place.at(lane);
+    const int64_t slope = size > 1 ? place.at(lane + every) - start : 0;
+    at += start * place.stride;
+    step += slope * place.stride;
+    if constexpr (leaves != Leaves::never) {
+      if (!within(start, place.size) || !within(start + (size - 1) * slope, place.size)) clip(start, slope, place.size);
+    }
+  }
+  OPGEN_INLINE void clip(int64_t start, int64_t slope, int64_t places) {
+    int64_t begin = 0, end = 0;
+    inside_range(start, slope, places, size, begin, end);
+    if (begin > first) first = begin;
+    if (end < last) last = end;
+    if (last <= first) first = last = 0;
+  }
+  // Reports what stands out of range at the lanes that are wanted.
+  template <typename Needed, Leaves leaves, typename At>
+  OPGEN_INLINE void report(OpgenHost& host, const Needed& needed, const Place<leaves, At>& place) const {
+    if constexpr (leaves == Leaves::reported) {
+      for (int64_t i = 0; i < size; ++i) {
+        const int64_t here = lane + i * every;
+        if ((i < first || i >= last) && needed(here)) inside(host, place, here);
+      }
+    }
+  }
+};
+
+OPGEN_INLINE Stretch combed(int64_t at, int64_t step, const Comb& comb) {
+  Stretch s(at + comb.first * step, step * comb.every, comb.count, 1);
+  s.lane = comb.first;
+  s.every = comb.every;
+  return s;
+}
+
+// Of an access at the points of a run, or at one point for each of the columns; of all lanes, or those of a comb.
+template <typename Run>
+OPGEN_INLINE Stretch stretch(const Run& run, int access, int64_t period) {
+  return {run.at[access], run.step[access], run.size, period};
+}
+template <typename Point, typename Run>
+OPGEN_INLINE Stretch stretch(const Point& point, const Run& columns, int access, int64_t period) {
+  return {point.at[access], columns.step[access], columns.size, period};
+}
+
+template <typename Run>
+OPGEN_INLINE Stretch stretch(const Run& run, int access, const Comb& comb) {
+  return combed(run.at[access], run.step[access], comb);
+}
+template <typename Point, typename Run>
+OPGEN_INLINE Stretch stretch(const Point& point, const Run& columns, int access, const Comb& comb) {
+  return combed(point.at[access], columns.step[access], comb);
+}
+
+template <typename T>
+OPGEN_NOINLINE void gather_stretch(const Tensor<T>& tensor, const Stretch& s, T fill, T* to) {
+  to += s.lane;
+  for (int64_t i = 0; i < s.first; ++i) to[i * s.every] = fill;
+  const int64_t at = s.at + s.first * s.step;
+  if (s.every == 1) {
+    gather(tensor, at, s.step, s.last - s.first, to + s.first);
+  } else {
+    for (int64_t i = s.first; i < s.last; ++i) to[i * s.every] = load(tensor, s.at + i * s.step);
+  }
+  for (int64_t i = s.last; i < s.size; ++i) to[i * s.every] = fill;
+}
+
+// What a run reads at such positions: `fill` where they are out of range.
+template <typename T>
+struct Line {
+  const T* from;
+  bool same;
+  alignas(64) T buffer[block];
+
+  template <Leaves leaves, typename At, typename... Places>
+  OPGEN_INLINE Line(OpgenHost& host, const Tensor<T>& tensor, const Stretch& s, T fill, const Place<leaves, At>& place,
+                    const Places&... places) {
+    read(host, tensor, s, fill, Always(), place, places...);
+  }
+  template <typename At, typename... Places>
+  OPGEN_INLINE Line(OpgenHost& host, const Tensor<T>& tensor, const Stretch& s, T fill, const Wanted<At>& needed,
+                    const Places&... places) {
+    read(host, tensor, s, fill, needed.at, places...);
+  }
+  Line(const Line&) = delete;
+  Line& operator=(const Line&) = delete;
+  OPGEN_INLINE T operator[](int64_t i) const { return from[i]; }
+
+  template <typename Needed, typename... Places>
+  OPGEN_INLINE void read(OpgenHost& host, const Tensor<T>& tensor, Stretch s, T fill, const Needed& needed,
+                         const Places&... places) {
+    if (s.period == 1) {
+      (s.move(places), ...);
+      same = s.whole() && (s.step == 0 || s.size == 1);
+      const bool direct = s.whole() && s.step == 1 && s.every == 1 && !tensor.narrow;
+      from = direct ? static_cast<const T*>(tensor.data) + s.at - s.lane : buffer;
+      if (direct) return;
+      if (!s.whole()) (s.report(host, needed, places), ...);
+      gather_stretch(tensor, s, fill, buffer);
+      return;
+    }
+    same = false;
+    from = buffer;
+    if (s.period > 1) {
+      for (int64_t lane = 0; lane < s.period && lane < s.size; ++lane) {
+        Stretch part = s.part(lane);
+        (part.move(places), ...);
+        if (!part.whole()) (part.report(host, needed, places), ...);
+        gather_stretch(tensor, part, fill, buffer);
+      }
+    } else {
+      for (int64_t i = 0; i < s.size; ++i) {
+        const bool valid = needed(i) && (inside(host, places, i) && ...);
+        buffer[i] = valid ? load(tensor, s.at + i * s.step + ((places.at(i) * places.stride) + ...)) : fill;
+      }
+    }
+  }
+};
+
+// What a run is going to add to places that it may share with others.
+template <typename T>
+struct Values {
+  alignas(64) T buffer[block];
+
+  template <typename V>
+  OPGEN_INLINE void set(int64_t i, V value) {
+    buffer[i] = static_cast<T>(value);
+  }
+};
+
+template <typename Op, typename T>
+OPGEN_NOINLINE void accumulate_stretch(const Tensor<T>& tensor, const Stretch& s, const T* values) {
+  const int64_t at = s.at + s.first * s.step;
+  const int64_t count = s.last - s.first;
+  values += s.lane + s.first * s.every;
+  if (s.step == 1 && s.every == 1 && !tensor.narrow) {
+    T* to = static_cast<T*>(tensor.data) + at;
+#pragma GCC ivdep
+    for (int64_t i = 0; i < count; ++i) to[i] = Op::combine(to[i], values[i]);
+  } else if (s.step == 0 && count > 0) {
+    Fold<Op, T> fold;
+    lanes<lane_count>(count, [&](int64_t i, int lane) { fold.add(lane, values[i * s.every]); });
+    accumulate<Op>(tensor, at, fold.value());
+  } else {
+    for (int64_t i = 0; i < count; ++i) accumulate<Op>(tensor, at + i * s.step, values[i * s.every]);
+  }
+}
+
+template <typename Op, typename T, typename... Places>
+OPGEN_INLINE void accumulate(OpgenHost& host, const Tensor<T>& tensor, const Stretch& s, const Values<T>& values,
+                             const Places&... places) {
+  for (int64_t lane = 0; lane < s.period && lane < s.size; ++lane) {
+    Stretch part = s.part(lane);
+    (part.move(places), ...);
+    if (!part.whole()) (part.report(host, Always(), places), ...);
+    accumulate_stretch<Op>(tensor, part, values.buffer);
+  }
+  if (s.period > 0) return;
+  for (int64_t i = 0; i < s.size; ++i) {
+    if (!(inside(host, places, i) && ...)) continue;
+    accumulate<Op>(tensor, s.at + i * s.step + ((places.at(i) * places.stride) + ...), values.buffer[i]);
+  }
+}
+
+}  // namespace OPGEN_ISA
+}  // namespace rt

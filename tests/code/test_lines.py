@@ -1,0 +1,78 @@
+"""Reads ahead of the lanes of a run, and lanes that are as far apart as a divisor, in the text of kernels."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from opgen.code.cpp_comb import comb
+from opgen.ir.scalar import ZERO, Dim, Index, Lit, Read, add, call, mul, where
+from opgen.kernel.model import Join, Store, in_range
+from opgen.pipeline import SpecFile, run
+
+W, S, C, STEP, N = Index("w"), Index("s"), Dim("C"), Dim("K"), Dim("N")
+PLACE = call("floordiv", add(C, W), STEP)
+READ = Read("g", (PLACE,))
+ON_TEETH = call("eq", call("mod", add(C, W), STEP), ZERO)
+
+
+def kernels(spec: str) -> str:
+    made = run(SpecFile(Path("made.yaml"), spec.encode(), "made.yaml"))
+    assert made.files is not None, made.diagnostics
+    return next(f.text for f in made.files if f.path.endswith("_kernels.cpp"))
+
+
+def windows(formula: str) -> str:
+    return kernels(
+        "op: made\ninputs: {x: {shape: [N]}}\nparams: {k: {type: int, domain: k > 0}}\n"
+        f"dims: {{A: N//k}}\noutputs: {{y: {{shape: [A]}}}}\nforward: {formula}\n"
+    )
+
+
+def test_a_read_whose_condition_asks_for_itself() -> None:
+    """The gradient of a product reads an element where others are zero, which it asks of the element as well."""
+    assert "rt::Line" in windows("y[a] = prod[s < k](x[a*k + s])")
+
+
+def test_gradients_of_windows_hold_no_quotients_in_their_lanes() -> None:
+    text = windows("y[a] = sum[s < k](x[a*k + s]**3)")
+    backward = text[text.index("int backward") :]
+    assert "rt::Comb" in backward
+    for lanes in re.findall(r"rt::each\(comb, \[&\]\(int64_t i\) \{(.*?)\}\);", backward, re.S):
+        assert "floordiv" not in lanes
+        assert "mod" not in lanes
+
+
+def test_where_a_sum_adds_something() -> None:
+    uniform = call("lt", S, C)
+    guard = call("and", ON_TEETH, uniform, in_range(PLACE, N))
+    found = comb((Join("a", where(guard, READ, ZERO)),), "w", {})
+    assert found is not None
+    assert (found.divisor, found.start) == (STEP, add(C, W))
+    assert (found.uniform, found.clips) == ((uniform,), ((PLACE, N),))
+    assert found.body == (Join("a", READ),)
+
+
+def test_where_a_store_is_not_zero() -> None:
+    other, least = call("gt", W, C), call("lt", PLACE, C)
+    guard = call("and", in_range(PLACE, N), other, least)
+    found = comb((Store("out", (W,), where(guard, READ, ZERO)),), "w", {})
+    assert found is not None
+    assert (found.start, found.clips, found.below) == (None, ((PLACE, N),), ((PLACE, C),))
+    assert found.body == (Store("out", (W,), where(other, READ, ZERO)),)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param(where(in_range(PLACE, N), READ, ZERO), id="a sum at all lanes"),
+        pytest.param(where(ON_TEETH, READ, Lit(1)), id="not zero elsewhere"),
+        pytest.param(where(ON_TEETH, Read("g", (call("floordiv", W, S),)), ZERO), id="two divisors"),
+        pytest.param(where(ON_TEETH, Read("g", (mul(W, PLACE),)), ZERO), id="a product"),
+        pytest.param(where(ON_TEETH, Read("g", (Read("at", (W,)),)), ZERO), id="a gather"),
+    ],
+)
+def test_what_is_no_comb(value: Read) -> None:
+    assert comb((Join("a", value),), "w", {}) is None

@@ -1,0 +1,97 @@
+"""Compiled reads at computed positions: even ones, pieces, gathers, positions out of range, and those nobody wants."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+
+from tests.native.conftest import needs_compiler
+
+pytestmark = [pytest.mark.thorough, needs_compiler]
+
+SPEC = """
+op: moved_lines
+params: {shift: {type: int, default: 3}}
+inputs:
+  x: {shape: [..., N]}
+  table: {shape: [V, D]}
+  at: {shape: [...], dtype: int}
+  places: {shape: [N], dtype: int}
+dims: {M: N*shift}
+outputs:
+  back: {shape: [..., N]}
+  late: {shape: [..., N]}
+  apart: {shape: [..., M]}
+  rows: {shape: [..., D]}
+  mixed: {shape: [..., N]}
+  halves: {shape: [..., N]}
+forward: |
+  back[..., n] = x[..., N - 1 - n]
+  late[..., n] = where(n >= shift, x[..., n - shift], 0)*2
+  apart[..., m] = x[..., m // shift]*(1 + m % shift)
+  rows[..., d] = table[at[...], d]**2
+  mixed[..., n] = x[..., places[n]]
+  halves[..., n] = where(n < N // 2, x[..., n + N // 2] - x[..., n], x[..., n - N // 2])
+"""
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """The operator, compiled."""
+    import opgen
+
+    folder = tmp_path_factory.mktemp("lines")
+    path = folder / "moved_lines.yaml"
+    path.write_text(SPEC, encoding="utf-8")
+    out = folder / "made_lines"
+    assert not opgen.build(path, out).failed
+    opgen.compile(["moved_lines"], out)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(folder)
+        yield importlib.import_module("made_lines.moved_lines")
+
+
+def arguments(batch: tuple[int, ...], n: int, d: int, dtype: torch.dtype) -> list[torch.Tensor]:
+    torch.manual_seed(n)
+    x, table = torch.randn(*batch, n).to(dtype), torch.randn(7, d).to(dtype)
+    return [x, table, torch.randint(0, 7, batch), torch.randperm(n)]
+
+
+def results(package: Any, given: list[torch.Tensor], backend: str, k: int) -> list[torch.Tensor]:
+    """The outputs and the gradients."""
+    leaves = [t.clone().requires_grad_() if t.is_floating_point() else t for t in given]
+    with importlib.import_module("made_lines._runtime").use_backend(backend):
+        out = package.moved_lines(*leaves, shift=k)
+        weights = [torch.arange(o.numel(), dtype=o.dtype).reshape(o.shape) % 5 for o in out]
+        grads = torch.autograd.grad(out, leaves[:2], weights)
+    return [*out, *grads]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
+@pytest.mark.parametrize(("batch", "n", "d"), [((), 1, 1), ((3,), 8, 1), ((2, 5), 37, 3), ((4,), 600, 300)], ids=str)
+@pytest.mark.parametrize("k", [1, 3, 20])
+def test_compiled_lines_are_those_of_torch(
+    package: Any, batch: tuple[int, ...], n: int, d: int, k: int, dtype: torch.dtype
+) -> None:
+    given = arguments(batch, n, d, dtype)
+    for a, b in zip(results(package, given, "native", k), results(package, given, "torch", k), strict=True):
+        torch.testing.assert_close(a, b)
+
+
+def test_a_transposed_input_is_read_where_it_stands(package: Any) -> None:
+    given = arguments((6,), 50, 4, torch.float32)
+    turned = [given[0].t().contiguous().t(), given[1].t().contiguous().t(), *given[2:]]
+    for a, b in zip(results(package, turned, "native", 3), results(package, given, "native", 3), strict=True):
+        torch.testing.assert_close(a, b)
+
+
+@pytest.mark.parametrize(("which", "value"), [(2, 7), (2, -1), (3, 37), (3, -2)], ids=str)
+def test_positions_out_of_range_are_reported(package: Any, which: int, value: int) -> None:
+    given = arguments((5,), 37, 3, torch.float32)
+    given[which][-1] = value
+    with pytest.raises(IndexError, match=str(value)):
+        results(package, given, "native", 3)

@@ -100,7 +100,8 @@ def unwrapped(overload: Any) -> Callable[..., Any]:
 
 def has_default(overload: Any) -> bool:
     """May the last argument of an overload be left out?"""
-    return bool(overload._schema.arguments[-1].has_default_value())
+    arguments = overload._schema.arguments
+    return bool(arguments) and bool(arguments[-1].has_default_value())
 
 
 def refuse_all_but_plain(library: torch.library.Library, name: str) -> None:

@@ -179,7 +179,7 @@ class _PartCode(Statements):
         self.number(self.outer, "outer", "row", lane=False)
         moving = self.number(loops, inner, "run", lane=True)
         around = self._sources(body, "run", inner, moving)
-        lines = [line for n in body for line in self.statement(n, "lane")]
+        lines = self.each(body, "lane")
         self.outer_locals = saved
         i = " i" if self._by_lane(body) else ""
         if any(isinstance(n, Join) for n in body):
@@ -224,11 +224,11 @@ class _PartCode(Statements):
         if sparse is not None:
             return self._in_phases(group, sparse, around, where)
         kept: list[str] = []
-        lines: list[str] = []
-        for node in group:
-            if isinstance(node, Let) and self.looped and is_constant(node.value):
+        lines = [] if self.looped else self.each(group, "i")
+        for node in group if self.looped else ():
+            if isinstance(node, Let) and is_constant(node.value):
                 kept += self.let(node)
-            elif isinstance(node, Let) and self.looped:
+            elif isinstance(node, Let):
                 name = scope.fresh(node.name)
                 kept.append(f"{value_type(node.kind)} {name}[rt::block];")
                 parts, value = hoisted(scope, node.value, len(f"{name}[i] = ;"))
@@ -243,7 +243,7 @@ class _PartCode(Statements):
         """Zeros, then what stands at every n-th lane from each of the first n on."""
         size, divisor = f"{where}.size", self.scope.print(sparse.divisor)
         zeros = [f"{self.written(n).name}.set(i, 0);" for n in group if isinstance(n, Store)]
-        lines = [line for n in group for line in self.statement(n, "i")]
+        lines = self.each(group, "i")
         each = block(f"rt::each({around.comb}, [&](int64_t i) {{", lines, "});")
         head = f"for (int64_t {self.phase} = 0; {self.phase} < {size} && {self.phase} < {divisor}; ++{self.phase}) {{"
         phases = block(head, [*around.ahead, *each])
@@ -260,7 +260,7 @@ class _PartCode(Statements):
         self.number(loops, inner, "point", lane=False)
         sparse = self.combs.get((loop,))
         around = self._sources(body, "point", "outer", moving, sparse)
-        lines = [line for n in body for line in self.statement(n, "i")]
+        lines = self.each(body, "i")
         self.outer_locals = saved
         i = " i" if self._by_lane(body) or accs else ""
         where = around.comb or "columns.size"
@@ -298,17 +298,10 @@ class _PartCode(Statements):
         targets = (self.written(n) for n in inside(body) if isinstance(n, Atomic))
         return any(a.moves_with(self.scope.lanes) for a in targets) or any(
             (isinstance(e, Index) and e.name in moving)
-            or (isinstance(e, Read) and (e.tensor in self.arrays or self._moves(e)))
+            or (isinstance(e, Read) and (e.tensor in self.arrays or self.moves(e)))
             for value in values(body)
             for e in walk(value)
         )
-
-    def _moves(self, r: Read) -> bool:
-        access = self.scope.find(r.tensor, r.at)
-        if access is None:
-            return False
-        ahead = self.scope.lines.get((access.number, r.fill))
-        return access.moves_with(self.scope.lanes) if ahead is None else ahead[1]
 
     def _by_point(self, body: Body, loops: Iterable[Loop]) -> bool:
         """Whether what runs at a place asks where that is."""
@@ -350,7 +343,7 @@ class _PartCode(Statements):
                     ahead.out.append(found[0])
                     behind.append(found[1])
                     self.added.add(n)
-        return _Around(lines, ahead.out, behind, ahead.comb)
+        return _Around(lines, [*ahead.out, *self.once(body, moving)], behind, ahead.comb)
 
     def _teeth(self, sparse: Comb, ahead: Lines) -> None:
         """Declare the lanes that a body runs along where these are not all."""

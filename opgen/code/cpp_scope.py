@@ -63,12 +63,14 @@ class CpuScope:
     accesses: list[Access] = field(default_factory=list)
     locals: dict[str, tuple[str, Kind]] = field(default_factory=dict)
     numbers: dict[str, str] = field(default_factory=dict)  # C++ constants from the call, in order
+    asked: set[str] = field(default_factory=set)  # the locals that were printed
     indices: dict[str, str] = field(default_factory=dict)  # index name -> C++ text
     current: str = "run"  # where the accesses stand now
     stepper: str = "run"  # what knows how far they move per lane
     lanes: tuple[Loop, ...] = ()  # loops of the run
     lines: dict[tuple[int, Scalar | None], tuple[str, bool]] = field(default_factory=dict)  # by access and fill: what
     # was read ahead of the lanes, and whether it has a value for each of them
+    ahead: dict[Scalar, Text] = field(default_factory=dict)  # what was computed ahead of the lanes
     runs: tuple[Loop, ...] | None = None  # the loops that `Loops` go through, where these are not all
     fresh_names: Names = field(default_factory=lambda: Names(CPU_KERNELS))
 
@@ -78,7 +80,7 @@ class CpuScope:
 
     @property
     def printer(self) -> Printer:
-        return Printer(NATIVE, self.leaf, self.cast)
+        return Printer(NATIVE, self.leaf, self.cast, dict(self.ahead) if self.ahead else None)
 
     def print(self, e: Scalar) -> str:
         return self.printer(e)
@@ -87,6 +89,7 @@ class CpuScope:
         """Say where the code that is printed next runs."""
         self.lanes, self.current, self.stepper = lanes, current, stepper or current
         self.lines.clear()
+        self.ahead.clear()
 
     def tensor(self, buffer: str) -> str:
         """The C++ name of a buffer."""
@@ -136,6 +139,7 @@ class CpuScope:
     def leaf(self, e: Leaf) -> Text:
         match e:
             case Read(tensor, ()) if tensor in self.locals:
+                self.asked.add(tensor)
                 name, kind = self.locals[tensor]
                 return Text(name, _ATOM, kind)
             case Read():

@@ -5,17 +5,19 @@ In go nodes of a kernel and the scope of the part that they stand in, out come l
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from opgen.code.cpp_layout import block
 from opgen.code.cpp_scope import Access, CpuScope, numeric_indices
+from opgen.code.invariants import invariants
 from opgen.code.long_values import hoisted
 from opgen.code.native_scope import value_type
+from opgen.code.printer import NATIVE, Text
 from opgen.ir.program import Axis, Kind, Loop
-from opgen.ir.scalar import Batch, Scalar
+from opgen.ir.scalar import Batch, Index, Read, Scalar
 from opgen.kernel.formal import Formal
 from opgen.kernel.model import PLACES, Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile, conjuncts, ranged
-from opgen.kernel.walk import bound, chain
+from opgen.kernel.walk import bound, chain, values
 from opgen.plan.model import Let
 
 FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min", "any": "Any", "all": "All"}
@@ -58,6 +60,55 @@ class Statements:
             i = "i" if lane and a in moving else "0"
             self.scope.indices[a.name] = f"{name}.index({where}, {number}, {i})"
         return {a.name: numbered.index(a) for a in moving} if lane else {}
+
+    def once(self, body: Body, moving: Collection[str]) -> list[str]:
+        """Define the quotients that are the same at every lane; from here on they are printed as names."""
+        scope = self.scope
+        found = [e for n in body for e in (_added(n) if n in self.added else values((n,)))]
+        own = {n.name for n in body if isinstance(n, Let)}
+
+        def is_same(e: Scalar) -> bool:
+            match e:
+                case Index(name):
+                    return name not in moving
+                case Read(tensor, ()):
+                    return tensor in scope.locals and tensor not in self.arrays and tensor not in own
+                case Read():
+                    access = scope.find(e.tensor, e.at)
+                    plain = access is not None and access.plain and e.fill is None
+                    return (plain or scope.settled(e)) and not self.moves(e)
+                case _:
+                    return True
+
+        lines: list[str] = []
+        for e in invariants(found, is_same):
+            parts, value = hoisted(scope, e, len("const opmath_t once_00 = ;"))
+            name = scope.fresh("once")
+            lines += [*parts, f"const {value_type(value.kind)} {name} = {value.text};"]
+            scope.ahead[e] = Text(name, NATIVE.atom, value.kind)
+        return lines
+
+    def moves(self, r: Read) -> bool:
+        """Whether what a read gives may differ from lane to lane."""
+        access = self.scope.find(r.tensor, r.at)
+        if access is None:
+            return False
+        ahead = self.scope.lines.get((access.number, r.fill))
+        return access.moves_with(self.scope.lanes) if ahead is None else ahead[1]
+
+    def each(self, body: Body, lane: str) -> list[str]:
+        """The statements of a body at one lane, without locals that only what happened ahead of the lanes asks for."""
+        scope, found = self.scope, []
+        for node in body:
+            scope.asked = set()
+            found.append((node, self.statement(node, lane), scope.asked))
+        wanted: set[str] = set()
+        lines: list[list[str]] = []
+        for node, text, asked in reversed(found):
+            if not isinstance(node, Let) or node.name in wanted:
+                wanted |= asked
+                lines.insert(0, text)
+        return [line for text in lines for line in text]
 
     def statement(self, node: Node, lane: str) -> list[str]:
         """A node at one lane; `lane` is where an accumulator takes its values."""
@@ -194,6 +245,13 @@ class Statements:
             lines.append(f"const {value_type(a.kind)} {name} = {owner}{fold_name(a.name)}.value();")
             self.scope.locals[a.name] = (name, a.kind)
         return lines
+
+
+def _added(n: Node) -> tuple[Scalar, ...]:
+    """What is computed at a lane where the places of its additions are known ahead."""
+    (atomic,) = n.body if isinstance(n, If) else (n,)
+    assert isinstance(atomic, Atomic)
+    return (atomic.value,)
 
 
 def fold_name(name: str) -> str:

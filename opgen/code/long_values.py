@@ -35,7 +35,7 @@ class Scope(Protocol):
 
 def hoisted(scope: Scope, value: Scalar, around: int) -> tuple[list[str], Text]:
     """The text of a value that fits on a line with `around` other characters, behind definitions of its parts."""
-    return _Cut(scope, replace(scope.printer, known={})).fitted(value, around)
+    return _Cut(scope, replace(scope.printer, known=scope.printer.known or {})).fitted(value, around)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 // Scalar functions of the generated CPU kernels, for float and double (and 64-bit integers where they make sense). No
-// torch header, no library call in what is inlined: exp, log, tanh and their relatives are written so that the compiler
-// can vectorise a loop over them. Edge cases follow torch.
+// torch header. A loop over exp, log, tanh and their relatives is vectorised since they are written for it, one over
+// sin, cos and pow of doubles where the C library has vector forms of them. Edge cases follow torch.
 #pragma once
 
 #include <math.h>
@@ -11,6 +11,17 @@
 
 #include "opgen_exp.h"
 #include "opgen_float.h"
+
+// Vector forms of glibc, within 4 units in the last place; they are in a library that its libm brings along.
+#if defined(__GLIBC__) && defined(__x86_64__) && !defined(__clang__)
+extern "C" {
+__attribute__((simd("notinbranch"))) float sinf(float) noexcept;
+__attribute__((simd("notinbranch"))) float cosf(float) noexcept;
+__attribute__((simd("notinbranch"))) double sin(double) noexcept;
+__attribute__((simd("notinbranch"))) double cos(double) noexcept;
+__attribute__((simd("notinbranch"))) double pow(double, double) noexcept;
+}
+#endif
 
 // A function of the C library for double alone; that for float is in `opgen_float.h`.
 #define OPGEN_DUAL(name) \
@@ -85,8 +96,23 @@ OPGEN_DEVICE bool isfinite(T x) {
 // --- Trigonometry ----------------------------------------------------------------------------------------------------
 
 OPGEN_LIBRARY(sin, sinf, sin)
-OPGEN_LIBRARY(cos, cosf, cos)
 OPGEN_LIBRARY(tan, tanf, tan)
+
+// The sign goes: a compiler would make one call of a sine and a cosine of the same, of which there is no vector form.
+OPGEN_DEVICE float cos(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof(bits));
+  bits &= 0x7fffffff;
+  memcpy(&x, &bits, sizeof(bits));
+  return ::cosf(x);
+}
+OPGEN_DEVICE double cos(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof(bits));
+  bits &= 0x7fffffffffffffff;
+  memcpy(&x, &bits, sizeof(bits));
+  return ::cos(x);
+}
 
 // The angle pi x within half a turn: a whole number of turns of pi has no digits to spare. Infinity counts as even,
 // like every number that is as large.

@@ -24,7 +24,7 @@ def each(number: int, test: Callable[[Case], None], count: int = EXAMPLES) -> No
 
     @seed(number)
     @settings(
-        max_examples=count, database=None, print_blob=False, report_multiple_bugs=False,
+        max_examples=count, deadline=None, database=None, print_blob=False, report_multiple_bugs=False,
         phases=(Phase.generate, Phase.shrink), suppress_health_check=list(HealthCheck),
     )  # fmt: skip
     @given(cases())

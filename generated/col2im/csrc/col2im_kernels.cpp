@@ -60,10 +60,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
           return rt::mod(over_d_l.index(run, 1, i), Q) * stride + part_4 - padding;
         };
         rt::Values<opmath_t> output_out;
-        rt::each(run.size, [&](int64_t i) {
-          const int64_t t = -padding;
-          output_out.set(i, input_at[i]);
-        });
+        rt::each(run.size, [&](int64_t i) { output_out.set(i, input_at[i]); });
         rt::accumulate<rt::Sum>(host, output, rt::stretch(run, 1, over_d_l.period), output_out,
                                 rt::clipped(output, 1, output.stride(1), output_1),
                                 rt::clipped(output, 2, output.stride(2), output_2),

@@ -76,11 +76,9 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
                                               rt::checked(grad_output, 1, grad_output.stride(1), 0, grad_output_1),
                                               rt::checked(grad_output, 2, grad_output.stride(2), 0, grad_output_2),
                                               rt::checked(grad_output, 3, grad_output.stride(3), 0, grad_output_3));
-      rt::each(run.size, [&](int64_t i) {
-        const int64_t part_4 = rt::floordiv(outer.index(run, 0, 0), upscale_factor);
-        const int64_t part_3 = rt::floordiv(part_4, upscale_factor);
-        grad_input_out.set(i, part_3 < O ? grad_output_at[i] : opmath_t(0));
-      });
+      const int64_t part_3 = rt::floordiv(outer.index(run, 0, 0), upscale_factor);
+      const bool once = rt::floordiv(part_3, upscale_factor) < O;
+      rt::each(run.size, [&](int64_t i) { grad_input_out.set(i, once ? grad_output_at[i] : opmath_t(0)); });
     });
   });
   return rt::status(host);

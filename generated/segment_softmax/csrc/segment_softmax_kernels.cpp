@@ -81,10 +81,7 @@ int forward_total(const OpgenCall& call, OpgenHost& host) {
         const rt::Line<opmath_t> top_at(host, top, rt::stretch(point, columns, 2, 1), 0,
                                         rt::checked(top, 0, top.stride(0), 3, top_0));
         rt::Values<opmath_t> total_2_out;
-        rt::each(columns.size, [&](int64_t i) {
-          const int64_t segment_value = segment_at;
-          total_2_out.set(i, rt::exp(input_at[i] - (top_at[i])));
-        });
+        rt::each(columns.size, [&](int64_t i) { total_2_out.set(i, rt::exp(input_at[i] - (top_at[i]))); });
         rt::accumulate<rt::Sum>(host, total_2, rt::stretch(point, columns, 3, 1), total_2_out,
                                 rt::checked(total_2, 0, total_2.stride(0), 0, top_0));
       });
@@ -116,10 +113,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
                                       rt::checked(top, 0, top.stride(0), 2, top_0));
       const rt::Line<opmath_t> total_2_at(host, total_2, rt::stretch(run, 3, segment_at.same), 0,
                                           rt::checked(total_2, 0, total_2.stride(0), 3, top_0));
-      rt::each(run.size, [&](int64_t i) {
-        const int64_t segment_value_2 = segment_at[i];
-        output_out.set(i, rt::exp(input_at[i] - (top_at[i])) / total_2_at[i]);
-      });
+      rt::each(run.size, [&](int64_t i) { output_out.set(i, rt::exp(input_at[i] - (top_at[i])) / total_2_at[i]); });
     });
   });
   return rt::status(host);

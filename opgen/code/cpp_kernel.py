@@ -147,7 +147,7 @@ class _PartCode(Statements):
         return lines
 
     def _put_alone(self, s: Store, where: str) -> list[str]:
-        head = f"rt::store({self.scope.tensor(s.slot)}, {where}.at[{self.written(s).number}], "
+        head = f"rt::store({self.scope.tensor(s.slot)}, {self.scope.at(self.written(s), where)}, "
         parts, value = hoisted(self.scope, s.value, len(f"{head});"))
         return [*parts, f"{head}{value.text});"]
 
@@ -370,14 +370,14 @@ class _PartCode(Statements):
             if access.plain and not access.moves_with(self.scope.lanes) and access.name not in self.outer_locals:
                 self.outer_locals.add(access.name)
                 tensor = self.scope.tensor(access.buffer)
-                lines.append(f"const auto {access.name} = rt::load({tensor}, {where}.at[{access.number}]);")
+                lines.append(f"const auto {access.name} = rt::load({tensor}, {self.scope.at(access, where)});")
         return lines
 
     def _run_of(self, kind: str, a: Access, at: str, step: str) -> str:
         type_ = value_type(self.scope.formal.slots[a.buffer].kind)
         tensor, n = self.scope.tensor(a.buffer), a.number
         const = "const " if kind == "Source" else ""
-        return f"{const}rt::{kind}<{type_}> {a.name}({tensor}, {at}.at[{n}], {step}.step[{n}], {step}.size);"
+        return f"{const}rt::{kind}<{type_}> {a.name}({tensor}, {self.scope.at(a, at)}, {step}.step[{n}], {step}.size);"
 
     def _accesses(self, expressions: Iterable[Scalar]) -> list[Access]:
         found: dict[int, Access] = {}

@@ -15,7 +15,7 @@ from opgen.code.native_scope import layout, value_type, wish
 from opgen.code.printer import NATIVE, Leaf, Printer, Text
 from opgen.ir.names import Names
 from opgen.ir.program import Axis, Kind, Loop
-from opgen.ir.scalar import Batch, Dim, Index, Lit, Param, Position, Read, Scalar, children, walk
+from opgen.ir.scalar import ONE, Batch, Dim, Index, Lit, Param, Position, Read, Scalar, children, walk
 from opgen.kernel.formal import Formal
 from opgen.kernel.model import Atomic, Body, Join, Store
 from opgen.kernel.walk import bound, inside, straight, values
@@ -42,7 +42,8 @@ class Access:
     at: tuple[Position, ...]
     name: str  # of the run or value in C++
     write: bool = False
-    plain: bool = True  # every position is an index of a loop, surely in range
+    plain: bool = True  # every position is an index of a loop or a literal, surely in range
+    apart: str = ""  # how far its literal positions are from where the loops are, as C++ to add
 
     def axes_of(self, loop: Loop) -> list[int]:
         """The declared positions that move with a loop."""
@@ -114,10 +115,12 @@ class CpuScope:
         if found is not None:
             return found
         tensor = self.tensor(buffer)
-        sure = all(isinstance(p, Batch | Index) and not self.doubtful(buffer, k, p) for k, p in enumerate(at))
+        sure = all(self.is_plain(buffer, k, p) for k, p in enumerate(at))
         plain = sure and self.runs is None
         name = self.fresh(f"{tensor}_{'out' if write else 'at'}")
-        access = Access(len(self.accesses), buffer, at, name, write, plain)
+        fixed = {k: p for k, p in enumerate(at) if plain and isinstance(p, Lit) and p.value != 0}
+        apart = "".join(self.moved(buffer, k, p) for k, p in fixed.items())
+        access = Access(len(self.accesses), buffer, at, name, write, plain, apart)
         self.accesses.append(access)
         return access
 
@@ -129,10 +132,20 @@ class CpuScope:
         """Whether a position may leave its tensor, as far as anybody knows before the run."""
         return (buffer, k, p) in self.formal.unsure
 
+    def is_plain(self, buffer: str, k: int, p: Position) -> bool:
+        """Whether a position is where loops are, or at a literal, and in range whoever asks for it."""
+        if isinstance(p, Lit):
+            size = self.formal.slots[buffer].shape[k]
+            return isinstance(size, Lit) and 0 <= p.value < size.value
+        return isinstance(p, Batch | Index) and not self.doubtful(buffer, k, p)
+
     def settled(self, r: Read) -> bool:
         """Whether a read does no harm where nobody wants it."""
         access = self.find(r.tensor, r.at) if r.at else None
-        return self.formal.plain(r) or (access is not None and (access.number, r.fill) in self.lines)
+        if access is None:
+            return self.formal.plain(r)
+        plain = access.plain and r.fill is None
+        return plain or self.formal.plain(r) or (access.number, r.fill) in self.lines
 
     # --- leaves ------------------------------------------------------------------------------------------------------
 
@@ -186,7 +199,7 @@ class CpuScope:
         if ahead is not None:
             return Text(f"{ahead[0]}[i]" if ahead[1] else ahead[0], _ATOM, kind)
         if access.plain and r.fill is None and not self.lanes:
-            return Text(f"rt::load({self.tensor(r.tensor)}, {self.current}.at[{access.number}])", _ATOM, kind)
+            return Text(f"rt::load({self.tensor(r.tensor)}, {self.at(access, self.current)})", _ATOM, kind)
         if access.plain and r.fill is None:
             return Text(f"{access.name}[i]" if access.moves_with(self.lanes) else access.name, _ATOM, kind)
         offset = self.offset(access)
@@ -217,7 +230,14 @@ class CpuScope:
 
     def moved(self, buffer: str, k: int, p: Scalar) -> str:
         """What a computed position adds to an offset."""
+        if p == ONE:
+            return f" + {self.stride(buffer, k)}"
         return f" + {self.printer.at(p, NATIVE.infix['mul'].left)} * {self.stride(buffer, k)}"
+
+    @staticmethod
+    def at(access: Access, where: str) -> str:
+        """Where a plain access stands at the start of a run."""
+        return f"{where}.at[{access.number}]{access.apart}"
 
     def offset(self, access: Access) -> str:
         """Where an access stands at the point of its lane, computed positions aside."""

@@ -14,10 +14,11 @@ from opgen.code.long_values import hoisted
 from opgen.code.native_scope import value_type
 from opgen.code.printer import NATIVE, Text
 from opgen.ir.program import Axis, Kind, Loop
-from opgen.ir.scalar import Batch, Index, Read, Scalar
+from opgen.ir.scalar import Batch, Index, Read, Scalar, walk
 from opgen.kernel.formal import Formal
 from opgen.kernel.model import PLACES, Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile, conjuncts, ranged
 from opgen.kernel.walk import bound, chain, values
+from opgen.kernel.wanted import opened
 from opgen.plan.model import Let
 
 FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min", "any": "Any", "all": "All"}
@@ -65,14 +66,14 @@ class Statements:
         """Define the quotients that are the same at every lane; from here on they are printed as names."""
         scope = self.scope
         found = [e for n in body for e in (_added(n) if n in self.added else values((n,)))]
-        own = {n.name for n in body if isinstance(n, Let)}
+        own: dict[str, bool] = {}  # whether a local of the body is the same at every lane
 
         def is_same(e: Scalar) -> bool:
             match e:
                 case Index(name):
                     return name not in moving
                 case Read(tensor, ()):
-                    return tensor in scope.locals and tensor not in self.arrays and tensor not in own
+                    return own.get(tensor, tensor in scope.locals and tensor not in self.arrays)
                 case Read():
                     access = scope.find(e.tensor, e.at)
                     plain = access is not None and access.plain and e.fill is None
@@ -80,9 +81,12 @@ class Statements:
                 case _:
                     return True
 
+        for n in body:
+            if isinstance(n, Let):
+                own[n.name] = all(map(is_same, walk(n.value)))
         lines: list[str] = []
         for e in invariants(found, is_same):
-            parts, value = hoisted(scope, e, len("const opmath_t once_00 = ;"))
+            parts, value = hoisted(scope, opened(e, body), len("const opmath_t once_00 = ;"))
             name = scope.fresh("once")
             lines += [*parts, f"const {value_type(value.kind)} {name} = {value.text};"]
             scope.ahead[e] = Text(name, NATIVE.atom, value.kind)

@@ -18,6 +18,7 @@ from opgen.kernel.checks import Access, unsure
 from opgen.kernel.lanes import schedule_of
 from opgen.kernel.lower import lower
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Kernel, Node, Role, Store, Tile
+from opgen.kernel.unroll import unrolled
 from opgen.kernel.walk import chain, parts, values
 from opgen.plan.model import Buffer, KernelPlan, Let, Schedule, Step, Storage, extent
 
@@ -59,7 +60,7 @@ class Formal:
 def formal(plan: KernelPlan, step: Step) -> Formal:
     """The kernel of a step as a function."""
     kernel, schedule = lower(plan, step), schedule_of(step)
-    found = _Found(plan, kernel, unsure(plan, kernel))
+    found = _Found(plan, kernel, unsure(plan, kernel) | unsure(plan, unrolled(kernel)))
     body = found.body(kernel.body)
     flat = tuple(_is_flat(plan, part) for part in parts(kernel.body))
     slots = {name: plan.buffer(name) for name in found.slots}

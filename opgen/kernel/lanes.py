@@ -13,6 +13,7 @@ from typing import TypeGuard
 from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import ONE, Batch, Dim, Index, Lit, call, reads
 from opgen.kernel.model import Atomic, Body, For, If, Kernel, Node, Role
+from opgen.kernel.unroll import unrolled
 from opgen.kernel.walk import chain, inside, loops_of, moving, straight, values
 from opgen.plan.model import Nest, Schedule, Step
 
@@ -22,6 +23,9 @@ Roles = Callable[[Role], Role]  # the role of a loop, from what it was lowered a
 
 def lanes(k: Kernel, schedule: Schedule) -> Kernel:
     """The kernel for a processor with vectors."""
+    k = unrolled(k)
+    if not any(isinstance(n, For) and n.role is Role.SERIAL for n in inside(k.body)):
+        schedule = Schedule.MAP
     if schedule is Schedule.COLUMN and _batch_last(k.body):
         one = call("eq", Dim("..."), ONE)
         return replace(k, body=(If(one, _body(k.body, _along_rows), _body(k.body, _across)),))

@@ -45,6 +45,25 @@ def test_gradients_of_windows_hold_no_quotients_in_their_lanes() -> None:
         assert "mod" not in lanes
 
 
+def test_quotients_that_no_lane_changes_are_computed_once() -> None:
+    text = kernels(
+        "op: made\ninputs: {x: {shape: [N, M]}}\nparams: {k: {type: int, domain: k > 0}}\n"
+        "outputs: {y: {shape: [N, M]}}\nforward: y[n, m] = where((n//k)*k < m, x[n, m], 0)*((n//k) % 2)\n"
+    )
+    for lanes in re.findall(r"rt::each\(run.size, \[&\]\(int64_t i\) \{(.*?)\}\);", text, re.S):
+        assert "floordiv" not in lanes
+        assert "mod" not in lanes
+
+
+def test_no_local_is_left_that_only_positions_asked_for() -> None:
+    text = kernels(
+        "op: made\ninputs: {x: {shape: [N, D]}, at: {shape: [M], dtype: int, domain: 0 <= at < N}}\n"
+        "forward: y[m, d] = exp(x[at[m], d])\n"
+    )
+    for name in re.findall(r"const \w+ (\w+) = ", text):
+        assert len(re.findall(rf"\b{name}\b", text)) > 1, name
+
+
 def test_where_a_sum_adds_something() -> None:
     uniform = call("lt", S, C)
     guard = call("and", ON_TEETH, uniform, in_range(PLACE, N))

@@ -19,12 +19,9 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   over_a_b.dim(2, {0, 0, 0, 0}, true);
   rt::parallel(host, outer.count, over_a_b.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      const auto points_2_1 = [&](int64_t) { return 0; };
-      const rt::Line<opmath_t> points_2_at(host, points_2, rt::stretch(columns, 0, 1), 0,
-                                           rt::sure(points_2.stride(1), points_2_1));
-      const auto points_2_1_2 = [&](int64_t) { return 1; };
-      const rt::Line<opmath_t> points_2_at_2(host, points_2, rt::stretch(columns, 1, 1), 0,
-                                             rt::sure(points_2.stride(1), points_2_1_2));
+      const rt::Source<opmath_t> points_2_at(points_2, columns.at[0], columns.step[0], columns.size);
+      const rt::Source<opmath_t> points_2_at_2(points_2, columns.at[1] + points_2.stride(1), columns.step[1],
+                                               columns.size);
       opmath_t points_value[rt::block];
       int64_t row_2[rt::block];
       opmath_t points_value_2[rt::block];
@@ -72,14 +69,10 @@ int backward_col(const OpgenCall& call, OpgenHost& host) {
   outer.dim(N, {points_2.stride(0), points_2.stride(0), row_2.stride(0), col.stride(0)});
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> points_2_at(points_2, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> points_2_at_2(points_2, run.at[1] + points_2.stride(1), run.step[1], run.size);
       rt::Sink<int64_t> row_2_out(row_2, run.at[2], run.step[2], run.size);
       rt::Sink<int64_t> col_out(col, run.at[3], run.step[3], run.size);
-      const auto points_2_1 = [&](int64_t) { return 0; };
-      const rt::Line<opmath_t> points_2_at(host, points_2, rt::stretch(run, 0, 1), 0,
-                                           rt::sure(points_2.stride(1), points_2_1));
-      const auto points_2_1_2 = [&](int64_t) { return 1; };
-      const rt::Line<opmath_t> points_2_at_2(host, points_2, rt::stretch(run, 1, 1), 0,
-                                             rt::sure(points_2.stride(1), points_2_1_2));
       rt::each(run.size, [&](int64_t i) {
         row_2_out.set(i, static_cast<int64_t>(rt::floor(points_2_at[i])));
         col_out.set(i, static_cast<int64_t>(rt::floor(points_2_at_2[i])));
@@ -128,12 +121,8 @@ int backward_grad_image(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<int64_t> row_2_at(row_2, run.at[0], run.step[0], run.size);
       const rt::Source<int64_t> col_at(col, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
-      const auto points_2_1 = [&](int64_t) { return 0; };
-      const rt::Line<opmath_t> points_2_at(host, points_2, rt::stretch(run, 3, 1), 0,
-                                           rt::clipped(points_2, 1, points_2.stride(1), points_2_1));
-      const auto points_2_1_2 = [&](int64_t) { return 1; };
-      const rt::Line<opmath_t> points_2_at_2(host, points_2, rt::stretch(run, 4, 1), 0,
-                                             rt::clipped(points_2, 1, points_2.stride(1), points_2_1_2));
+      const rt::Source<opmath_t> points_2_at(points_2, run.at[3], run.step[3], run.size);
+      const rt::Source<opmath_t> points_2_at_2(points_2, run.at[4] + points_2.stride(1), run.step[4], run.size);
       const auto grad_image_0 = [&](int64_t i) { return row_2_at[i] + outer.index(run, 0, 0); };
       const auto grad_image_1 = [&](int64_t i) { return col_at[i] + outer.index(run, 1, i); };
       rt::Values<opmath_t> grad_image_out;
@@ -199,17 +188,14 @@ int backward_grad_points(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_points_share_fold;
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_points_share_1_fold;
       over_a_b.runs<1>(0, over_a_b.count, columns.at, [&](const auto& point) {
+        const rt::Source<opmath_t> points_2_at(points_2, point.at[4], columns.step[4], columns.size);
+        const rt::Source<opmath_t> points_2_at_2(points_2, point.at[5] + points_2.stride(1), columns.step[5],
+                                                 columns.size);
         const auto image_0 = [&](int64_t i) { return row_value_2[i] + over_a_b.index(point, 0, 0); };
         const auto image_1 = [&](int64_t i) { return col_value_2[i] + over_a_b.index(point, 1, 0); };
         const rt::Line<opmath_t> image_at(host, image, rt::stretch(point, columns, 3, 0), 0,
                                           rt::clipped(image, 0, image.stride(0), image_0),
                                           rt::clipped(image, 1, image.stride(1), image_1));
-        const auto points_2_1 = [&](int64_t) { return 0; };
-        const rt::Line<opmath_t> points_2_at(host, points_2, rt::stretch(point, columns, 4, 1), 0,
-                                             rt::clipped(points_2, 1, points_2.stride(1), points_2_1));
-        const auto points_2_1_2 = [&](int64_t) { return 1; };
-        const rt::Line<opmath_t> points_2_at_2(host, points_2, rt::stretch(point, columns, 5, 1), 0,
-                                               rt::clipped(points_2, 1, points_2.stride(1), points_2_1_2));
         rt::each(columns.size, [&](int64_t i) {
           const opmath_t grad_share = grad_output_value[i] * image_at[i];
           const int64_t t_5 = -over_a_b.index(point, 0, 0);

@@ -16,13 +16,10 @@ int forward_col(const OpgenCall& call, OpgenHost& host) {
   outer.dim(N, {places.stride(0), places.stride(0), row_2.stride(0), col.stride(0)});
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> places_at(places, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> places_at_2(places, run.at[1] + places.stride(1), run.step[1], run.size);
       rt::Sink<int64_t> row_2_out(row_2, run.at[2], run.step[2], run.size);
       rt::Sink<int64_t> col_out(col, run.at[3], run.step[3], run.size);
-      const auto places_1 = [&](int64_t) { return 0; };
-      const rt::Line<opmath_t> places_at(host, places, rt::stretch(run, 0, 1), 0, rt::sure(places.stride(1), places_1));
-      const auto places_1_2 = [&](int64_t) { return 1; };
-      const rt::Line<opmath_t> places_at_2(host, places, rt::stretch(run, 1, 1), 0,
-                                           rt::sure(places.stride(1), places_1_2));
       rt::each(run.size, [&](int64_t i) {
         row_2_out.set(i, static_cast<int64_t>(rt::floor(places_at[i])));
         col_out.set(i, static_cast<int64_t>(rt::floor(places_at_2[i])));
@@ -70,13 +67,9 @@ int forward_grid(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> row_2_at(row_2, run.at[0], run.step[0], run.size);
       const rt::Source<int64_t> col_at(col, run.at[1], run.step[1], run.size);
+      const rt::Source<opmath_t> places_at(places, run.at[2], run.step[2], run.size);
+      const rt::Source<opmath_t> places_at_2(places, run.at[3] + places.stride(1), run.step[3], run.size);
       const rt::Source<opmath_t> values_at(values, run.at[4], run.step[4], run.size);
-      const auto places_1 = [&](int64_t) { return 0; };
-      const rt::Line<opmath_t> places_at(host, places, rt::stretch(run, 2, 1), 0,
-                                         rt::clipped(places, 1, places.stride(1), places_1));
-      const auto places_1_2 = [&](int64_t) { return 1; };
-      const rt::Line<opmath_t> places_at_2(host, places, rt::stretch(run, 3, 1), 0,
-                                           rt::clipped(places, 1, places.stride(1), places_1_2));
       const auto grid_0 = [&](int64_t i) { return row_2_at[i] + outer.index(run, 0, 0); };
       const auto grid_1 = [&](int64_t i) { return col_at[i] + outer.index(run, 1, i); };
       rt::Values<opmath_t> grid_out;
@@ -115,14 +108,10 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
   over_a_b.dim(2, {0, 0, 0, 0, 0, 0}, true);
   rt::parallel(host, outer.count, over_a_b.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+      const rt::Source<opmath_t> places_at(places, columns.at[0], columns.step[0], columns.size);
+      const rt::Source<opmath_t> places_at_2(places, columns.at[1] + places.stride(1), columns.step[1], columns.size);
       rt::Sink<int64_t> row_2_out(row_2, columns.at[3], columns.step[3], columns.size);
       rt::Sink<int64_t> col_out(col, columns.at[4], columns.step[4], columns.size);
-      const auto places_1 = [&](int64_t) { return 0; };
-      const rt::Line<opmath_t> places_at(host, places, rt::stretch(columns, 0, 1), 0,
-                                         rt::sure(places.stride(1), places_1));
-      const auto places_1_2 = [&](int64_t) { return 1; };
-      const rt::Line<opmath_t> places_at_2(host, places, rt::stretch(columns, 1, 1), 0,
-                                           rt::sure(places.stride(1), places_1_2));
       opmath_t places_value[rt::block];
       int64_t row_value[rt::block];
       opmath_t places_value_2[rt::block];
@@ -208,17 +197,13 @@ int backward_grad_places(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_places_share_fold;
       rt::Fold<rt::Sum, opmath_t, rt::block> grad_places_share_1_fold;
       over_a_b.runs<1>(0, over_a_b.count, columns.at, [&](const auto& point) {
+        const rt::Source<opmath_t> places_at(places, point.at[4], columns.step[4], columns.size);
+        const rt::Source<opmath_t> places_at_2(places, point.at[5] + places.stride(1), columns.step[5], columns.size);
         const auto grad_grid_0 = [&](int64_t i) { return row_value_2[i] + over_a_b.index(point, 0, 0); };
         const auto grad_grid_1 = [&](int64_t i) { return col_value_2[i] + over_a_b.index(point, 1, 0); };
         const rt::Line<opmath_t> grad_grid_at(host, grad_grid, rt::stretch(point, columns, 3, 0), 0,
                                               rt::clipped(grad_grid, 0, grad_grid.stride(0), grad_grid_0),
                                               rt::clipped(grad_grid, 1, grad_grid.stride(1), grad_grid_1));
-        const auto places_1 = [&](int64_t) { return 0; };
-        const rt::Line<opmath_t> places_at(host, places, rt::stretch(point, columns, 4, 1), 0,
-                                           rt::clipped(places, 1, places.stride(1), places_1));
-        const auto places_1_2 = [&](int64_t) { return 1; };
-        const rt::Line<opmath_t> places_at_2(host, places, rt::stretch(point, columns, 5, 1), 0,
-                                             rt::clipped(places, 1, places.stride(1), places_1_2));
         rt::each(columns.size, [&](int64_t i) {
           const opmath_t grad_share = grad_grid_at[i] * values_value[i];
           const int64_t t_7 = -over_a_b.index(point, 0, 0);

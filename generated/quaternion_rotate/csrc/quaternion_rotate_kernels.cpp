@@ -17,25 +17,16 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> vector_at(vector, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> quaternion_at(quaternion, run.at[1], run.step[1], run.size);
+      const rt::Source<opmath_t> quaternion_at_2(quaternion, run.at[2] + 2 * quaternion.stride(1), run.step[2],
+                                                 run.size);
+      const rt::Source<opmath_t> vector_at_2(vector, run.at[3] + 2 * vector.stride(1), run.step[3], run.size);
+      const rt::Source<opmath_t> quaternion_at_3(quaternion, run.at[4] + 3 * quaternion.stride(1), run.step[4],
+                                                 run.size);
+      const rt::Source<opmath_t> vector_at_3(vector, run.at[5] + vector.stride(1), run.step[5], run.size);
+      const rt::Source<opmath_t> quaternion_at_4(quaternion, run.at[6] + quaternion.stride(1), run.step[6], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[7], run.step[7], run.size);
-      const auto vector_1 = [&](int64_t) { return 0; };
-      const rt::Line<opmath_t> vector_at(host, vector, rt::stretch(run, 0, 1), 0,
-                                         rt::clipped(vector, 1, vector.stride(1), vector_1));
-      const rt::Line<opmath_t> quaternion_at(host, quaternion, rt::stretch(run, 1, 1), 0,
-                                             rt::clipped(quaternion, 1, quaternion.stride(1), vector_1));
-      const auto quaternion_1 = [&](int64_t) { return 2; };
-      const rt::Line<opmath_t> quaternion_at_2(host, quaternion, rt::stretch(run, 2, 1), 0,
-                                               rt::clipped(quaternion, 1, quaternion.stride(1), quaternion_1));
-      const rt::Line<opmath_t> vector_at_2(host, vector, rt::stretch(run, 3, 1), 0,
-                                           rt::clipped(vector, 1, vector.stride(1), quaternion_1));
-      const auto quaternion_1_2 = [&](int64_t) { return 3; };
-      const rt::Line<opmath_t> quaternion_at_3(host, quaternion, rt::stretch(run, 4, 1), 0,
-                                               rt::clipped(quaternion, 1, quaternion.stride(1), quaternion_1_2));
-      const auto vector_1_2 = [&](int64_t) { return 1; };
-      const rt::Line<opmath_t> vector_at_3(host, vector, rt::stretch(run, 5, 1), 0,
-                                           rt::clipped(vector, 1, vector.stride(1), vector_1_2));
-      const rt::Line<opmath_t> quaternion_at_4(host, quaternion, rt::stretch(run, 6, 1), 0,
-                                               rt::clipped(quaternion, 1, quaternion.stride(1), vector_1_2));
       rt::each(run.size, [&](int64_t i) {
         const opmath_t part_2 = quaternion_at_2[i] * vector_at_2[i] - quaternion_at_3[i] * vector_at_3[i];
         const opmath_t part_3 = quaternion_at_4[i] * vector_at_3[i] - quaternion_at_2[i] * vector_at[i];
@@ -68,25 +59,18 @@ int backward_grad_cross(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0] + 2 * grad_output.stride(1), run.step[0],
+                                                run.size);
+      const rt::Source<opmath_t> quaternion_at(quaternion, run.at[1], run.step[1], run.size);
+      const rt::Source<opmath_t> quaternion_at_2(quaternion, run.at[2] + quaternion.stride(1), run.step[2], run.size);
+      const rt::Source<opmath_t> quaternion_at_3(quaternion, run.at[3] + 2 * quaternion.stride(1), run.step[3],
+                                                 run.size);
+      const rt::Source<opmath_t> grad_output_at_2(grad_output, run.at[4] + grad_output.stride(1), run.step[4],
+                                                  run.size);
+      const rt::Source<opmath_t> quaternion_at_4(quaternion, run.at[5] + 3 * quaternion.stride(1), run.step[5],
+                                                 run.size);
+      const rt::Source<opmath_t> grad_output_at_3(grad_output, run.at[6], run.step[6], run.size);
       rt::Sink<opmath_t> grad_cross_out(grad_cross, run.at[7], run.step[7], run.size);
-      const auto grad_output_1 = [&](int64_t) { return 2; };
-      const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 0, 1), 0,
-                                              rt::clipped(grad_output, 1, grad_output.stride(1), grad_output_1));
-      const auto quaternion_1 = [&](int64_t) { return 0; };
-      const rt::Line<opmath_t> quaternion_at(host, quaternion, rt::stretch(run, 1, 1), 0,
-                                             rt::clipped(quaternion, 1, quaternion.stride(1), quaternion_1));
-      const auto quaternion_1_2 = [&](int64_t) { return 1; };
-      const rt::Line<opmath_t> quaternion_at_2(host, quaternion, rt::stretch(run, 2, 1), 0,
-                                               rt::clipped(quaternion, 1, quaternion.stride(1), quaternion_1_2));
-      const rt::Line<opmath_t> quaternion_at_3(host, quaternion, rt::stretch(run, 3, 1), 0,
-                                               rt::clipped(quaternion, 1, quaternion.stride(1), grad_output_1));
-      const rt::Line<opmath_t> grad_output_at_2(host, grad_output, rt::stretch(run, 4, 1), 0,
-                                                rt::clipped(grad_output, 1, grad_output.stride(1), quaternion_1_2));
-      const auto quaternion_1_3 = [&](int64_t) { return 3; };
-      const rt::Line<opmath_t> quaternion_at_4(host, quaternion, rt::stretch(run, 5, 1), 0,
-                                               rt::clipped(quaternion, 1, quaternion.stride(1), quaternion_1_3));
-      const rt::Line<opmath_t> grad_output_at_3(host, grad_output, rt::stretch(run, 6, 1), 0,
-                                                rt::clipped(grad_output, 1, grad_output.stride(1), quaternion_1));
       rt::each(run.size, [&](int64_t i) {
         const bool t = outer.index(run, 0, i) == 2;
         const bool t_2 = outer.index(run, 0, i) == 1;
@@ -122,35 +106,23 @@ int backward_grad_quaternion(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0] + 2 * grad_output.stride(1), run.step[0],
+                                                run.size);
+      const rt::Source<opmath_t> quaternion_at(quaternion, run.at[1] + quaternion.stride(1), run.step[1], run.size);
+      const rt::Source<opmath_t> vector_at(vector, run.at[2] + vector.stride(1), run.step[2], run.size);
+      const rt::Source<opmath_t> quaternion_at_2(quaternion, run.at[3] + 2 * quaternion.stride(1), run.step[3],
+                                                 run.size);
+      const rt::Source<opmath_t> vector_at_2(vector, run.at[4], run.step[4], run.size);
+      const rt::Source<opmath_t> quaternion_at_3(quaternion, run.at[5] + 3 * quaternion.stride(1), run.step[5],
+                                                 run.size);
+      const rt::Source<opmath_t> vector_at_3(vector, run.at[6] + 2 * vector.stride(1), run.step[6], run.size);
+      const rt::Source<opmath_t> grad_output_at_2(grad_output, run.at[7] + grad_output.stride(1), run.step[7],
+                                                  run.size);
+      const rt::Source<opmath_t> grad_output_at_3(grad_output, run.at[8], run.step[8], run.size);
+      const rt::Source<opmath_t> grad_cross_at(grad_cross, run.at[9] + 2 * grad_cross.stride(1), run.step[9], run.size);
+      const rt::Source<opmath_t> grad_cross_at_2(grad_cross, run.at[10] + grad_cross.stride(1), run.step[10], run.size);
+      const rt::Source<opmath_t> grad_cross_at_3(grad_cross, run.at[11], run.step[11], run.size);
       rt::Sink<opmath_t> grad_quaternion_out(grad_quaternion, run.at[12], run.step[12], run.size);
-      const auto grad_output_1 = [&](int64_t) { return 2; };
-      const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 0, 1), 0,
-                                              rt::clipped(grad_output, 1, grad_output.stride(1), grad_output_1));
-      const auto quaternion_1 = [&](int64_t) { return 1; };
-      const rt::Line<opmath_t> quaternion_at(host, quaternion, rt::stretch(run, 1, 1), 0,
-                                             rt::clipped(quaternion, 1, quaternion.stride(1), quaternion_1));
-      const rt::Line<opmath_t> vector_at(host, vector, rt::stretch(run, 2, 1), 0,
-                                         rt::clipped(vector, 1, vector.stride(1), quaternion_1));
-      const rt::Line<opmath_t> quaternion_at_2(host, quaternion, rt::stretch(run, 3, 1), 0,
-                                               rt::clipped(quaternion, 1, quaternion.stride(1), grad_output_1));
-      const auto vector_1 = [&](int64_t) { return 0; };
-      const rt::Line<opmath_t> vector_at_2(host, vector, rt::stretch(run, 4, 1), 0,
-                                           rt::clipped(vector, 1, vector.stride(1), vector_1));
-      const auto quaternion_1_2 = [&](int64_t) { return 3; };
-      const rt::Line<opmath_t> quaternion_at_3(host, quaternion, rt::stretch(run, 5, 1), 0,
-                                               rt::clipped(quaternion, 1, quaternion.stride(1), quaternion_1_2));
-      const rt::Line<opmath_t> vector_at_3(host, vector, rt::stretch(run, 6, 1), 0,
-                                           rt::clipped(vector, 1, vector.stride(1), grad_output_1));
-      const rt::Line<opmath_t> grad_output_at_2(host, grad_output, rt::stretch(run, 7, 1), 0,
-                                                rt::clipped(grad_output, 1, grad_output.stride(1), quaternion_1));
-      const rt::Line<opmath_t> grad_output_at_3(host, grad_output, rt::stretch(run, 8, 1), 0,
-                                                rt::clipped(grad_output, 1, grad_output.stride(1), vector_1));
-      const rt::Line<opmath_t> grad_cross_at(host, grad_cross, rt::stretch(run, 9, 1), 0,
-                                             rt::clipped(grad_cross, 1, grad_cross.stride(1), grad_output_1));
-      const rt::Line<opmath_t> grad_cross_at_2(host, grad_cross, rt::stretch(run, 10, 1), 0,
-                                               rt::clipped(grad_cross, 1, grad_cross.stride(1), quaternion_1));
-      const rt::Line<opmath_t> grad_cross_at_3(host, grad_cross, rt::stretch(run, 11, 1), 0,
-                                               rt::clipped(grad_cross, 1, grad_cross.stride(1), vector_1));
       rt::each(run.size, [&](int64_t i) {
         const bool t_4 = outer.index(run, 0, i) == 0;
         const bool t_5 = outer.index(run, 0, i) == 1;
@@ -195,29 +167,20 @@ int backward_grad_vector(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0] + 2 * grad_output.stride(1), run.step[0],
+                                                run.size);
+      const rt::Source<opmath_t> grad_output_at_2(grad_output, run.at[1] + grad_output.stride(1), run.step[1],
+                                                  run.size);
+      const rt::Source<opmath_t> grad_output_at_3(grad_output, run.at[2], run.step[2], run.size);
+      const rt::Source<opmath_t> grad_cross_at(grad_cross, run.at[3] + 2 * grad_cross.stride(1), run.step[3], run.size);
+      const rt::Source<opmath_t> quaternion_at(quaternion, run.at[4] + quaternion.stride(1), run.step[4], run.size);
+      const rt::Source<opmath_t> quaternion_at_2(quaternion, run.at[5] + 2 * quaternion.stride(1), run.step[5],
+                                                 run.size);
+      const rt::Source<opmath_t> grad_cross_at_2(grad_cross, run.at[6] + grad_cross.stride(1), run.step[6], run.size);
+      const rt::Source<opmath_t> quaternion_at_3(quaternion, run.at[7] + 3 * quaternion.stride(1), run.step[7],
+                                                 run.size);
+      const rt::Source<opmath_t> grad_cross_at_3(grad_cross, run.at[8], run.step[8], run.size);
       rt::Sink<opmath_t> grad_vector_out(grad_vector, run.at[9], run.step[9], run.size);
-      const auto grad_output_1 = [&](int64_t) { return 2; };
-      const rt::Line<opmath_t> grad_output_at(host, grad_output, rt::stretch(run, 0, 1), 0,
-                                              rt::clipped(grad_output, 1, grad_output.stride(1), grad_output_1));
-      const auto grad_output_1_2 = [&](int64_t) { return 1; };
-      const rt::Line<opmath_t> grad_output_at_2(host, grad_output, rt::stretch(run, 1, 1), 0,
-                                                rt::clipped(grad_output, 1, grad_output.stride(1), grad_output_1_2));
-      const auto grad_output_1_3 = [&](int64_t) { return 0; };
-      const rt::Line<opmath_t> grad_output_at_3(host, grad_output, rt::stretch(run, 2, 1), 0,
-                                                rt::clipped(grad_output, 1, grad_output.stride(1), grad_output_1_3));
-      const rt::Line<opmath_t> grad_cross_at(host, grad_cross, rt::stretch(run, 3, 1), 0,
-                                             rt::clipped(grad_cross, 1, grad_cross.stride(1), grad_output_1));
-      const rt::Line<opmath_t> quaternion_at(host, quaternion, rt::stretch(run, 4, 1), 0,
-                                             rt::clipped(quaternion, 1, quaternion.stride(1), grad_output_1_2));
-      const rt::Line<opmath_t> quaternion_at_2(host, quaternion, rt::stretch(run, 5, 1), 0,
-                                               rt::clipped(quaternion, 1, quaternion.stride(1), grad_output_1));
-      const rt::Line<opmath_t> grad_cross_at_2(host, grad_cross, rt::stretch(run, 6, 1), 0,
-                                               rt::clipped(grad_cross, 1, grad_cross.stride(1), grad_output_1_2));
-      const auto quaternion_1 = [&](int64_t) { return 3; };
-      const rt::Line<opmath_t> quaternion_at_3(host, quaternion, rt::stretch(run, 7, 1), 0,
-                                               rt::clipped(quaternion, 1, quaternion.stride(1), quaternion_1));
-      const rt::Line<opmath_t> grad_cross_at_3(host, grad_cross, rt::stretch(run, 8, 1), 0,
-                                               rt::clipped(grad_cross, 1, grad_cross.stride(1), grad_output_1_3));
       rt::each(run.size, [&](int64_t i) {
         const bool t_8 = outer.index(run, 0, i) == 2;
         const bool t_9 = outer.index(run, 0, i) == 1;

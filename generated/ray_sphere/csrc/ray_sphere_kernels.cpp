@@ -12,29 +12,31 @@ int forward_distance(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> direction(call, 1, 2, 0);
   const rt::Tensor<opmath_t> radius(call, 2, 1, 0);
   const rt::Tensor<opmath_t> distance(call, 3, 1, 0);
-  rt::Loops<4> outer;
-  outer.batch(call, &origin, &direction, &radius, &distance);
-  rt::Loops<4> over_i;
-  over_i.dim(3, {origin.stride(1), direction.stride(1), 0, 0});
-  rt::parallel(host, outer.count, over_i.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> b_fold;
-      rt::Fold<rt::Sum, opmath_t> square_fold;
-      over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> origin_at(origin, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> direction_at(direction, run.at[1], run.step[1], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t origin_value = origin_at[i];
-          b_fold.add(lane, origin_value * direction_at[i]);
-          square_fold.add(lane, origin_value * origin_value);
-        });
-        b_fold.ran(run.size);
-        square_fold.ran(run.size);
+  rt::Loops<8> outer;
+  outer.batch(call, &origin, &direction, &origin, &direction, &origin, &direction, &radius, &distance);
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> origin_at(origin, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> direction_at(direction, run.at[1], run.step[1], run.size);
+      const rt::Source<opmath_t> origin_at_2(origin, run.at[2] + origin.stride(1), run.step[2], run.size);
+      const rt::Source<opmath_t> direction_at_2(direction, run.at[3] + direction.stride(1), run.step[3], run.size);
+      const rt::Source<opmath_t> origin_at_3(origin, run.at[4] + 2 * origin.stride(1), run.step[4], run.size);
+      const rt::Source<opmath_t> direction_at_3(direction, run.at[5] + 2 * direction.stride(1), run.step[5], run.size);
+      const rt::Source<opmath_t> radius_at(radius, run.at[6], run.step[6], run.size);
+      rt::Sink<opmath_t> distance_out(distance, run.at[7], run.step[7], run.size);
+      rt::each(run.size, [&](int64_t i) {
+        const opmath_t origin_value_2 = origin_at[i];
+        const opmath_t b_2 = origin_value_2 * direction_at[i];
+        const opmath_t square_2 = origin_value_2 * origin_value_2;
+        const opmath_t origin_value_3 = origin_at_2[i];
+        const opmath_t b_3 = b_2 + origin_value_3 * direction_at_2[i];
+        const opmath_t square_3 = square_2 + origin_value_3 * origin_value_3;
+        const opmath_t origin_value_4 = origin_at_3[i];
+        const opmath_t b = b_3 + origin_value_4 * direction_at_3[i];
+        const opmath_t square = square_3 + origin_value_4 * origin_value_4;
+        const opmath_t t = b * b - square + rt::powi<2>(radius_at[i]);
+        distance_out.set(i, t > 0 ? -b - rt::sqrt(t) : opmath_t(0));
       });
-      const opmath_t b = b_fold.value();
-      const opmath_t square = square_fold.value();
-      const opmath_t t = b * b - square + rt::powi<2>(rt::load(radius, row.at[2]));
-      rt::store(distance, row.at[3], t > 0 ? -b - rt::sqrt(t) : opmath_t(0));
     });
   });
   return rt::status(host);
@@ -50,49 +52,62 @@ int backward_grad_radius(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_radius(call, 4, 1, 0);
   const rt::Tensor<opmath_t> grad_origin(call, 5, 2, 0);
   const rt::Tensor<opmath_t> grad_direction(call, 6, 2, 0);
-  rt::Loops<7> outer;
-  outer.batch(call, &origin, &direction, &radius, &grad_distance, &grad_radius, &grad_origin, &grad_direction);
-  rt::Loops<7> over_i;
-  over_i.step(0, origin.stride(1));
-  over_i.step(1, direction.stride(1));
-  over_i.step(5, grad_origin.stride(1));
-  over_i.step(6, grad_direction.stride(1));
-  over_i.dim_of_steps(3);
-  rt::parallel(host, outer.count, 2 * over_i.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> b_fold;
-      rt::Fold<rt::Sum, opmath_t> square_fold;
-      over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> origin_at(origin, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> direction_at(direction, run.at[1], run.step[1], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t origin_value = origin_at[i];
-          b_fold.add(lane, origin_value * direction_at[i]);
-          square_fold.add(lane, origin_value * origin_value);
-        });
-        b_fold.ran(run.size);
-        square_fold.ran(run.size);
-      });
-      const opmath_t b = b_fold.value();
-      const opmath_t square = square_fold.value();
-      const opmath_t radius_value = rt::load(radius, row.at[2]);
-      const opmath_t t = b * b - square + radius_value * radius_value;
-      const bool t_2 = t > 0;
-      const opmath_t grad_distance_value = rt::load(grad_distance, row.at[3]);
-      const opmath_t t_3 = rt::sqrt(t);
-      const opmath_t grad_square = t_2 ? opmath_t(0.5) * grad_distance_value / t_3 : opmath_t(0);
-      const opmath_t grad_b = t_2 ? -(grad_distance_value * (b / t_3 + 1)) : opmath_t(0);
-      rt::store(grad_radius, row.at[4], t_2 ? -(grad_distance_value * radius_value / t_3) : opmath_t(0));
-      over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> origin_at(origin, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> direction_at(direction, run.at[1], run.step[1], run.size);
-        rt::Sink<opmath_t> grad_origin_out(grad_origin, run.at[5], run.step[5], run.size);
-        rt::Sink<opmath_t> grad_direction_out(grad_direction, run.at[6], run.step[6], run.size);
-        rt::each(run.size, [&](int64_t i) {
-          const opmath_t origin_value_2 = origin_at[i];
-          grad_origin_out.set(i, 2 * grad_square * origin_value_2 + grad_b * direction_at[i]);
-          grad_direction_out.set(i, grad_b * origin_value_2);
-        });
+  rt::Loops<15> outer;
+  outer.batch(call, &origin, &direction, &origin, &direction, &origin, &direction, &radius, &grad_distance,
+              &grad_radius, &grad_origin, &grad_direction, &grad_origin, &grad_direction, &grad_origin,
+              &grad_direction);
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> origin_at(origin, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> direction_at(direction, run.at[1], run.step[1], run.size);
+      const rt::Source<opmath_t> origin_at_2(origin, run.at[2] + origin.stride(1), run.step[2], run.size);
+      const rt::Source<opmath_t> direction_at_2(direction, run.at[3] + direction.stride(1), run.step[3], run.size);
+      const rt::Source<opmath_t> origin_at_3(origin, run.at[4] + 2 * origin.stride(1), run.step[4], run.size);
+      const rt::Source<opmath_t> direction_at_3(direction, run.at[5] + 2 * direction.stride(1), run.step[5], run.size);
+      const rt::Source<opmath_t> radius_at(radius, run.at[6], run.step[6], run.size);
+      const rt::Source<opmath_t> grad_distance_at(grad_distance, run.at[7], run.step[7], run.size);
+      rt::Sink<opmath_t> grad_radius_out(grad_radius, run.at[8], run.step[8], run.size);
+      rt::Sink<opmath_t> grad_origin_out(grad_origin, run.at[9], run.step[9], run.size);
+      rt::Sink<opmath_t> grad_direction_out(grad_direction, run.at[10], run.step[10], run.size);
+      rt::Sink<opmath_t> grad_origin_out_2(grad_origin, run.at[11] + grad_origin.stride(1), run.step[11], run.size);
+      rt::Sink<opmath_t> grad_direction_out_2(grad_direction, run.at[12] + grad_direction.stride(1), run.step[12],
+                                              run.size);
+      rt::Sink<opmath_t> grad_origin_out_3(grad_origin, run.at[13] + 2 * grad_origin.stride(1), run.step[13], run.size);
+      rt::Sink<opmath_t> grad_direction_out_3(grad_direction, run.at[14] + 2 * grad_direction.stride(1), run.step[14],
+                                              run.size);
+      rt::each(run.size, [&](int64_t i) {
+        const opmath_t origin_value_3 = origin_at[i];
+        const opmath_t b_2 = origin_value_3 * direction_at[i];
+        const opmath_t square_2 = origin_value_3 * origin_value_3;
+        const opmath_t origin_value_4 = origin_at_2[i];
+        const opmath_t b_3 = b_2 + origin_value_4 * direction_at_2[i];
+        const opmath_t square_3 = square_2 + origin_value_4 * origin_value_4;
+        const opmath_t origin_value_5 = origin_at_3[i];
+        const opmath_t b = b_3 + origin_value_5 * direction_at_3[i];
+        const opmath_t square = square_3 + origin_value_5 * origin_value_5;
+        const opmath_t radius_value = radius_at[i];
+        const opmath_t t = b * b - square + radius_value * radius_value;
+        const bool t_2 = t > 0;
+        const opmath_t grad_distance_value = grad_distance_at[i];
+        const opmath_t t_3 = rt::sqrt(t);
+        const opmath_t grad_square = t_2 ? opmath_t(0.5) * grad_distance_value / t_3 : opmath_t(0);
+        const opmath_t grad_b = t_2 ? -(grad_distance_value * (b / t_3 + 1)) : opmath_t(0);
+        grad_radius_out.set(i, t_2 ? -(grad_distance_value * radius_value / t_3) : opmath_t(0));
+        const opmath_t origin_value_2_2 = origin_at[i];
+        const opmath_t grad_origin_2 = 2 * grad_square * origin_value_2_2 + grad_b * direction_at[i];
+        const opmath_t grad_direction_2 = grad_b * origin_value_2_2;
+        const opmath_t origin_value_2_3 = origin_at_2[i];
+        const opmath_t grad_origin_3 = 2 * grad_square * origin_value_2_3 + grad_b * direction_at_2[i];
+        const opmath_t grad_direction_3 = grad_b * origin_value_2_3;
+        const opmath_t origin_value_2_4 = origin_at_3[i];
+        const opmath_t grad_origin_4 = 2 * grad_square * origin_value_2_4 + grad_b * direction_at_3[i];
+        const opmath_t grad_direction_4 = grad_b * origin_value_2_4;
+        grad_origin_out.set(i, grad_origin_2);
+        grad_direction_out.set(i, grad_direction_2);
+        grad_origin_out_2.set(i, grad_origin_3);
+        grad_direction_out_2.set(i, grad_direction_3);
+        grad_origin_out_3.set(i, grad_origin_4);
+        grad_direction_out_3.set(i, grad_direction_4);
       });
     });
   });

@@ -11,112 +11,94 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> twist(call, 0, 2, 0);
   const rt::Tensor<opmath_t> point_2(call, 1, 2, 0);
   const rt::Tensor<opmath_t> output(call, 2, 2, 0);
-  rt::Loops<22> outer;
-  outer.batch(call, &twist, &twist, &twist, &twist, &twist, &twist, &twist, &point_2, &twist, &point_2, &point_2,
-              &twist, &twist, &point_2, &point_2, &twist, &twist, &point_2, &point_2, &twist, &twist, &output);
-  rt::Loops<22> over_i;
-  over_i.step(7, point_2.stride(1));
-  over_i.step(8, twist.stride(1));
-  over_i.step(21, output.stride(1));
-  over_i.dim_of_steps(3, true);
-  rt::parallel(host, outer.count, 2 * over_i.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> s_fold;
-      rt::Fold<rt::Sum, opmath_t> norm_s_squares_fold;
-      over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
-        const auto twist_1 = [&](int64_t i) { return over_i.index(run, 0, i) + 3; };
-        const rt::Line<opmath_t> twist_at(host, twist, rt::stretch(run, 0, 1), 0, rt::sure(twist.stride(1), twist_1));
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t twist_value = twist_at[i];
-          s_fold.add(lane, twist_value * twist_value);
-          norm_s_squares_fold.add(lane, twist_value * twist_value);
-        });
-        s_fold.ran(run.size);
-        norm_s_squares_fold.ran(run.size);
-      });
-      const opmath_t s = s_fold.value();
-      const opmath_t norm_s_squares = norm_s_squares_fold.value();
-      const bool t = s < opmath_t(0.25);
-      const opmath_t t_2 = s / 42;
-      const opmath_t t_3 = s / 72;
-      const opmath_t t_4 = s / 110;
-      const opmath_t t_5 = s / 156;
-      const opmath_t norm_s = rt::sqrt(norm_s_squares);
-      const opmath_t part_2 = 1 - s / 6 * (1 - s / 20 * (1 - t_2 * (1 - t_3 * (1 - t_4 * (1 - t_5)))));
-      const opmath_t a = t ? part_2 : rt::sinc(norm_s / opmath_t(3.14159265358979323846));
-      const opmath_t part_4 = 1 - s / 30 * (1 - s / 56 * (1 - s / 90 * (1 - s / 132 * (1 - s / 182))));
-      const opmath_t part_3 = s / 24 * part_4;
-      const opmath_t b = t ? opmath_t(1) / opmath_t(2) - part_3 : 2 * rt::square(rt::sin(norm_s / 2)) / s;
-      const opmath_t part_5 = s / 120 * (1 - t_2 * (1 - t_3 * (1 - t_4 * (1 - t_5 * (1 - s / 210)))));
-      const opmath_t c = t ? opmath_t(1) / opmath_t(6) - part_5 : (norm_s - rt::sin(norm_s)) / (s * norm_s);
-      over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> point_2_at(point_2, run.at[7], run.step[7], run.size);
-        const rt::Source<opmath_t> twist_at_8(twist, run.at[8], run.step[8], run.size);
-        rt::Sink<opmath_t> output_out(output, run.at[21], run.step[21], run.size);
-        const auto twist_1_2 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 1, 3) + 3; };
-        const rt::Line<opmath_t> twist_at_2(host, twist, rt::stretch(run, 1, 0), 0,
-                                            rt::sure(twist.stride(1), twist_1_2));
-        const auto twist_1_3 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 2, 3) + 3; };
-        const rt::Line<opmath_t> twist_at_3(host, twist, rt::stretch(run, 2, 0), 0,
-                                            rt::sure(twist.stride(1), twist_1_3));
-        const auto twist_1_4 = [&](int64_t i) { return rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 1, 3) + 3; };
-        const rt::Line<opmath_t> twist_at_4(host, twist, rt::stretch(run, 3, 0), 0,
-                                            rt::sure(twist.stride(1), twist_1_4));
-        const auto twist_1_5 = [&](int64_t i) { return rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 2, 3) + 3; };
-        const rt::Line<opmath_t> twist_at_5(host, twist, rt::stretch(run, 4, 0), 0,
-                                            rt::sure(twist.stride(1), twist_1_5));
-        const auto twist_1_6 = [&](int64_t i) { return rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 1, 3) + 3; };
-        const rt::Line<opmath_t> twist_at_6(host, twist, rt::stretch(run, 5, 0), 0,
-                                            rt::sure(twist.stride(1), twist_1_6));
-        const auto twist_1_7 = [&](int64_t i) { return rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 2, 3) + 3; };
-        const rt::Line<opmath_t> twist_at_7(host, twist, rt::stretch(run, 6, 0), 0,
-                                            rt::sure(twist.stride(1), twist_1_7));
-        const auto point_2_1 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 2, 3); };
-        const rt::Line<opmath_t> point_2_at_2(host, point_2, rt::stretch(run, 9, 0), 0,
-                                              rt::sure(point_2.stride(1), point_2_1));
-        const auto point_2_1_2 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 1, 3); };
-        const rt::Line<opmath_t> point_2_at_3(host, point_2, rt::stretch(run, 10, 0), 0,
-                                              rt::sure(point_2.stride(1), point_2_1_2));
-        const rt::Line<opmath_t> twist_at_9(host, twist, rt::stretch(run, 11, 0), 0,
-                                            rt::sure(twist.stride(1), point_2_1));
-        const rt::Line<opmath_t> twist_at_10(host, twist, rt::stretch(run, 12, 0), 0,
-                                             rt::sure(twist.stride(1), point_2_1_2));
-        const auto point_2_1_3 = [&](int64_t i) { return rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 2, 3); };
-        const rt::Line<opmath_t> point_2_at_4(host, point_2, rt::stretch(run, 13, 0), 0,
-                                              rt::sure(point_2.stride(1), point_2_1_3));
-        const auto point_2_1_4 = [&](int64_t i) { return rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 1, 3); };
-        const rt::Line<opmath_t> point_2_at_5(host, point_2, rt::stretch(run, 14, 0), 0,
-                                              rt::sure(point_2.stride(1), point_2_1_4));
-        const rt::Line<opmath_t> twist_at_11(host, twist, rt::stretch(run, 15, 0), 0,
-                                             rt::sure(twist.stride(1), point_2_1_3));
-        const rt::Line<opmath_t> twist_at_12(host, twist, rt::stretch(run, 16, 0), 0,
-                                             rt::sure(twist.stride(1), point_2_1_4));
-        const auto point_2_1_5 = [&](int64_t i) { return rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 2, 3); };
-        const rt::Line<opmath_t> point_2_at_6(host, point_2, rt::stretch(run, 17, 0), 0,
-                                              rt::sure(point_2.stride(1), point_2_1_5));
-        const auto point_2_1_6 = [&](int64_t i) { return rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 1, 3); };
-        const rt::Line<opmath_t> point_2_at_7(host, point_2, rt::stretch(run, 18, 0), 0,
-                                              rt::sure(point_2.stride(1), point_2_1_6));
-        const rt::Line<opmath_t> twist_at_13(host, twist, rt::stretch(run, 19, 0), 0,
-                                             rt::sure(twist.stride(1), point_2_1_5));
-        const rt::Line<opmath_t> twist_at_14(host, twist, rt::stretch(run, 20, 0), 0,
-                                             rt::sure(twist.stride(1), point_2_1_6));
-        rt::each(run.size, [&](int64_t i) {
-          const opmath_t twist_value_2 = twist_at_2[i];
-          const opmath_t twist_value_3 = twist_at_3[i];
-          const opmath_t twist_value_4 = twist_at_4[i];
-          const opmath_t twist_value_5 = twist_at_5[i];
-          const opmath_t twist_value_6 = twist_at_6[i];
-          const opmath_t twist_value_7 = twist_at_7[i];
-          const opmath_t part_6 = a * (twist_value_2 * point_2_at_2[i] - twist_value_3 * point_2_at_3[i]);
-          const opmath_t part_7 = b * (twist_value_4 * point_2_at_4[i] - twist_value_5 * point_2_at_5[i]);
-          const opmath_t part_8 = part_7 + c * (twist_value_4 * twist_at_11[i] - twist_value_5 * twist_at_12[i]);
-          const opmath_t part_9 = b * (twist_value_6 * point_2_at_6[i] - twist_value_7 * point_2_at_7[i]);
-          const opmath_t part_10 = part_9 + c * (twist_value_6 * twist_at_13[i] - twist_value_7 * twist_at_14[i]);
-          const opmath_t part_11 = b * (twist_value_2 * twist_at_9[i] - twist_value_3 * twist_at_10[i]);
-          const opmath_t part_12 = -(twist_value_3 * part_10);
-          output_out.set(i, point_2_at[i] + twist_at_8[i] + part_6 + part_11 + twist_value_2 * part_8 + part_12);
-        });
+  rt::Loops<12> outer;
+  outer.batch(call, &twist, &twist, &twist, &point_2, &twist, &point_2, &point_2, &twist, &twist, &output, &output,
+              &output);
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> twist_at(twist, run.at[0] + 3 * twist.stride(1), run.step[0], run.size);
+      const rt::Source<opmath_t> twist_at_2(twist, run.at[1] + 4 * twist.stride(1), run.step[1], run.size);
+      const rt::Source<opmath_t> twist_at_3(twist, run.at[2] + 5 * twist.stride(1), run.step[2], run.size);
+      const rt::Source<opmath_t> point_2_at(point_2, run.at[3], run.step[3], run.size);
+      const rt::Source<opmath_t> twist_at_4(twist, run.at[4], run.step[4], run.size);
+      const rt::Source<opmath_t> point_2_at_2(point_2, run.at[5] + 2 * point_2.stride(1), run.step[5], run.size);
+      const rt::Source<opmath_t> point_2_at_3(point_2, run.at[6] + point_2.stride(1), run.step[6], run.size);
+      const rt::Source<opmath_t> twist_at_5(twist, run.at[7] + 2 * twist.stride(1), run.step[7], run.size);
+      const rt::Source<opmath_t> twist_at_6(twist, run.at[8] + twist.stride(1), run.step[8], run.size);
+      rt::Sink<opmath_t> output_out(output, run.at[9], run.step[9], run.size);
+      rt::Sink<opmath_t> output_out_2(output, run.at[10] + output.stride(1), run.step[10], run.size);
+      rt::Sink<opmath_t> output_out_3(output, run.at[11] + 2 * output.stride(1), run.step[11], run.size);
+      rt::each(run.size, [&](int64_t i) {
+        const opmath_t twist_value_8 = twist_at[i];
+        const opmath_t s_2 = twist_value_8 * twist_value_8;
+        const opmath_t norm_s_squares_2 = twist_value_8 * twist_value_8;
+        const opmath_t twist_value_9 = twist_at_2[i];
+        const opmath_t s_3 = s_2 + twist_value_9 * twist_value_9;
+        const opmath_t norm_s_squares_3 = norm_s_squares_2 + twist_value_9 * twist_value_9;
+        const opmath_t twist_value_10 = twist_at_3[i];
+        const opmath_t s = s_3 + twist_value_10 * twist_value_10;
+        const opmath_t norm_s_squares = norm_s_squares_3 + twist_value_10 * twist_value_10;
+        const bool t = s < opmath_t(0.25);
+        const opmath_t t_2 = s / 42;
+        const opmath_t t_3 = s / 72;
+        const opmath_t t_4 = s / 110;
+        const opmath_t t_5 = s / 156;
+        const opmath_t norm_s = rt::sqrt(norm_s_squares);
+        const opmath_t part_2 = 1 - s / 6 * (1 - s / 20 * (1 - t_2 * (1 - t_3 * (1 - t_4 * (1 - t_5)))));
+        const opmath_t a = t ? part_2 : rt::sinc(norm_s / opmath_t(3.14159265358979323846));
+        const opmath_t part_4 = 1 - s / 30 * (1 - s / 56 * (1 - s / 90 * (1 - s / 132 * (1 - s / 182))));
+        const opmath_t part_3 = s / 24 * part_4;
+        const opmath_t b = t ? opmath_t(1) / opmath_t(2) - part_3 : 2 * rt::square(rt::sin(norm_s / 2)) / s;
+        const opmath_t part_5 = s / 120 * (1 - t_2 * (1 - t_3 * (1 - t_4 * (1 - t_5 * (1 - s / 210)))));
+        const opmath_t c = t ? opmath_t(1) / opmath_t(6) - part_5 : (norm_s - rt::sin(norm_s)) / (s * norm_s);
+        const opmath_t twist_value_2_2 = twist_at_2[i];
+        const opmath_t twist_value_3_2 = twist_at_3[i];
+        const opmath_t twist_value_4_2 = twist_at[i];
+        const opmath_t twist_value_5_2 = twist_at_2[i];
+        const opmath_t twist_value_6_2 = twist_at_3[i];
+        const opmath_t twist_value_7_2 = twist_at[i];
+        const opmath_t part_6 = a * (twist_value_2_2 * point_2_at_2[i] - twist_value_3_2 * point_2_at_3[i]);
+        const opmath_t part_7 = b * (twist_value_4_2 * point_2_at_3[i] - twist_value_5_2 * point_2_at[i]);
+        const opmath_t part_8 = b * (twist_value_6_2 * point_2_at[i] - twist_value_7_2 * point_2_at_2[i]);
+        const opmath_t part_9 = b * (twist_value_2_2 * twist_at_5[i] - twist_value_3_2 * twist_at_6[i]);
+        const opmath_t part_10 = c * (twist_value_4_2 * twist_at_6[i] - twist_value_5_2 * twist_at_4[i]);
+        const opmath_t part_11 = c * (twist_value_6_2 * twist_at_4[i] - twist_value_7_2 * twist_at_5[i]);
+        const opmath_t part_12 = -(twist_value_3_2 * (part_8 + part_11));
+        const opmath_t part_13 = twist_value_2_2 * (part_7 + part_10);
+        const opmath_t output_2 = point_2_at[i] + twist_at_4[i] + part_6 + part_9 + part_13 + part_12;
+        const opmath_t twist_value_2_3 = twist_at_3[i];
+        const opmath_t twist_value_3_3 = twist_at[i];
+        const opmath_t twist_value_4_3 = twist_at_2[i];
+        const opmath_t twist_value_5_3 = twist_at_3[i];
+        const opmath_t twist_value_6_3 = twist_at[i];
+        const opmath_t twist_value_7_3 = twist_at_2[i];
+        const opmath_t part_14 = b * (twist_value_4_3 * point_2_at_2[i] - twist_value_5_3 * point_2_at_3[i]);
+        const opmath_t part_15 = a * (twist_value_2_3 * point_2_at[i] - twist_value_3_3 * point_2_at_2[i]);
+        const opmath_t part_16 = b * (twist_value_6_3 * point_2_at_3[i] - twist_value_7_3 * point_2_at[i]);
+        const opmath_t part_17 = b * (twist_value_2_3 * twist_at_4[i] - twist_value_3_3 * twist_at_5[i]);
+        const opmath_t part_18 = c * (twist_value_4_3 * twist_at_5[i] - twist_value_5_3 * twist_at_6[i]);
+        const opmath_t part_19 = c * (twist_value_6_3 * twist_at_6[i] - twist_value_7_3 * twist_at_4[i]);
+        const opmath_t part_20 = -(twist_value_3_3 * (part_16 + part_19));
+        const opmath_t part_21 = twist_value_2_3 * (part_14 + part_18);
+        const opmath_t output_3 = point_2_at_3[i] + twist_at_6[i] + part_15 + part_17 + part_21 + part_20;
+        const opmath_t twist_value_2_4 = twist_at[i];
+        const opmath_t twist_value_3_4 = twist_at_2[i];
+        const opmath_t twist_value_4_4 = twist_at_3[i];
+        const opmath_t twist_value_5_4 = twist_at[i];
+        const opmath_t twist_value_6_4 = twist_at_2[i];
+        const opmath_t twist_value_7_4 = twist_at_3[i];
+        const opmath_t part_22 = b * (twist_value_6_4 * point_2_at_2[i] - twist_value_7_4 * point_2_at_3[i]);
+        const opmath_t part_23 = a * (twist_value_2_4 * point_2_at_3[i] - twist_value_3_4 * point_2_at[i]);
+        const opmath_t part_24 = b * (twist_value_4_4 * point_2_at[i] - twist_value_5_4 * point_2_at_2[i]);
+        const opmath_t part_25 = b * (twist_value_2_4 * twist_at_6[i] - twist_value_3_4 * twist_at_4[i]);
+        const opmath_t part_26 = c * (twist_value_4_4 * twist_at_4[i] - twist_value_5_4 * twist_at_5[i]);
+        const opmath_t part_27 = c * (twist_value_6_4 * twist_at_5[i] - twist_value_7_4 * twist_at_6[i]);
+        const opmath_t part_28 = -(twist_value_3_4 * (part_22 + part_27));
+        const opmath_t part_29 = twist_value_2_4 * (part_24 + part_26);
+        const opmath_t output_4 = point_2_at_2[i] + twist_at_5[i] + part_23 + part_25 + part_29 + part_28;
+        output_out.set(i, output_2);
+        output_out_2.set(i, output_3);
+        output_out_3.set(i, output_4);
       });
     });
   });
@@ -132,43 +114,46 @@ int backward_c(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> a(call, 3, 1, 0);
   const rt::Tensor<opmath_t> b(call, 4, 1, 0);
   const rt::Tensor<opmath_t> c(call, 5, 1, 0);
-  rt::Loops<6> outer;
-  outer.batch(call, &twist, &s, &norm_s_squares, &a, &b, &c);
-  rt::Loops<6> over_i;
-  over_i.dim(3, {0, 0, 0, 0, 0, 0}, true);
-  rt::parallel(host, outer.count, over_i.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> s_value_fold;
-      rt::Fold<rt::Sum, opmath_t> norm_s_squares_value_fold;
-      over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
-        const auto twist_1 = [&](int64_t i) { return over_i.index(run, 0, i) + 3; };
-        const rt::Line<opmath_t> twist_at(host, twist, rt::stretch(run, 0, 1), 0, rt::sure(twist.stride(1), twist_1));
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t twist_value = twist_at[i];
-          s_value_fold.add(lane, twist_value * twist_value);
-          norm_s_squares_value_fold.add(lane, twist_value * twist_value);
-        });
-        s_value_fold.ran(run.size);
-        norm_s_squares_value_fold.ran(run.size);
+  rt::Loops<8> outer;
+  outer.batch(call, &twist, &twist, &twist, &s, &norm_s_squares, &a, &b, &c);
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> twist_at(twist, run.at[0] + 3 * twist.stride(1), run.step[0], run.size);
+      const rt::Source<opmath_t> twist_at_2(twist, run.at[1] + 4 * twist.stride(1), run.step[1], run.size);
+      const rt::Source<opmath_t> twist_at_3(twist, run.at[2] + 5 * twist.stride(1), run.step[2], run.size);
+      rt::Sink<opmath_t> s_out(s, run.at[3], run.step[3], run.size);
+      rt::Sink<opmath_t> norm_s_squares_out(norm_s_squares, run.at[4], run.step[4], run.size);
+      rt::Sink<opmath_t> a_out(a, run.at[5], run.step[5], run.size);
+      rt::Sink<opmath_t> b_out(b, run.at[6], run.step[6], run.size);
+      rt::Sink<opmath_t> c_out(c, run.at[7], run.step[7], run.size);
+      rt::each(run.size, [&](int64_t i) {
+        const opmath_t twist_value_2 = twist_at[i];
+        const opmath_t s_value_2 = twist_value_2 * twist_value_2;
+        const opmath_t norm_s_squares_value_2 = twist_value_2 * twist_value_2;
+        const opmath_t twist_value_3 = twist_at_2[i];
+        const opmath_t s_value_3 = s_value_2 + twist_value_3 * twist_value_3;
+        const opmath_t norm_s_squares_value_3 = norm_s_squares_value_2 + twist_value_3 * twist_value_3;
+        const opmath_t twist_value_4 = twist_at_3[i];
+        const opmath_t s_value = s_value_3 + twist_value_4 * twist_value_4;
+        const opmath_t norm_s_squares_value = norm_s_squares_value_3 + twist_value_4 * twist_value_4;
+        const bool t = s_value < opmath_t(0.25);
+        const opmath_t t_2 = s_value / 42;
+        const opmath_t t_3 = s_value / 72;
+        const opmath_t t_4 = s_value / 110;
+        const opmath_t t_5 = s_value / 156;
+        const opmath_t norm_s = rt::sqrt(norm_s_squares_value);
+        s_out.set(i, s_value);
+        norm_s_squares_out.set(i, norm_s_squares_value);
+        const opmath_t part_3 = s_value / 6 * (1 - s_value / 20 * (1 - t_2 * (1 - t_3 * (1 - t_4 * (1 - t_5)))));
+        const opmath_t part_2 = 1 - part_3;
+        a_out.set(i, t ? part_2 : rt::sinc(norm_s / opmath_t(3.14159265358979323846)));
+        const opmath_t part_4 = 1 - s_value / 56 * (1 - s_value / 90 * (1 - s_value / 132 * (1 - s_value / 182)));
+        const opmath_t part_5 = opmath_t(1) / opmath_t(2) - s_value / 24 * (1 - s_value / 30 * part_4);
+        b_out.set(i, t ? part_5 : 2 * rt::square(rt::sin(norm_s / 2)) / s_value);
+        const opmath_t part_7 = 1 - t_2 * (1 - t_3 * (1 - t_4 * (1 - t_5 * (1 - s_value / 210))));
+        const opmath_t part_6 = s_value / 120 * part_7;
+        c_out.set(i, t ? opmath_t(1) / opmath_t(6) - part_6 : (norm_s - rt::sin(norm_s)) / (s_value * norm_s));
       });
-      const opmath_t s_value = s_value_fold.value();
-      const opmath_t norm_s_squares_value = norm_s_squares_value_fold.value();
-      const bool t = s_value < opmath_t(0.25);
-      const opmath_t t_2 = s_value / 42;
-      const opmath_t t_3 = s_value / 72;
-      const opmath_t t_4 = s_value / 110;
-      const opmath_t t_5 = s_value / 156;
-      const opmath_t norm_s = rt::sqrt(norm_s_squares_value);
-      rt::store(s, row.at[1], s_value);
-      rt::store(norm_s_squares, row.at[2], norm_s_squares_value);
-      const opmath_t part_2 = s_value / 6 * (1 - s_value / 20 * (1 - t_2 * (1 - t_3 * (1 - t_4 * (1 - t_5)))));
-      rt::store(a, row.at[3], t ? 1 - part_2 : rt::sinc(norm_s / opmath_t(3.14159265358979323846)));
-      const opmath_t part_3 = s_value / 56 * (1 - s_value / 90 * (1 - s_value / 132 * (1 - s_value / 182)));
-      const opmath_t part_4 = opmath_t(1) / opmath_t(2) - s_value / 24 * (1 - s_value / 30 * (1 - part_3));
-      rt::store(b, row.at[4], t ? part_4 : 2 * rt::square(rt::sin(norm_s / 2)) / s_value);
-      const opmath_t part_5 = 1 - t_2 * (1 - t_3 * (1 - t_4 * (1 - t_5 * (1 - s_value / 210))));
-      const opmath_t part_6 = opmath_t(1) / opmath_t(6) - s_value / 120 * part_5;
-      rt::store(c, row.at[5], t ? part_6 : (norm_s - rt::sin(norm_s)) / (s_value * norm_s));
     });
   });
   return rt::status(host);
@@ -223,37 +208,47 @@ int backward_grad_mix_output_1(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> twist(call, 1, 2, 0);
   const rt::Tensor<opmath_t> grad_mix_output(call, 2, 2, 0);
   const rt::Tensor<opmath_t> grad_mix_output_1(call, 3, 2, 0);
-  rt::Loops<5> outer;
-  outer.dim(3, {0, 0, 0, grad_mix_output.stride(1), grad_mix_output_1.stride(1)}, true);
-  outer.batch(call, &grad_output, &twist, &twist, &grad_mix_output, &grad_mix_output_1);
-  rt::Loops<5> over_i;
-  over_i.dim(3, {grad_output.stride(1), 0, 0, 0, 0}, true);
-  rt::parallel(host, outer.count, over_i.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> grad_mix_output_value_fold;
-      rt::Fold<rt::Sum, opmath_t> grad_mix_output_1_value_fold;
-      over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-        const auto twist_1 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 1, 3) + 3; };
-        const rt::Line<opmath_t> twist_at(host, twist, rt::stretch(run, 1, 0), 0,
-                                          rt::clipped(twist, 1, twist.stride(1), twist_1));
-        const auto twist_1_2 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 2, 3) + 3; };
-        const rt::Line<opmath_t> twist_at_2(host, twist, rt::stretch(run, 2, 0), 0,
-                                            rt::clipped(twist, 1, twist.stride(1), twist_1_2));
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t grad_output_value = grad_output_at[i];
-          const int64_t part_2 = rt::mod(over_i.index(run, 0, i) + 2 - outer.index(row, 0, 0), 3);
-          grad_mix_output_value_fold.add(lane, part_2 == 0 ? grad_output_value * twist_at[i] : opmath_t(0));
-          const int64_t part_3 = rt::mod(over_i.index(run, 0, i) + 1 - outer.index(row, 0, 0), 3);
-          grad_mix_output_1_value_fold.add(lane, part_3 == 0 ? -(grad_output_value * twist_at_2[i]) : opmath_t(0));
-        });
-        grad_mix_output_value_fold.ran(run.size);
-        grad_mix_output_1_value_fold.ran(run.size);
+  rt::Loops<8> outer;
+  outer.dim(3, {0, 0, 0, 0, 0, 0, grad_mix_output.stride(1), grad_mix_output_1.stride(1)}, true);
+  outer.batch(call, &grad_output, &twist, &twist, &grad_output, &twist, &grad_output, &grad_mix_output,
+              &grad_mix_output_1);
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> twist_at(twist, run.at[1] + 4 * twist.stride(1), run.step[1], run.size);
+      const rt::Source<opmath_t> twist_at_2(twist, run.at[2] + 5 * twist.stride(1), run.step[2], run.size);
+      const rt::Source<opmath_t> grad_output_at_2(grad_output, run.at[3] + grad_output.stride(1), run.step[3],
+                                                  run.size);
+      const rt::Source<opmath_t> twist_at_3(twist, run.at[4] + 3 * twist.stride(1), run.step[4], run.size);
+      const rt::Source<opmath_t> grad_output_at_3(grad_output, run.at[5] + 2 * grad_output.stride(1), run.step[5],
+                                                  run.size);
+      rt::Sink<opmath_t> grad_mix_output_out(grad_mix_output, run.at[6], run.step[6], run.size);
+      rt::Sink<opmath_t> grad_mix_output_1_out(grad_mix_output_1, run.at[7], run.step[7], run.size);
+      rt::each(run.size, [&](int64_t i) {
+        const opmath_t grad_output_value_2 = grad_output_at[i];
+        const bool part_2 = rt::mod(2 - outer.index(run, 0, i), 3) == 0;
+        const opmath_t grad_mix_output_value_2 = part_2 ? grad_output_value_2 * twist_at[i] : opmath_t(0);
+        const bool part_3 = rt::mod(1 - outer.index(run, 0, i), 3) == 0;
+        const opmath_t part_4 = -(grad_output_value_2 * twist_at_2[i]);
+        const opmath_t grad_mix_output_1_value_2 = part_3 ? part_4 : opmath_t(0);
+        const opmath_t grad_output_value_3 = grad_output_at_2[i];
+        const bool part_5 = rt::mod(3 - outer.index(run, 0, i), 3) == 0;
+        const opmath_t part_6 = part_5 ? grad_output_value_3 * twist_at_2[i] : opmath_t(0);
+        const opmath_t grad_mix_output_value_3 = grad_mix_output_value_2 + part_6;
+        const bool part_7 = rt::mod(2 - outer.index(run, 0, i), 3) == 0;
+        const opmath_t part_8 = -(grad_output_value_3 * twist_at_3[i]);
+        const opmath_t grad_mix_output_1_value_3 = grad_mix_output_1_value_2 + (part_7 ? part_8 : opmath_t(0));
+        const opmath_t grad_output_value_4 = grad_output_at_3[i];
+        const bool part_9 = rt::mod(4 - outer.index(run, 0, i), 3) == 0;
+        const opmath_t part_10 = part_9 ? grad_output_value_4 * twist_at_3[i] : opmath_t(0);
+        const opmath_t grad_mix_output_value = grad_mix_output_value_3 + part_10;
+        const bool part_11 = rt::mod(3 - outer.index(run, 0, i), 3) == 0;
+        const opmath_t part_12 = part_11 ? -(grad_output_value_4 * twist_at[i]) : opmath_t(0);
+        const opmath_t grad_mix_output_1_value = grad_mix_output_1_value_3 + part_12;
+        grad_mix_output_out.set(i, grad_mix_output_value);
+        grad_mix_output_1_out.set(i, grad_mix_output_1_value);
       });
-      const opmath_t grad_mix_output_value = grad_mix_output_value_fold.value();
-      const opmath_t grad_mix_output_1_value = grad_mix_output_1_value_fold.value();
-      rt::store(grad_mix_output, row.at[3], grad_mix_output_value);
-      rt::store(grad_mix_output_1, row.at[4], grad_mix_output_1_value);
     });
   });
   return rt::status(host);
@@ -271,100 +266,116 @@ int backward_grad_s(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> norm_s_squares(call, 6, 1, 0);
   const rt::Tensor<opmath_t> grad_norm_s(call, 7, 1, 0);
   const rt::Tensor<opmath_t> grad_s(call, 8, 1, 0);
-  rt::Loops<9> outer;
-  outer.batch(call, &grad_mix_output, &grad_mix_output_1, &wv, &grad_output, &wp, &s, &norm_s_squares, &grad_norm_s,
-              &grad_s);
-  rt::Loops<9> over_i;
-  over_i.step(0, grad_mix_output.stride(1));
-  over_i.step(1, grad_mix_output_1.stride(1));
-  over_i.step(2, wv.stride(1));
-  over_i.step(3, grad_output.stride(1));
-  over_i.step(4, wp.stride(1));
-  over_i.dim_of_steps(3);
-  rt::parallel(host, outer.count, over_i.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> grad_c_fold;
-      rt::Fold<rt::Sum, opmath_t> grad_b_output_fold;
-      rt::Fold<rt::Sum, opmath_t> grad_b_mix_fold;
-      rt::Fold<rt::Sum, opmath_t> grad_a_fold;
-      over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_mix_output_at(grad_mix_output, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> grad_mix_output_1_at(grad_mix_output_1, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> wv_at(wv, run.at[2], run.step[2], run.size);
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[3], run.step[3], run.size);
-        const rt::Source<opmath_t> wp_at(wp, run.at[4], run.step[4], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t grad_mix = grad_mix_output_at[i] + grad_mix_output_1_at[i];
-          const opmath_t wv_value = wv_at[i];
-          const opmath_t grad_output_value_2 = grad_output_at[i];
-          const opmath_t wp_value = wp_at[i];
-          grad_c_fold.add(lane, grad_mix * wv_value);
-          grad_b_output_fold.add(lane, grad_output_value_2 * wv_value);
-          grad_b_mix_fold.add(lane, grad_mix * wp_value);
-          grad_a_fold.add(lane, grad_output_value_2 * wp_value);
-        });
-        grad_c_fold.ran(run.size);
-        grad_b_output_fold.ran(run.size);
-        grad_b_mix_fold.ran(run.size);
-        grad_a_fold.ran(run.size);
+  rt::Loops<19> outer;
+  outer.batch(call, &grad_mix_output, &grad_mix_output_1, &wv, &grad_output, &wp, &grad_mix_output, &grad_mix_output_1,
+              &wv, &grad_output, &wp, &grad_mix_output, &grad_mix_output_1, &wv, &grad_output, &wp, &s, &norm_s_squares,
+              &grad_norm_s, &grad_s);
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> grad_mix_output_at(grad_mix_output, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> grad_mix_output_1_at(grad_mix_output_1, run.at[1], run.step[1], run.size);
+      const rt::Source<opmath_t> wv_at(wv, run.at[2], run.step[2], run.size);
+      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[3], run.step[3], run.size);
+      const rt::Source<opmath_t> wp_at(wp, run.at[4], run.step[4], run.size);
+      const rt::Source<opmath_t> grad_mix_output_at_2(grad_mix_output, run.at[5] + grad_mix_output.stride(1),
+                                                      run.step[5], run.size);
+      const rt::Source<opmath_t> grad_mix_output_1_at_2(grad_mix_output_1, run.at[6] + grad_mix_output_1.stride(1),
+                                                        run.step[6], run.size);
+      const rt::Source<opmath_t> wv_at_2(wv, run.at[7] + wv.stride(1), run.step[7], run.size);
+      const rt::Source<opmath_t> grad_output_at_2(grad_output, run.at[8] + grad_output.stride(1), run.step[8],
+                                                  run.size);
+      const rt::Source<opmath_t> wp_at_2(wp, run.at[9] + wp.stride(1), run.step[9], run.size);
+      const rt::Source<opmath_t> grad_mix_output_at_3(grad_mix_output, run.at[10] + 2 * grad_mix_output.stride(1),
+                                                      run.step[10], run.size);
+      const rt::Source<opmath_t> grad_mix_output_1_at_3(grad_mix_output_1, run.at[11] + 2 * grad_mix_output_1.stride(1),
+                                                        run.step[11], run.size);
+      const rt::Source<opmath_t> wv_at_3(wv, run.at[12] + 2 * wv.stride(1), run.step[12], run.size);
+      const rt::Source<opmath_t> grad_output_at_3(grad_output, run.at[13] + 2 * grad_output.stride(1), run.step[13],
+                                                  run.size);
+      const rt::Source<opmath_t> wp_at_3(wp, run.at[14] + 2 * wp.stride(1), run.step[14], run.size);
+      const rt::Source<opmath_t> s_at(s, run.at[15], run.step[15], run.size);
+      const rt::Source<opmath_t> norm_s_squares_at(norm_s_squares, run.at[16], run.step[16], run.size);
+      rt::Sink<opmath_t> grad_norm_s_out(grad_norm_s, run.at[17], run.step[17], run.size);
+      rt::Sink<opmath_t> grad_s_out(grad_s, run.at[18], run.step[18], run.size);
+      rt::each(run.size, [&](int64_t i) {
+        const opmath_t grad_mix_2 = grad_mix_output_at[i] + grad_mix_output_1_at[i];
+        const opmath_t wv_value_2 = wv_at[i];
+        const opmath_t grad_output_value_2_2 = grad_output_at[i];
+        const opmath_t wp_value_2 = wp_at[i];
+        const opmath_t grad_c_2 = grad_mix_2 * wv_value_2;
+        const opmath_t grad_b_output_2 = grad_output_value_2_2 * wv_value_2;
+        const opmath_t grad_b_mix_2 = grad_mix_2 * wp_value_2;
+        const opmath_t grad_a_2 = grad_output_value_2_2 * wp_value_2;
+        const opmath_t grad_mix_3 = grad_mix_output_at_2[i] + grad_mix_output_1_at_2[i];
+        const opmath_t wv_value_3 = wv_at_2[i];
+        const opmath_t grad_output_value_2_3 = grad_output_at_2[i];
+        const opmath_t wp_value_3 = wp_at_2[i];
+        const opmath_t grad_c_3 = grad_c_2 + grad_mix_3 * wv_value_3;
+        const opmath_t grad_b_output_3 = grad_b_output_2 + grad_output_value_2_3 * wv_value_3;
+        const opmath_t grad_b_mix_3 = grad_b_mix_2 + grad_mix_3 * wp_value_3;
+        const opmath_t grad_a_3 = grad_a_2 + grad_output_value_2_3 * wp_value_3;
+        const opmath_t grad_mix_4 = grad_mix_output_at_3[i] + grad_mix_output_1_at_3[i];
+        const opmath_t wv_value_4 = wv_at_3[i];
+        const opmath_t grad_output_value_2_4 = grad_output_at_3[i];
+        const opmath_t wp_value_4 = wp_at_3[i];
+        const opmath_t grad_c = grad_c_3 + grad_mix_4 * wv_value_4;
+        const opmath_t grad_b_output = grad_b_output_3 + grad_output_value_2_4 * wv_value_4;
+        const opmath_t grad_b_mix = grad_b_mix_3 + grad_mix_4 * wp_value_4;
+        const opmath_t grad_a = grad_a_3 + grad_output_value_2_4 * wp_value_4;
+        const opmath_t s_value_2 = s_at[i];
+        const bool t_6 = s_value_2 < opmath_t(0.25);
+        const opmath_t norm_s_2 = rt::sqrt(norm_s_squares_at[i]);
+        const opmath_t t_7 = rt::sin(norm_s_2 / 2);
+        const opmath_t t_8 = norm_s_2 - rt::sin(norm_s_2);
+        const opmath_t grad_b = grad_b_output + grad_b_mix;
+        const opmath_t t_9 = norm_s_2 / opmath_t(3.14159265358979323846);
+        const opmath_t t_10 = rt::square(norm_s_2);
+        const opmath_t t_11 = 1 - s_value_2 / 210;
+        const opmath_t t_12 = s_value_2 / 156;
+        const opmath_t t_13 = 1 - t_12 * t_11;
+        const opmath_t t_14 = s_value_2 / 110;
+        const opmath_t t_15 = 1 - t_14 * t_13;
+        const opmath_t t_16 = s_value_2 / 72;
+        const opmath_t t_17 = 1 - t_16 * t_15;
+        const opmath_t t_18 = s_value_2 / 42;
+        const opmath_t t_19 = s_value_2 * s_value_2;
+        const opmath_t t_20 = 1 - s_value_2 / 182;
+        const opmath_t t_21 = 1 - s_value_2 / 132 * t_20;
+        const opmath_t t_22 = 1 - s_value_2 / 90 * t_21;
+        const opmath_t t_23 = 1 - s_value_2 / 56 * t_22;
+        const opmath_t t_24 = 1 - t_12;
+        const opmath_t t_25 = 1 - t_14 * t_24;
+        const opmath_t t_26 = 1 - t_16 * t_25;
+        const opmath_t t_27 = 1 - t_18 * t_26;
+        const opmath_t part_2 = (rt::cospi(t_9) - rt::sinc(t_9)) * opmath_t(3.14159265358979323846) / norm_s_2;
+        const opmath_t part_3 = t_7 * rt::sinc(norm_s_2 / (2 * opmath_t(3.14159265358979323846))) / s_value_2;
+        const opmath_t part_4 = t_6 ? opmath_t(0) : grad_c * (part_3 - t_8 / (s_value_2 * (norm_s_2 * norm_s_2)));
+        const opmath_t part_5 = 2 * grad_b * rt::cos(opmath_t(0.5) * norm_s_2) * t_7 / s_value_2;
+        const opmath_t part_6 = (t_10 / 22230464256000 - opmath_t(1.0 / 93405312000.0)) * t_10;
+        const opmath_t part_7 = (part_6 + opmath_t(1.0 / 518918400.0)) * t_10 - opmath_t(1.0 / 3991680.0);
+        const opmath_t part_8 = ((part_7 * t_10 + opmath_t(1.0 / 45360.0)) * t_10 - opmath_t(1.0 / 840.0)) * t_10;
+        const opmath_t part_9 = (part_8 + opmath_t(1.0 / 30.0)) * t_10 - opmath_t(1.0 / 3.0);
+        const opmath_t part_10 = norm_s_2 * part_9 * rt::square(opmath_t(3.14159265358979323846));
+        const opmath_t part_11 = part_10 / opmath_t(3.14159265358979323846);
+        const opmath_t part_12 = grad_a * (rt::abs(t_9) < opmath_t(0.25) ? part_11 : part_2);
+        const opmath_t part_13 = t_6 ? opmath_t(0) : part_12 / opmath_t(3.14159265358979323846);
+        grad_norm_s_out.set(i, part_4 + (t_6 ? opmath_t(0) : part_5) + part_13);
+        const opmath_t part_15 = s_value_2 * (s_value_2 * (s_value_2 / 32760 - t_11 / 156) / 110 + t_13 / 110);
+        const opmath_t part_14 = -(part_15 / 72);
+        const opmath_t part_17 = s_value_2 * (s_value_2 * (s_value_2 / 24024 - t_20 / 132) / 90 + t_21 / 90) / 56;
+        const opmath_t part_16 = -part_17;
+        const opmath_t part_19 = s_value_2 * (s_value_2 * (s_value_2 / 17160 - t_24 / 110) / 72 + t_25 / 72) / 42;
+        const opmath_t part_18 = -part_19;
+        const opmath_t part_20 = -(s_value_2 * (-(s_value_2 * (part_14 + t_15 / 72) / 42) + t_17 / 42) / 120);
+        const opmath_t part_22 = t_6 ? -(part_20 + (1 - t_18 * t_17) / 120) : -(t_8 / (t_19 * norm_s_2));
+        const opmath_t part_21 = grad_c * part_22;
+        const opmath_t part_23 = -(s_value_2 * (-(s_value_2 * (part_16 + t_22 / 56) / 30) + t_23 / 30) / 24);
+        const opmath_t part_25 = -(part_23 + (1 - s_value_2 / 30 * t_23) / 24);
+        const opmath_t part_24 = t_6 ? part_25 : -2 * rt::square(t_7) / t_19;
+        const opmath_t part_26 = opmath_t(0.05) * s_value_2 * (part_18 + t_26 / 42) - opmath_t(0.05) * t_27;
+        const opmath_t part_27 = -(grad_a * (s_value_2 * part_26 / 6 + (1 - s_value_2 / 20 * t_27) / 6));
+        grad_s_out.set(i, part_21 + grad_b * part_24 + (t_6 ? part_27 : opmath_t(0)));
       });
-      const opmath_t grad_c = grad_c_fold.value();
-      const opmath_t grad_b_output = grad_b_output_fold.value();
-      const opmath_t grad_b_mix = grad_b_mix_fold.value();
-      const opmath_t grad_a = grad_a_fold.value();
-      const opmath_t s_value_2 = rt::load(s, row.at[5]);
-      const bool t_6 = s_value_2 < opmath_t(0.25);
-      const opmath_t norm_s_2 = rt::sqrt(rt::load(norm_s_squares, row.at[6]));
-      const opmath_t t_7 = rt::sin(norm_s_2 / 2);
-      const opmath_t t_8 = norm_s_2 - rt::sin(norm_s_2);
-      const opmath_t grad_b = grad_b_output + grad_b_mix;
-      const opmath_t t_9 = norm_s_2 / opmath_t(3.14159265358979323846);
-      const opmath_t t_10 = rt::square(norm_s_2);
-      const opmath_t t_11 = 1 - s_value_2 / 210;
-      const opmath_t t_12 = s_value_2 / 156;
-      const opmath_t t_13 = 1 - t_12 * t_11;
-      const opmath_t t_14 = s_value_2 / 110;
-      const opmath_t t_15 = 1 - t_14 * t_13;
-      const opmath_t t_16 = s_value_2 / 72;
-      const opmath_t t_17 = 1 - t_16 * t_15;
-      const opmath_t t_18 = s_value_2 / 42;
-      const opmath_t t_19 = s_value_2 * s_value_2;
-      const opmath_t t_20 = 1 - s_value_2 / 182;
-      const opmath_t t_21 = 1 - s_value_2 / 132 * t_20;
-      const opmath_t t_22 = 1 - s_value_2 / 90 * t_21;
-      const opmath_t t_23 = 1 - s_value_2 / 56 * t_22;
-      const opmath_t t_24 = 1 - t_12;
-      const opmath_t t_25 = 1 - t_14 * t_24;
-      const opmath_t t_26 = 1 - t_16 * t_25;
-      const opmath_t t_27 = 1 - t_18 * t_26;
-      const opmath_t part_2 = (rt::cospi(t_9) - rt::sinc(t_9)) * opmath_t(3.14159265358979323846);
-      const opmath_t part_3 = t_7 * rt::sinc(norm_s_2 / (2 * opmath_t(3.14159265358979323846)));
-      const opmath_t part_4 = 2 * grad_b * rt::cos(opmath_t(0.5) * norm_s_2) * t_7 / s_value_2;
-      const opmath_t part_5 = part_3 / s_value_2 - t_8 / (s_value_2 * (norm_s_2 * norm_s_2));
-      const opmath_t part_6 = (t_10 / 22230464256000 - opmath_t(1.0 / 93405312000.0)) * t_10;
-      const opmath_t part_7 = (part_6 + opmath_t(1.0 / 518918400.0)) * t_10;
-      const opmath_t part_8 = (part_7 - opmath_t(1.0 / 3991680.0)) * t_10 + opmath_t(1.0 / 45360.0);
-      const opmath_t part_9 = (part_8 * t_10 - opmath_t(1.0 / 840.0)) * t_10 + opmath_t(1.0 / 30.0);
-      const opmath_t part_10 = rt::square(opmath_t(3.14159265358979323846));
-      const opmath_t part_11 = norm_s_2 * (part_9 * t_10 - opmath_t(1.0 / 3.0)) * part_10;
-      const opmath_t part_12 = part_11 / opmath_t(3.14159265358979323846);
-      const opmath_t part_13 = grad_a * (rt::abs(t_9) < opmath_t(0.25) ? part_12 : part_2 / norm_s_2);
-      const opmath_t part_14 = t_6 ? opmath_t(0) : part_13 / opmath_t(3.14159265358979323846);
-      const opmath_t part_15 = t_6 ? opmath_t(0) : grad_c * part_5;
-      rt::store(grad_norm_s, row.at[7], part_15 + (t_6 ? opmath_t(0) : part_4) + part_14);
-      const opmath_t part_16 = s_value_2 * (s_value_2 * (s_value_2 / 24024 - t_20 / 132) / 90 + t_21 / 90);
-      const opmath_t part_17 = s_value_2 * (-(s_value_2 * (-(part_16 / 56) + t_22 / 56) / 30) + t_23 / 30);
-      const opmath_t part_18 = s_value_2 * (s_value_2 * (s_value_2 / 17160 - t_24 / 110) / 72 + t_25 / 72);
-      const opmath_t part_19 = s_value_2 * (s_value_2 / 32760 - t_11 / 156) / 110 + t_13 / 110;
-      const opmath_t part_20 = -(s_value_2 * (-(s_value_2 * part_19 / 72) + t_15 / 72) / 42) + t_17 / 42;
-      const opmath_t part_21 = opmath_t(0.05) * s_value_2 * (-(part_18 / 42) + t_26 / 42);
-      const opmath_t part_22 = -(-(s_value_2 * part_20 / 120) + (1 - t_18 * t_17) / 120);
-      const opmath_t part_23 = grad_c * (t_6 ? part_22 : -(t_8 / (t_19 * norm_s_2)));
-      const opmath_t part_24 = -(-(part_17 / 24) + (1 - s_value_2 / 30 * t_23) / 24);
-      const opmath_t part_25 = grad_b * (t_6 ? part_24 : -2 * rt::square(t_7) / t_19);
-      const opmath_t part_26 = s_value_2 * (part_21 - opmath_t(0.05) * t_27) / 6;
-      const opmath_t part_27 = t_6 ? -(grad_a * (part_26 + (1 - s_value_2 / 20 * t_27) / 6)) : opmath_t(0);
-      rt::store(grad_s, row.at[8], part_23 + part_25 + part_27);
     });
   });
   return rt::status(host);
@@ -388,112 +399,147 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_norm_s(call, 12, 1, 0);
   const rt::Tensor<opmath_t> grad_s(call, 13, 1, 0);
   const rt::Tensor<opmath_t> grad_twist(call, 14, 2, 0);
-  rt::Loops<23> outer;
-  outer.step(18, twist.stride(1));
-  outer.step(19, grad_output.stride(1));
-  outer.step(22, grad_twist.stride(1));
+  rt::Loops<34> outer;
+  outer.step(29, twist.stride(1));
+  outer.step(30, grad_output.stride(1));
+  outer.step(33, grad_twist.stride(1));
   outer.dim_of_steps(6, true);
   outer.batch(call, &b, &c, &a, &grad_output, &grad_mix_output, &grad_mix_output_1, &wp, &wv, &wp, &wv, &twist, &twist,
-              &twist, &twist, &point_2, &point_2, &s, &norm_s_squares, &twist, &grad_output, &grad_norm_s, &grad_s,
-              &grad_twist);
-  rt::Loops<23> over_i;
-  over_i.step(3, grad_output.stride(1));
-  over_i.step(4, grad_mix_output.stride(1));
-  over_i.step(5, grad_mix_output_1.stride(1));
-  over_i.dim_of_steps(3, true);
-  rt::parallel(host, outer.count, over_i.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const bool t_28 = outer.index(row, 0, 0) - 3 >= 0;
-      const opmath_t b_value = rt::load(b, row.at[0]);
-      const opmath_t c_value = rt::load(c, row.at[1]);
-      const bool t_29 = outer.index(row, 0, 0) < 3;
-      const opmath_t a_value = rt::load(a, row.at[2]);
-      rt::Fold<rt::Sum, opmath_t> grad_twist_output_fold;
-      rt::Fold<rt::Sum, opmath_t> grad_twist_output_1_fold;
-      rt::Fold<rt::Sum, opmath_t> grad_twist_wv_fold;
-      rt::Fold<rt::Sum, opmath_t> grad_twist_wv_1_fold;
-      rt::Fold<rt::Sum, opmath_t> grad_twist_wv_2_fold;
-      rt::Fold<rt::Sum, opmath_t> grad_twist_wv_3_fold;
-      rt::Fold<rt::Sum, opmath_t> grad_twist_wp_fold;
-      rt::Fold<rt::Sum, opmath_t> grad_twist_wp_1_fold;
-      over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[3], run.step[3], run.size);
-        const rt::Source<opmath_t> grad_mix_output_at(grad_mix_output, run.at[4], run.step[4], run.size);
-        const rt::Source<opmath_t> grad_mix_output_1_at(grad_mix_output_1, run.at[5], run.step[5], run.size);
-        const auto wp_1 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 2, 3); };
-        const rt::Line<opmath_t> wp_at(host, wp, rt::stretch(run, 6, 0), 0, rt::clipped(wp, 1, wp.stride(1), wp_1));
-        const rt::Line<opmath_t> wv_at(host, wv, rt::stretch(run, 7, 0), 0, rt::clipped(wv, 1, wv.stride(1), wp_1));
-        const auto wp_1_2 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 1, 3); };
-        const rt::Line<opmath_t> wp_at_2(host, wp, rt::stretch(run, 8, 0), 0, rt::clipped(wp, 1, wp.stride(1), wp_1_2));
-        const rt::Line<opmath_t> wv_at_2(host, wv, rt::stretch(run, 9, 0), 0, rt::clipped(wv, 1, wv.stride(1), wp_1_2));
-        const rt::Line<opmath_t> twist_at(host, twist, rt::stretch(run, 10, 0), 0,
-                                          rt::clipped(twist, 1, twist.stride(1), wp_1));
-        const auto twist_1 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 1, 3) + 3; };
-        const rt::Line<opmath_t> twist_at_2(host, twist, rt::stretch(run, 11, 0), 0,
-                                            rt::clipped(twist, 1, twist.stride(1), twist_1));
-        const rt::Line<opmath_t> twist_at_3(host, twist, rt::stretch(run, 12, 0), 0,
-                                            rt::clipped(twist, 1, twist.stride(1), wp_1_2));
-        const auto twist_1_2 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 2, 3) + 3; };
-        const rt::Line<opmath_t> twist_at_4(host, twist, rt::stretch(run, 13, 0), 0,
-                                            rt::clipped(twist, 1, twist.stride(1), twist_1_2));
-        const rt::Line<opmath_t> point_2_at(host, point_2, rt::stretch(run, 14, 0), 0,
-                                            rt::clipped(point_2, 1, point_2.stride(1), wp_1));
-        const rt::Line<opmath_t> point_2_at_2(host, point_2, rt::stretch(run, 15, 0), 0,
-                                              rt::clipped(point_2, 1, point_2.stride(1), wp_1_2));
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const bool t_30 = rt::mod(over_i.index(run, 0, i) + 1 - outer.index(row, 0, 0), 3) == 0;
-          const bool t_31 = t_28 && t_30;
-          const opmath_t grad_output_value_3 = grad_output_at[i];
-          const bool t_32 = rt::mod(over_i.index(run, 0, i) + 2 - outer.index(row, 0, 0), 3) == 0;
-          const bool t_33 = t_28 && t_32;
-          const opmath_t grad_mix_2 = grad_mix_output_at[i] + grad_mix_output_1_at[i];
-          const opmath_t grad_wv = grad_output_value_3 * b_value + grad_mix_2 * c_value;
-          const opmath_t grad_wp = grad_output_value_3 * a_value + grad_mix_2 * b_value;
-          const opmath_t part_2 = grad_output_value_3 * (b_value * wp_at[i] + c_value * wv_at[i]);
-          grad_twist_output_fold.add(lane, t_31 ? part_2 : opmath_t(0));
-          const opmath_t part_3 = grad_output_value_3 * (b_value * wp_at_2[i] + c_value * wv_at_2[i]);
-          grad_twist_output_1_fold.add(lane, t_33 ? -part_3 : opmath_t(0));
-          grad_twist_wv_fold.add(lane, t_31 ? grad_wv * twist_at[i] : opmath_t(0));
-          grad_twist_wv_1_fold.add(lane, t_29 && t_32 ? grad_wv * twist_at_2[i] : opmath_t(0));
-          grad_twist_wv_2_fold.add(lane, t_33 ? -(grad_wv * twist_at_3[i]) : opmath_t(0));
-          grad_twist_wv_3_fold.add(lane, t_29 && t_30 ? -(grad_wv * twist_at_4[i]) : opmath_t(0));
-          grad_twist_wp_fold.add(lane, t_31 ? grad_wp * point_2_at[i] : opmath_t(0));
-          grad_twist_wp_1_fold.add(lane, t_33 ? -(grad_wp * point_2_at_2[i]) : opmath_t(0));
-        });
-        grad_twist_output_fold.ran(run.size);
-        grad_twist_output_1_fold.ran(run.size);
-        grad_twist_wv_fold.ran(run.size);
-        grad_twist_wv_1_fold.ran(run.size);
-        grad_twist_wv_2_fold.ran(run.size);
-        grad_twist_wv_3_fold.ran(run.size);
-        grad_twist_wp_fold.ran(run.size);
-        grad_twist_wp_1_fold.ran(run.size);
+              &twist, &twist, &point_2, &point_2, &grad_output, &grad_mix_output, &grad_mix_output_1, &wp, &wv, &twist,
+              &twist, &point_2, &grad_output, &grad_mix_output, &grad_mix_output_1, &s, &norm_s_squares, &twist,
+              &grad_output, &grad_norm_s, &grad_s, &grad_twist);
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> b_at(b, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> c_at(c, run.at[1], run.step[1], run.size);
+      const rt::Source<opmath_t> a_at(a, run.at[2], run.step[2], run.size);
+      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[3], run.step[3], run.size);
+      const rt::Source<opmath_t> grad_mix_output_at(grad_mix_output, run.at[4], run.step[4], run.size);
+      const rt::Source<opmath_t> grad_mix_output_1_at(grad_mix_output_1, run.at[5], run.step[5], run.size);
+      const rt::Source<opmath_t> wp_at(wp, run.at[6] + 2 * wp.stride(1), run.step[6], run.size);
+      const rt::Source<opmath_t> wv_at(wv, run.at[7] + 2 * wv.stride(1), run.step[7], run.size);
+      const rt::Source<opmath_t> wp_at_2(wp, run.at[8] + wp.stride(1), run.step[8], run.size);
+      const rt::Source<opmath_t> wv_at_2(wv, run.at[9] + wv.stride(1), run.step[9], run.size);
+      const rt::Source<opmath_t> twist_at(twist, run.at[10] + 2 * twist.stride(1), run.step[10], run.size);
+      const rt::Source<opmath_t> twist_at_2(twist, run.at[11] + 4 * twist.stride(1), run.step[11], run.size);
+      const rt::Source<opmath_t> twist_at_3(twist, run.at[12] + twist.stride(1), run.step[12], run.size);
+      const rt::Source<opmath_t> twist_at_4(twist, run.at[13] + 5 * twist.stride(1), run.step[13], run.size);
+      const rt::Source<opmath_t> point_2_at(point_2, run.at[14] + 2 * point_2.stride(1), run.step[14], run.size);
+      const rt::Source<opmath_t> point_2_at_2(point_2, run.at[15] + point_2.stride(1), run.step[15], run.size);
+      const rt::Source<opmath_t> grad_output_at_2(grad_output, run.at[16] + grad_output.stride(1), run.step[16],
+                                                  run.size);
+      const rt::Source<opmath_t> grad_mix_output_at_2(grad_mix_output, run.at[17] + grad_mix_output.stride(1),
+                                                      run.step[17], run.size);
+      const rt::Source<opmath_t> grad_mix_output_1_at_2(grad_mix_output_1, run.at[18] + grad_mix_output_1.stride(1),
+                                                        run.step[18], run.size);
+      const rt::Source<opmath_t> wp_at_3(wp, run.at[19], run.step[19], run.size);
+      const rt::Source<opmath_t> wv_at_3(wv, run.at[20], run.step[20], run.size);
+      const rt::Source<opmath_t> twist_at_5(twist, run.at[21], run.step[21], run.size);
+      const rt::Source<opmath_t> twist_at_6(twist, run.at[22] + 3 * twist.stride(1), run.step[22], run.size);
+      const rt::Source<opmath_t> point_2_at_3(point_2, run.at[23], run.step[23], run.size);
+      const rt::Source<opmath_t> grad_output_at_3(grad_output, run.at[24] + 2 * grad_output.stride(1), run.step[24],
+                                                  run.size);
+      const rt::Source<opmath_t> grad_mix_output_at_3(grad_mix_output, run.at[25] + 2 * grad_mix_output.stride(1),
+                                                      run.step[25], run.size);
+      const rt::Source<opmath_t> grad_mix_output_1_at_3(grad_mix_output_1, run.at[26] + 2 * grad_mix_output_1.stride(1),
+                                                        run.step[26], run.size);
+      const rt::Source<opmath_t> s_at(s, run.at[27], run.step[27], run.size);
+      const rt::Source<opmath_t> norm_s_squares_at(norm_s_squares, run.at[28], run.step[28], run.size);
+      const rt::Source<opmath_t> twist_at_7(twist, run.at[29], run.step[29], run.size);
+      const rt::Source<opmath_t> grad_norm_s_at(grad_norm_s, run.at[31], run.step[31], run.size);
+      const rt::Source<opmath_t> grad_s_at(grad_s, run.at[32], run.step[32], run.size);
+      rt::Sink<opmath_t> grad_twist_out(grad_twist, run.at[33], run.step[33], run.size);
+      const auto grad_output_wanted = [&](int64_t i) { return outer.index(run, 0, i) < 3; };
+      const auto grad_output_1 = [&](int64_t i) { return outer.index(run, 0, i); };
+      const rt::Line<opmath_t> grad_output_at_4(host, grad_output, rt::stretch(run, 30, 1), 0,
+                                                rt::wanted(grad_output_wanted),
+                                                rt::checked(grad_output, 1, 0, 3, grad_output_1));
+      rt::each(run.size, [&](int64_t i) {
+        const bool t_28 = outer.index(run, 0, i) - 3 >= 0;
+        const opmath_t b_value = b_at[i];
+        const opmath_t c_value = c_at[i];
+        const bool t_29 = outer.index(run, 0, i) < 3;
+        const opmath_t a_value = a_at[i];
+        const bool t_30_2 = rt::mod(1 - outer.index(run, 0, i), 3) == 0;
+        const bool t_31_2 = t_28 && t_30_2;
+        const opmath_t grad_output_value_3_2 = grad_output_at[i];
+        const bool t_32_2 = rt::mod(2 - outer.index(run, 0, i), 3) == 0;
+        const bool t_33_2 = t_28 && t_32_2;
+        const opmath_t grad_mix_2_2 = grad_mix_output_at[i] + grad_mix_output_1_at[i];
+        const opmath_t grad_wv_2 = grad_output_value_3_2 * b_value + grad_mix_2_2 * c_value;
+        const opmath_t grad_wp_2 = grad_output_value_3_2 * a_value + grad_mix_2_2 * b_value;
+        const opmath_t part_2 = grad_output_value_3_2 * (b_value * wp_at[i] + c_value * wv_at[i]);
+        const opmath_t grad_twist_output_2 = t_31_2 ? part_2 : opmath_t(0);
+        const opmath_t part_3 = b_value * wp_at_2[i] + c_value * wv_at_2[i];
+        const opmath_t grad_twist_output_1_2 = t_33_2 ? -(grad_output_value_3_2 * part_3) : opmath_t(0);
+        const opmath_t grad_twist_wv_4 = t_31_2 ? grad_wv_2 * twist_at[i] : opmath_t(0);
+        const opmath_t grad_twist_wv_1_2 = t_29 && t_32_2 ? grad_wv_2 * twist_at_2[i] : opmath_t(0);
+        const opmath_t grad_twist_wv_2_2 = t_33_2 ? -(grad_wv_2 * twist_at_3[i]) : opmath_t(0);
+        const opmath_t grad_twist_wv_3_2 = t_29 && t_30_2 ? -(grad_wv_2 * twist_at_4[i]) : opmath_t(0);
+        const opmath_t grad_twist_wp_2 = t_31_2 ? grad_wp_2 * point_2_at[i] : opmath_t(0);
+        const opmath_t grad_twist_wp_1_2 = t_33_2 ? -(grad_wp_2 * point_2_at_2[i]) : opmath_t(0);
+        const bool t_30_3 = rt::mod(2 - outer.index(run, 0, i), 3) == 0;
+        const bool t_31_3 = t_28 && t_30_3;
+        const opmath_t grad_output_value_3_3 = grad_output_at_2[i];
+        const bool t_32_3 = rt::mod(3 - outer.index(run, 0, i), 3) == 0;
+        const bool t_33_3 = t_28 && t_32_3;
+        const opmath_t grad_mix_2_3 = grad_mix_output_at_2[i] + grad_mix_output_1_at_2[i];
+        const opmath_t grad_wv_3 = grad_output_value_3_3 * b_value + grad_mix_2_3 * c_value;
+        const opmath_t grad_wp_3 = grad_output_value_3_3 * a_value + grad_mix_2_3 * b_value;
+        const opmath_t part_4 = b_value * wp_at_3[i] + c_value * wv_at_3[i];
+        const opmath_t part_5 = t_31_3 ? grad_output_value_3_3 * part_4 : opmath_t(0);
+        const opmath_t grad_twist_output_3 = grad_twist_output_2 + part_5;
+        const opmath_t part_6 = b_value * wp_at[i] + c_value * wv_at[i];
+        const opmath_t part_7 = t_33_3 ? -(grad_output_value_3_3 * part_6) : opmath_t(0);
+        const opmath_t grad_twist_output_1_3 = grad_twist_output_1_2 + part_7;
+        const opmath_t grad_twist_wv_5 = grad_twist_wv_4 + (t_31_3 ? grad_wv_3 * twist_at_5[i] : opmath_t(0));
+        const opmath_t part_8 = t_29 && t_32_3 ? grad_wv_3 * twist_at_4[i] : opmath_t(0);
+        const opmath_t grad_twist_wv_1_3 = grad_twist_wv_1_2 + part_8;
+        const opmath_t part_9 = t_33_3 ? -(grad_wv_3 * twist_at[i]) : opmath_t(0);
+        const opmath_t grad_twist_wv_2_3 = grad_twist_wv_2_2 + part_9;
+        const opmath_t part_10 = t_29 && t_30_3 ? -(grad_wv_3 * twist_at_6[i]) : opmath_t(0);
+        const opmath_t grad_twist_wv_3_3 = grad_twist_wv_3_2 + part_10;
+        const opmath_t part_11 = t_31_3 ? grad_wp_3 * point_2_at_3[i] : opmath_t(0);
+        const opmath_t grad_twist_wp_3 = grad_twist_wp_2 + part_11;
+        const opmath_t part_12 = t_33_3 ? -(grad_wp_3 * point_2_at[i]) : opmath_t(0);
+        const opmath_t grad_twist_wp_1_3 = grad_twist_wp_1_2 + part_12;
+        const bool t_30_4 = rt::mod(3 - outer.index(run, 0, i), 3) == 0;
+        const bool t_31_4 = t_28 && t_30_4;
+        const opmath_t grad_output_value_3_4 = grad_output_at_3[i];
+        const bool t_32_4 = rt::mod(4 - outer.index(run, 0, i), 3) == 0;
+        const bool t_33_4 = t_28 && t_32_4;
+        const opmath_t grad_mix_2_4 = grad_mix_output_at_3[i] + grad_mix_output_1_at_3[i];
+        const opmath_t grad_wv_4 = grad_output_value_3_4 * b_value + grad_mix_2_4 * c_value;
+        const opmath_t grad_wp_4 = grad_output_value_3_4 * a_value + grad_mix_2_4 * b_value;
+        const opmath_t part_13 = b_value * wp_at_2[i] + c_value * wv_at_2[i];
+        const opmath_t part_14 = t_31_4 ? grad_output_value_3_4 * part_13 : opmath_t(0);
+        const opmath_t grad_twist_output = grad_twist_output_3 + part_14;
+        const opmath_t part_15 = b_value * wp_at_3[i] + c_value * wv_at_3[i];
+        const opmath_t part_16 = t_33_4 ? -(grad_output_value_3_4 * part_15) : opmath_t(0);
+        const opmath_t grad_twist_output_1 = grad_twist_output_1_3 + part_16;
+        const opmath_t grad_twist_wv = grad_twist_wv_5 + (t_31_4 ? grad_wv_4 * twist_at_3[i] : opmath_t(0));
+        const opmath_t part_17 = t_29 && t_32_4 ? grad_wv_4 * twist_at_6[i] : opmath_t(0);
+        const opmath_t grad_twist_wv_1 = grad_twist_wv_1_3 + part_17;
+        const opmath_t part_18 = t_33_4 ? -(grad_wv_4 * twist_at_5[i]) : opmath_t(0);
+        const opmath_t grad_twist_wv_2 = grad_twist_wv_2_3 + part_18;
+        const opmath_t part_19 = t_29 && t_30_4 ? -(grad_wv_4 * twist_at_2[i]) : opmath_t(0);
+        const opmath_t grad_twist_wv_3 = grad_twist_wv_3_3 + part_19;
+        const opmath_t grad_twist_wp = grad_twist_wp_3 + (t_31_4 ? grad_wp_4 * point_2_at_2[i] : opmath_t(0));
+        const opmath_t part_20 = t_33_4 ? -(grad_wp_4 * point_2_at_3[i]) : opmath_t(0);
+        const opmath_t grad_twist_wp_1 = grad_twist_wp_1_3 + part_20;
+        const bool t_34 = s_at[i] < opmath_t(0.25);
+        const bool t_35 = !t_34;
+        const opmath_t norm_s_3 = rt::sqrt(norm_s_squares_at[i]);
+        const bool t_36 = norm_s_3 == 0;
+        const opmath_t twist_value_4 = twist_at_7[i];
+        const opmath_t part_21 = t_36 ? opmath_t(0) : grad_norm_s_at[i] * twist_value_4 / norm_s_3;
+        const opmath_t part_22 = t_35 && (!t_36 && t_35) ? (t_34 ? opmath_t(0) : part_21) : opmath_t(0);
+        const opmath_t part_23 = t_28 ? 2 * grad_s_at[i] * twist_value_4 : opmath_t(0);
+        const opmath_t part_24 = t_29 ? grad_output_at_4[i] : opmath_t(0);
+        const opmath_t part_25 = t_28 ? part_22 : opmath_t(0);
+        grad_twist_out.set(i, part_24 + grad_twist_output + grad_twist_output_1 + grad_twist_wv + grad_twist_wv_1 + grad_twist_wv_2 + grad_twist_wv_3 + grad_twist_wp + grad_twist_wp_1 + part_25 + part_23);
       });
-      const opmath_t grad_twist_output = grad_twist_output_fold.value();
-      const opmath_t grad_twist_output_1 = grad_twist_output_1_fold.value();
-      const opmath_t grad_twist_wv = grad_twist_wv_fold.value();
-      const opmath_t grad_twist_wv_1 = grad_twist_wv_1_fold.value();
-      const opmath_t grad_twist_wv_2 = grad_twist_wv_2_fold.value();
-      const opmath_t grad_twist_wv_3 = grad_twist_wv_3_fold.value();
-      const opmath_t grad_twist_wp = grad_twist_wp_fold.value();
-      const opmath_t grad_twist_wp_1 = grad_twist_wp_1_fold.value();
-      const bool t_34 = rt::load(s, row.at[16]) < opmath_t(0.25);
-      const bool t_35 = !t_34;
-      const opmath_t norm_s_3 = rt::sqrt(rt::load(norm_s_squares, row.at[17]));
-      const bool t_36 = norm_s_3 == 0;
-      const opmath_t twist_value_4 = rt::load(twist, row.at[18]);
-      const opmath_t part_4 = t_28 ? 2 * rt::load(grad_s, row.at[21]) * twist_value_4 : opmath_t(0);
-      const opmath_t part_5 = rt::load(grad_norm_s, row.at[20]) * twist_value_4 / norm_s_3;
-      const opmath_t part_6 = t_34 ? opmath_t(0) : t_36 ? opmath_t(0) : part_5;
-      const opmath_t part_7 = t_28 ? (t_35 && (!t_36 && t_35) ? part_6 : opmath_t(0)) : opmath_t(0);
-      opmath_t part_8;
-      if (t_29) {
-        part_8 = rt::inside(host, outer.index(row, 0, 0), 3, 3, 1) ? rt::load(grad_output,
-                            row.at[19]) : static_cast<opmath_t>(0);
-      } else {
-        part_8 = 0;
-      }
-      rt::store(grad_twist, row.at[22], part_8 + grad_twist_output + grad_twist_output_1 + grad_twist_wv + grad_twist_wv_1 + grad_twist_wv_2 + grad_twist_wv_3 + grad_twist_wp + grad_twist_wp_1 + part_7 + part_4);
     });
   });
   return rt::status(host);
@@ -509,45 +555,64 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_mix_output_1(call, 4, 2, 0);
   const rt::Tensor<opmath_t> twist(call, 5, 2, 0);
   const rt::Tensor<opmath_t> grad_point(call, 6, 2, 0);
-  rt::Loops<9> outer;
-  outer.dim(3, {0, 0, 0, 0, 0, 0, 0, grad_output.stride(1), grad_point.stride(1)}, true);
+  rt::Loops<16> outer;
+  outer.step(14, grad_output.stride(1));
+  outer.step(15, grad_point.stride(1));
+  outer.dim_of_steps(3, true);
   outer.batch(call, &a, &b, &grad_output, &grad_mix_output, &grad_mix_output_1, &twist, &twist, &grad_output,
-              &grad_point);
-  rt::Loops<9> over_i;
-  over_i.step(2, grad_output.stride(1));
-  over_i.step(3, grad_mix_output.stride(1));
-  over_i.step(4, grad_mix_output_1.stride(1));
-  over_i.dim_of_steps(3, true);
-  rt::parallel(host, outer.count, over_i.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const opmath_t a_value_2 = rt::load(a, row.at[0]);
-      const opmath_t b_value_2 = rt::load(b, row.at[1]);
-      rt::Fold<rt::Sum, opmath_t> grad_point_wp_fold;
-      rt::Fold<rt::Sum, opmath_t> grad_point_wp_1_fold;
-      over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
-        const rt::Source<opmath_t> grad_mix_output_at(grad_mix_output, run.at[3], run.step[3], run.size);
-        const rt::Source<opmath_t> grad_mix_output_1_at(grad_mix_output_1, run.at[4], run.step[4], run.size);
-        const auto twist_1 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 1, 3) + 3; };
-        const rt::Line<opmath_t> twist_at(host, twist, rt::stretch(run, 5, 0), 0,
-                                          rt::clipped(twist, 1, twist.stride(1), twist_1));
-        const auto twist_1_2 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 2, 3) + 3; };
-        const rt::Line<opmath_t> twist_at_2(host, twist, rt::stretch(run, 6, 0), 0,
-                                            rt::clipped(twist, 1, twist.stride(1), twist_1_2));
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t part_2 = (grad_mix_output_at[i] + grad_mix_output_1_at[i]) * b_value_2;
-          const opmath_t grad_wp_2 = grad_output_at[i] * a_value_2 + part_2;
-          const bool part_3 = rt::mod(over_i.index(run, 0, i) + 2 - outer.index(row, 0, 0), 3) == 0;
-          grad_point_wp_fold.add(lane, part_3 ? grad_wp_2 * twist_at[i] : opmath_t(0));
-          const bool part_4 = rt::mod(over_i.index(run, 0, i) + 1 - outer.index(row, 0, 0), 3) == 0;
-          grad_point_wp_1_fold.add(lane, part_4 ? -(grad_wp_2 * twist_at_2[i]) : opmath_t(0));
-        });
-        grad_point_wp_fold.ran(run.size);
-        grad_point_wp_1_fold.ran(run.size);
+              &grad_mix_output, &grad_mix_output_1, &twist, &grad_output, &grad_mix_output, &grad_mix_output_1,
+              &grad_output, &grad_point);
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> a_at(a, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> b_at(b, run.at[1], run.step[1], run.size);
+      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
+      const rt::Source<opmath_t> grad_mix_output_at(grad_mix_output, run.at[3], run.step[3], run.size);
+      const rt::Source<opmath_t> grad_mix_output_1_at(grad_mix_output_1, run.at[4], run.step[4], run.size);
+      const rt::Source<opmath_t> twist_at(twist, run.at[5] + 4 * twist.stride(1), run.step[5], run.size);
+      const rt::Source<opmath_t> twist_at_2(twist, run.at[6] + 5 * twist.stride(1), run.step[6], run.size);
+      const rt::Source<opmath_t> grad_output_at_2(grad_output, run.at[7] + grad_output.stride(1), run.step[7],
+                                                  run.size);
+      const rt::Source<opmath_t> grad_mix_output_at_2(grad_mix_output, run.at[8] + grad_mix_output.stride(1),
+                                                      run.step[8], run.size);
+      const rt::Source<opmath_t> grad_mix_output_1_at_2(grad_mix_output_1, run.at[9] + grad_mix_output_1.stride(1),
+                                                        run.step[9], run.size);
+      const rt::Source<opmath_t> twist_at_3(twist, run.at[10] + 3 * twist.stride(1), run.step[10], run.size);
+      const rt::Source<opmath_t> grad_output_at_3(grad_output, run.at[11] + 2 * grad_output.stride(1), run.step[11],
+                                                  run.size);
+      const rt::Source<opmath_t> grad_mix_output_at_3(grad_mix_output, run.at[12] + 2 * grad_mix_output.stride(1),
+                                                      run.step[12], run.size);
+      const rt::Source<opmath_t> grad_mix_output_1_at_3(grad_mix_output_1, run.at[13] + 2 * grad_mix_output_1.stride(1),
+                                                        run.step[13], run.size);
+      const rt::Source<opmath_t> grad_output_at_4(grad_output, run.at[14], run.step[14], run.size);
+      rt::Sink<opmath_t> grad_point_out(grad_point, run.at[15], run.step[15], run.size);
+      rt::each(run.size, [&](int64_t i) {
+        const opmath_t a_value_2 = a_at[i];
+        const opmath_t b_value_2 = b_at[i];
+        const opmath_t part_2 = (grad_mix_output_at[i] + grad_mix_output_1_at[i]) * b_value_2;
+        const opmath_t grad_wp_2_2 = grad_output_at[i] * a_value_2 + part_2;
+        const bool part_3 = rt::mod(2 - outer.index(run, 0, i), 3) == 0;
+        const opmath_t grad_point_wp_2 = part_3 ? grad_wp_2_2 * twist_at[i] : opmath_t(0);
+        const bool part_4 = rt::mod(1 - outer.index(run, 0, i), 3) == 0;
+        const opmath_t grad_point_wp_1_2 = part_4 ? -(grad_wp_2_2 * twist_at_2[i]) : opmath_t(0);
+        const opmath_t part_5 = (grad_mix_output_at_2[i] + grad_mix_output_1_at_2[i]) * b_value_2;
+        const opmath_t grad_wp_2_3 = grad_output_at_2[i] * a_value_2 + part_5;
+        const bool part_6 = rt::mod(3 - outer.index(run, 0, i), 3) == 0;
+        const opmath_t part_7 = part_6 ? grad_wp_2_3 * twist_at_2[i] : opmath_t(0);
+        const opmath_t grad_point_wp_3 = grad_point_wp_2 + part_7;
+        const bool part_8 = rt::mod(2 - outer.index(run, 0, i), 3) == 0;
+        const opmath_t part_9 = part_8 ? -(grad_wp_2_3 * twist_at_3[i]) : opmath_t(0);
+        const opmath_t grad_point_wp_1_3 = grad_point_wp_1_2 + part_9;
+        const opmath_t part_10 = (grad_mix_output_at_3[i] + grad_mix_output_1_at_3[i]) * b_value_2;
+        const opmath_t grad_wp_2_4 = grad_output_at_3[i] * a_value_2 + part_10;
+        const bool part_11 = rt::mod(4 - outer.index(run, 0, i), 3) == 0;
+        const opmath_t grad_point_wp = grad_point_wp_3 + (part_11 ? grad_wp_2_4 * twist_at_3[i] : opmath_t(0));
+        const bool part_12 = rt::mod(3 - outer.index(run, 0, i), 3) == 0;
+        const opmath_t part_13 = part_12 ? -(grad_wp_2_4 * twist_at[i]) : opmath_t(0);
+        const opmath_t grad_point_wp_1 = grad_point_wp_1_3 + part_13;
+        grad_point_out.set(i, grad_output_at_4[i] + grad_point_wp + grad_point_wp_1);
       });
-      const opmath_t grad_point_wp = grad_point_wp_fold.value();
-      const opmath_t grad_point_wp_1 = grad_point_wp_1_fold.value();
-      rt::store(grad_point, row.at[8], rt::load(grad_output, row.at[7]) + grad_point_wp + grad_point_wp_1);
     });
   });
   return rt::status(host);

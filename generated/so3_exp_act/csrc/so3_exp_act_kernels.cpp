@@ -11,79 +11,61 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> rotation(call, 0, 2, 0);
   const rt::Tensor<opmath_t> point_2(call, 1, 2, 0);
   const rt::Tensor<opmath_t> output(call, 2, 2, 0);
-  rt::Loops<15> outer;
-  outer.batch(call, &rotation, &rotation, &rotation, &point_2, &point_2, &point_2, &rotation, &point_2, &rotation,
-              &point_2, &rotation, &point_2, &rotation, &point_2, &output);
-  rt::Loops<15> over_i;
-  over_i.step(0, rotation.stride(1));
-  over_i.step(3, point_2.stride(1));
-  over_i.step(14, output.stride(1));
-  over_i.dim_of_steps(3, true);
-  rt::parallel(host, outer.count, 2 * over_i.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> s_fold;
-      rt::Fold<rt::Sum, opmath_t> norm_s_squares_fold;
-      over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> rotation_at(rotation, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t rotation_value = rotation_at[i];
-          s_fold.add(lane, rotation_value * rotation_value);
-          norm_s_squares_fold.add(lane, rotation_value * rotation_value);
-        });
-        s_fold.ran(run.size);
-        norm_s_squares_fold.ran(run.size);
-      });
-      const opmath_t s = s_fold.value();
-      const opmath_t norm_s_squares = norm_s_squares_fold.value();
-      const bool t = s < opmath_t(0.25);
-      const opmath_t norm_s = rt::sqrt(norm_s_squares);
-      const opmath_t part_3 = 1 - s / 20 * (1 - s / 42 * (1 - s / 72 * (1 - s / 110 * (1 - s / 156))));
-      const opmath_t part_2 = s / 6 * part_3;
-      const opmath_t a = t ? 1 - part_2 : rt::sinc(norm_s / opmath_t(3.14159265358979323846));
-      const opmath_t part_5 = 1 - s / 30 * (1 - s / 56 * (1 - s / 90 * (1 - s / 132 * (1 - s / 182))));
-      const opmath_t part_4 = s / 24 * part_5;
-      const opmath_t b = t ? opmath_t(1) / opmath_t(2) - part_4 : 2 * rt::square(rt::sin(norm_s / 2)) / s;
-      over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> point_2_at(point_2, run.at[3], run.step[3], run.size);
-        rt::Sink<opmath_t> output_out(output, run.at[14], run.step[14], run.size);
-        const auto rotation_1 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 1, 3); };
-        const rt::Line<opmath_t> rotation_at_2(host, rotation, rt::stretch(run, 1, 0), 0,
-                                               rt::sure(rotation.stride(1), rotation_1));
-        const auto rotation_1_2 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 2, 3); };
-        const rt::Line<opmath_t> rotation_at_3(host, rotation, rt::stretch(run, 2, 0), 0,
-                                               rt::sure(rotation.stride(1), rotation_1_2));
-        const rt::Line<opmath_t> point_2_at_2(host, point_2, rt::stretch(run, 4, 0), 0,
-                                              rt::sure(point_2.stride(1), rotation_1_2));
-        const rt::Line<opmath_t> point_2_at_3(host, point_2, rt::stretch(run, 5, 0), 0,
-                                              rt::sure(point_2.stride(1), rotation_1));
-        const auto rotation_1_3 = [&](int64_t i) { return rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 1, 3); };
-        const rt::Line<opmath_t> rotation_at_4(host, rotation, rt::stretch(run, 6, 0), 0,
-                                               rt::sure(rotation.stride(1), rotation_1_3));
-        const auto point_2_1 = [&](int64_t i) { return rt::mod(rt::mod(over_i.index(run, 0, i) + 2, 3) + 2, 3); };
-        const rt::Line<opmath_t> point_2_at_4(host, point_2, rt::stretch(run, 7, 0), 0,
-                                              rt::sure(point_2.stride(1), point_2_1));
-        const rt::Line<opmath_t> rotation_at_5(host, rotation, rt::stretch(run, 8, 0), 0,
-                                               rt::sure(rotation.stride(1), point_2_1));
-        const rt::Line<opmath_t> point_2_at_5(host, point_2, rt::stretch(run, 9, 0), 0,
-                                              rt::sure(point_2.stride(1), rotation_1_3));
-        const auto rotation_1_4 = [&](int64_t i) { return rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 1, 3); };
-        const rt::Line<opmath_t> rotation_at_6(host, rotation, rt::stretch(run, 10, 0), 0,
-                                               rt::sure(rotation.stride(1), rotation_1_4));
-        const auto point_2_1_2 = [&](int64_t i) { return rt::mod(rt::mod(over_i.index(run, 0, i) + 1, 3) + 2, 3); };
-        const rt::Line<opmath_t> point_2_at_6(host, point_2, rt::stretch(run, 11, 0), 0,
-                                              rt::sure(point_2.stride(1), point_2_1_2));
-        const rt::Line<opmath_t> rotation_at_7(host, rotation, rt::stretch(run, 12, 0), 0,
-                                               rt::sure(rotation.stride(1), point_2_1_2));
-        const rt::Line<opmath_t> point_2_at_7(host, point_2, rt::stretch(run, 13, 0), 0,
-                                              rt::sure(point_2.stride(1), rotation_1_4));
-        rt::each(run.size, [&](int64_t i) {
-          const opmath_t rotation_value_2 = rotation_at_2[i];
-          const opmath_t rotation_value_3 = rotation_at_3[i];
-          const opmath_t part_6 = a * (rotation_value_2 * point_2_at_2[i] - rotation_value_3 * point_2_at_3[i]);
-          const opmath_t part_7 = rotation_at_4[i] * point_2_at_4[i] - rotation_at_5[i] * point_2_at_5[i];
-          const opmath_t part_8 = rotation_at_6[i] * point_2_at_6[i] - rotation_at_7[i] * point_2_at_7[i];
-          output_out.set(i, point_2_at[i] + part_6 + b * (rotation_value_2 * part_7 - rotation_value_3 * part_8));
-        });
+  rt::Loops<9> outer;
+  outer.batch(call, &rotation, &rotation, &rotation, &point_2, &point_2, &point_2, &output, &output, &output);
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> rotation_at(rotation, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> rotation_at_2(rotation, run.at[1] + rotation.stride(1), run.step[1], run.size);
+      const rt::Source<opmath_t> rotation_at_3(rotation, run.at[2] + 2 * rotation.stride(1), run.step[2], run.size);
+      const rt::Source<opmath_t> point_2_at(point_2, run.at[3], run.step[3], run.size);
+      const rt::Source<opmath_t> point_2_at_2(point_2, run.at[4] + 2 * point_2.stride(1), run.step[4], run.size);
+      const rt::Source<opmath_t> point_2_at_3(point_2, run.at[5] + point_2.stride(1), run.step[5], run.size);
+      rt::Sink<opmath_t> output_out(output, run.at[6], run.step[6], run.size);
+      rt::Sink<opmath_t> output_out_2(output, run.at[7] + output.stride(1), run.step[7], run.size);
+      rt::Sink<opmath_t> output_out_3(output, run.at[8] + 2 * output.stride(1), run.step[8], run.size);
+      rt::each(run.size, [&](int64_t i) {
+        const opmath_t rotation_value_4 = rotation_at[i];
+        const opmath_t s_2 = rotation_value_4 * rotation_value_4;
+        const opmath_t norm_s_squares_2 = rotation_value_4 * rotation_value_4;
+        const opmath_t rotation_value_5 = rotation_at_2[i];
+        const opmath_t s_3 = s_2 + rotation_value_5 * rotation_value_5;
+        const opmath_t norm_s_squares_3 = norm_s_squares_2 + rotation_value_5 * rotation_value_5;
+        const opmath_t rotation_value_6 = rotation_at_3[i];
+        const opmath_t s = s_3 + rotation_value_6 * rotation_value_6;
+        const opmath_t norm_s_squares = norm_s_squares_3 + rotation_value_6 * rotation_value_6;
+        const bool t = s < opmath_t(0.25);
+        const opmath_t norm_s = rt::sqrt(norm_s_squares);
+        const opmath_t part_3 = 1 - s / 20 * (1 - s / 42 * (1 - s / 72 * (1 - s / 110 * (1 - s / 156))));
+        const opmath_t part_2 = s / 6 * part_3;
+        const opmath_t a = t ? 1 - part_2 : rt::sinc(norm_s / opmath_t(3.14159265358979323846));
+        const opmath_t part_5 = 1 - s / 30 * (1 - s / 56 * (1 - s / 90 * (1 - s / 132 * (1 - s / 182))));
+        const opmath_t part_4 = s / 24 * part_5;
+        const opmath_t b = t ? opmath_t(1) / opmath_t(2) - part_4 : 2 * rt::square(rt::sin(norm_s / 2)) / s;
+        const opmath_t rotation_value_2_2 = rotation_at_2[i];
+        const opmath_t rotation_value_3_2 = rotation_at_3[i];
+        const opmath_t part_6 = rotation_value_2_2 * point_2_at_2[i] - rotation_value_3_2 * point_2_at_3[i];
+        const opmath_t part_7 = rotation_at[i] * point_2_at_3[i] - rotation_at_2[i] * point_2_at[i];
+        const opmath_t part_8 = rotation_at_3[i] * point_2_at[i] - rotation_at[i] * point_2_at_2[i];
+        const opmath_t part_9 = b * (rotation_value_2_2 * part_7 - rotation_value_3_2 * part_8);
+        const opmath_t output_2 = point_2_at[i] + a * part_6 + part_9;
+        const opmath_t rotation_value_2_3 = rotation_at_3[i];
+        const opmath_t rotation_value_3_3 = rotation_at[i];
+        const opmath_t part_10 = rotation_value_2_3 * point_2_at[i] - rotation_value_3_3 * point_2_at_2[i];
+        const opmath_t part_11 = rotation_at_2[i] * point_2_at_2[i] - rotation_at_3[i] * point_2_at_3[i];
+        const opmath_t part_12 = rotation_at[i] * point_2_at_3[i] - rotation_at_2[i] * point_2_at[i];
+        const opmath_t part_13 = b * (rotation_value_2_3 * part_11 - rotation_value_3_3 * part_12);
+        const opmath_t output_3 = point_2_at_3[i] + a * part_10 + part_13;
+        const opmath_t rotation_value_2_4 = rotation_at[i];
+        const opmath_t rotation_value_3_4 = rotation_at_2[i];
+        const opmath_t part_14 = rotation_value_2_4 * point_2_at_3[i] - rotation_value_3_4 * point_2_at[i];
+        const opmath_t part_15 = rotation_at_2[i] * point_2_at_2[i] - rotation_at_3[i] * point_2_at_3[i];
+        const opmath_t part_16 = rotation_at_3[i] * point_2_at[i] - rotation_at[i] * point_2_at_2[i];
+        const opmath_t part_17 = b * (rotation_value_2_4 * part_16 - rotation_value_3_4 * part_15);
+        const opmath_t output_4 = point_2_at_2[i] + a * part_14 + part_17;
+        output_out.set(i, output_2);
+        output_out_2.set(i, output_3);
+        output_out_3.set(i, output_4);
       });
     });
   });
@@ -98,36 +80,38 @@ int backward_b(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> norm_s_squares(call, 2, 1, 0);
   const rt::Tensor<opmath_t> a(call, 3, 1, 0);
   const rt::Tensor<opmath_t> b(call, 4, 1, 0);
-  rt::Loops<5> outer;
-  outer.batch(call, &rotation, &s, &norm_s_squares, &a, &b);
-  rt::Loops<5> over_i;
-  over_i.dim(3, {rotation.stride(1), 0, 0, 0, 0});
-  rt::parallel(host, outer.count, over_i.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> s_value_fold;
-      rt::Fold<rt::Sum, opmath_t> norm_s_squares_value_fold;
-      over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> rotation_at(rotation, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t rotation_value = rotation_at[i];
-          s_value_fold.add(lane, rotation_value * rotation_value);
-          norm_s_squares_value_fold.add(lane, rotation_value * rotation_value);
-        });
-        s_value_fold.ran(run.size);
-        norm_s_squares_value_fold.ran(run.size);
+  rt::Loops<7> outer;
+  outer.batch(call, &rotation, &rotation, &rotation, &s, &norm_s_squares, &a, &b);
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> rotation_at(rotation, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> rotation_at_2(rotation, run.at[1] + rotation.stride(1), run.step[1], run.size);
+      const rt::Source<opmath_t> rotation_at_3(rotation, run.at[2] + 2 * rotation.stride(1), run.step[2], run.size);
+      rt::Sink<opmath_t> s_out(s, run.at[3], run.step[3], run.size);
+      rt::Sink<opmath_t> norm_s_squares_out(norm_s_squares, run.at[4], run.step[4], run.size);
+      rt::Sink<opmath_t> a_out(a, run.at[5], run.step[5], run.size);
+      rt::Sink<opmath_t> b_out(b, run.at[6], run.step[6], run.size);
+      rt::each(run.size, [&](int64_t i) {
+        const opmath_t rotation_value_2 = rotation_at[i];
+        const opmath_t s_value_2 = rotation_value_2 * rotation_value_2;
+        const opmath_t norm_s_squares_value_2 = rotation_value_2 * rotation_value_2;
+        const opmath_t rotation_value_3 = rotation_at_2[i];
+        const opmath_t s_value_3 = s_value_2 + rotation_value_3 * rotation_value_3;
+        const opmath_t norm_s_squares_value_3 = norm_s_squares_value_2 + rotation_value_3 * rotation_value_3;
+        const opmath_t rotation_value_4 = rotation_at_3[i];
+        const opmath_t s_value = s_value_3 + rotation_value_4 * rotation_value_4;
+        const opmath_t norm_s_squares_value = norm_s_squares_value_3 + rotation_value_4 * rotation_value_4;
+        const bool t = s_value < opmath_t(0.25);
+        const opmath_t norm_s = rt::sqrt(norm_s_squares_value);
+        s_out.set(i, s_value);
+        norm_s_squares_out.set(i, norm_s_squares_value);
+        const opmath_t part_2 = 1 - s_value / 42 * (1 - s_value / 72 * (1 - s_value / 110 * (1 - s_value / 156)));
+        const opmath_t part_3 = rt::sinc(norm_s / opmath_t(3.14159265358979323846));
+        a_out.set(i, t ? 1 - s_value / 6 * (1 - s_value / 20 * part_2) : part_3);
+        const opmath_t part_4 = 1 - s_value / 56 * (1 - s_value / 90 * (1 - s_value / 132 * (1 - s_value / 182)));
+        const opmath_t part_5 = opmath_t(1) / opmath_t(2) - s_value / 24 * (1 - s_value / 30 * part_4);
+        b_out.set(i, t ? part_5 : 2 * rt::square(rt::sin(norm_s / 2)) / s_value);
       });
-      const opmath_t s_value = s_value_fold.value();
-      const opmath_t norm_s_squares_value = norm_s_squares_value_fold.value();
-      const bool t = s_value < opmath_t(0.25);
-      const opmath_t norm_s = rt::sqrt(norm_s_squares_value);
-      rt::store(s, row.at[1], s_value);
-      rt::store(norm_s_squares, row.at[2], norm_s_squares_value);
-      const opmath_t part_2 = s_value / 42 * (1 - s_value / 72 * (1 - s_value / 110 * (1 - s_value / 156)));
-      const opmath_t part_3 = 1 - s_value / 6 * (1 - s_value / 20 * (1 - part_2));
-      rt::store(a, row.at[3], t ? part_3 : rt::sinc(norm_s / opmath_t(3.14159265358979323846)));
-      const opmath_t part_4 = s_value / 56 * (1 - s_value / 90 * (1 - s_value / 132 * (1 - s_value / 182)));
-      const opmath_t part_5 = opmath_t(1) / opmath_t(2) - s_value / 24 * (1 - s_value / 30 * (1 - part_4));
-      rt::store(b, row.at[4], t ? part_5 : 2 * rt::square(rt::sin(norm_s / 2)) / s_value);
     });
   });
   return rt::status(host);
@@ -176,57 +160,69 @@ int backward_grad_rotation_twice_1(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_cross_twice_1(call, 5, 2, 0);
   const rt::Tensor<opmath_t> grad_rotation_twice(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_rotation_twice_1(call, 7, 2, 0);
-  rt::Loops<10> outer;
-  outer.step(6, grad_cross_twice.stride(1));
-  outer.step(7, grad_cross_twice_1.stride(1));
-  outer.step(8, grad_rotation_twice.stride(1));
-  outer.step(9, grad_rotation_twice_1.stride(1));
+  rt::Loops<14> outer;
+  outer.step(10, grad_cross_twice.stride(1));
+  outer.step(11, grad_cross_twice_1.stride(1));
+  outer.step(12, grad_rotation_twice.stride(1));
+  outer.step(13, grad_rotation_twice_1.stride(1));
   outer.dim_of_steps(3, true);
-  outer.batch(call, &b, &grad_output, &rotation, &rotation, &cross, &cross, &grad_cross_twice, &grad_cross_twice_1,
-              &grad_rotation_twice, &grad_rotation_twice_1);
-  rt::Loops<10> over_i;
-  over_i.dim(3, {0, grad_output.stride(1), 0, 0, 0, 0, 0, 0, 0, 0}, true);
-  rt::parallel(host, outer.count, over_i.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const opmath_t b_value = rt::load(b, row.at[0]);
-      rt::Fold<rt::Sum, opmath_t> grad_cross_twice_value_fold;
-      rt::Fold<rt::Sum, opmath_t> grad_cross_twice_1_value_fold;
-      rt::Fold<rt::Sum, opmath_t> grad_rotation_twice_value_fold;
-      rt::Fold<rt::Sum, opmath_t> grad_rotation_twice_1_value_fold;
-      over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-        const auto rotation_1 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 1, 3); };
-        const rt::Line<opmath_t> rotation_at(host, rotation, rt::stretch(run, 2, 0), 0,
-                                             rt::clipped(rotation, 1, rotation.stride(1), rotation_1));
-        const auto rotation_1_2 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 2, 3); };
-        const rt::Line<opmath_t> rotation_at_2(host, rotation, rt::stretch(run, 3, 0), 0,
-                                               rt::clipped(rotation, 1, rotation.stride(1), rotation_1_2));
-        const rt::Line<opmath_t> cross_at(host, cross, rt::stretch(run, 4, 0), 0,
-                                          rt::clipped(cross, 1, cross.stride(1), rotation_1_2));
-        const rt::Line<opmath_t> cross_at_2(host, cross, rt::stretch(run, 5, 0), 0,
-                                            rt::clipped(cross, 1, cross.stride(1), rotation_1));
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const bool t_2 = rt::mod(over_i.index(run, 0, i) + 2 - outer.index(row, 0, 0), 3) == 0;
-          const opmath_t grad_twice = grad_output_at[i] * b_value;
-          const bool t_3 = rt::mod(over_i.index(run, 0, i) + 1 - outer.index(row, 0, 0), 3) == 0;
-          grad_cross_twice_value_fold.add(lane, t_2 ? grad_twice * rotation_at[i] : opmath_t(0));
-          grad_cross_twice_1_value_fold.add(lane, t_3 ? -(grad_twice * rotation_at_2[i]) : opmath_t(0));
-          grad_rotation_twice_value_fold.add(lane, t_3 ? grad_twice * cross_at[i] : opmath_t(0));
-          grad_rotation_twice_1_value_fold.add(lane, t_2 ? -(grad_twice * cross_at_2[i]) : opmath_t(0));
-        });
-        grad_cross_twice_value_fold.ran(run.size);
-        grad_cross_twice_1_value_fold.ran(run.size);
-        grad_rotation_twice_value_fold.ran(run.size);
-        grad_rotation_twice_1_value_fold.ran(run.size);
+  outer.batch(call, &b, &grad_output, &rotation, &rotation, &cross, &cross, &grad_output, &rotation, &cross,
+              &grad_output, &grad_cross_twice, &grad_cross_twice_1, &grad_rotation_twice, &grad_rotation_twice_1);
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> b_at(b, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+      const rt::Source<opmath_t> rotation_at(rotation, run.at[2] + rotation.stride(1), run.step[2], run.size);
+      const rt::Source<opmath_t> rotation_at_2(rotation, run.at[3] + 2 * rotation.stride(1), run.step[3], run.size);
+      const rt::Source<opmath_t> cross_at(cross, run.at[4] + 2 * cross.stride(1), run.step[4], run.size);
+      const rt::Source<opmath_t> cross_at_2(cross, run.at[5] + cross.stride(1), run.step[5], run.size);
+      const rt::Source<opmath_t> grad_output_at_2(grad_output, run.at[6] + grad_output.stride(1), run.step[6],
+                                                  run.size);
+      const rt::Source<opmath_t> rotation_at_3(rotation, run.at[7], run.step[7], run.size);
+      const rt::Source<opmath_t> cross_at_3(cross, run.at[8], run.step[8], run.size);
+      const rt::Source<opmath_t> grad_output_at_3(grad_output, run.at[9] + 2 * grad_output.stride(1), run.step[9],
+                                                  run.size);
+      rt::Sink<opmath_t> grad_cross_twice_out(grad_cross_twice, run.at[10], run.step[10], run.size);
+      rt::Sink<opmath_t> grad_cross_twice_1_out(grad_cross_twice_1, run.at[11], run.step[11], run.size);
+      rt::Sink<opmath_t> grad_rotation_twice_out(grad_rotation_twice, run.at[12], run.step[12], run.size);
+      rt::Sink<opmath_t> grad_rotation_twice_1_out(grad_rotation_twice_1, run.at[13], run.step[13], run.size);
+      rt::each(run.size, [&](int64_t i) {
+        const opmath_t b_value = b_at[i];
+        const bool t_2_2 = rt::mod(2 - outer.index(run, 0, i), 3) == 0;
+        const opmath_t grad_twice_2 = grad_output_at[i] * b_value;
+        const bool t_3_2 = rt::mod(1 - outer.index(run, 0, i), 3) == 0;
+        const opmath_t grad_cross_twice_value_2 = t_2_2 ? grad_twice_2 * rotation_at[i] : opmath_t(0);
+        const opmath_t grad_cross_twice_1_value_2 = t_3_2 ? -(grad_twice_2 * rotation_at_2[i]) : opmath_t(0);
+        const opmath_t grad_rotation_twice_value_2 = t_3_2 ? grad_twice_2 * cross_at[i] : opmath_t(0);
+        const opmath_t grad_rotation_twice_1_value_2 = t_2_2 ? -(grad_twice_2 * cross_at_2[i]) : opmath_t(0);
+        const bool t_2_3 = rt::mod(3 - outer.index(run, 0, i), 3) == 0;
+        const opmath_t grad_twice_3 = grad_output_at_2[i] * b_value;
+        const bool t_3_3 = rt::mod(2 - outer.index(run, 0, i), 3) == 0;
+        const opmath_t part_2 = t_2_3 ? grad_twice_3 * rotation_at_2[i] : opmath_t(0);
+        const opmath_t grad_cross_twice_value_3 = grad_cross_twice_value_2 + part_2;
+        const opmath_t part_3 = t_3_3 ? -(grad_twice_3 * rotation_at_3[i]) : opmath_t(0);
+        const opmath_t grad_cross_twice_1_value_3 = grad_cross_twice_1_value_2 + part_3;
+        const opmath_t part_4 = t_3_3 ? grad_twice_3 * cross_at_3[i] : opmath_t(0);
+        const opmath_t grad_rotation_twice_value_3 = grad_rotation_twice_value_2 + part_4;
+        const opmath_t part_5 = t_2_3 ? -(grad_twice_3 * cross_at[i]) : opmath_t(0);
+        const opmath_t grad_rotation_twice_1_value_3 = grad_rotation_twice_1_value_2 + part_5;
+        const bool t_2_4 = rt::mod(4 - outer.index(run, 0, i), 3) == 0;
+        const opmath_t grad_twice_4 = grad_output_at_3[i] * b_value;
+        const bool t_3_4 = rt::mod(3 - outer.index(run, 0, i), 3) == 0;
+        const opmath_t part_6 = t_2_4 ? grad_twice_4 * rotation_at_3[i] : opmath_t(0);
+        const opmath_t grad_cross_twice_value = grad_cross_twice_value_3 + part_6;
+        const opmath_t part_7 = t_3_4 ? -(grad_twice_4 * rotation_at[i]) : opmath_t(0);
+        const opmath_t grad_cross_twice_1_value = grad_cross_twice_1_value_3 + part_7;
+        const opmath_t part_8 = t_3_4 ? grad_twice_4 * cross_at_2[i] : opmath_t(0);
+        const opmath_t grad_rotation_twice_value = grad_rotation_twice_value_3 + part_8;
+        const opmath_t part_9 = t_2_4 ? -(grad_twice_4 * cross_at_3[i]) : opmath_t(0);
+        const opmath_t grad_rotation_twice_1_value = grad_rotation_twice_1_value_3 + part_9;
+        grad_cross_twice_out.set(i, grad_cross_twice_value);
+        grad_cross_twice_1_out.set(i, grad_cross_twice_1_value);
+        grad_rotation_twice_out.set(i, grad_rotation_twice_value);
+        grad_rotation_twice_1_out.set(i, grad_rotation_twice_1_value);
       });
-      const opmath_t grad_cross_twice_value = grad_cross_twice_value_fold.value();
-      const opmath_t grad_cross_twice_1_value = grad_cross_twice_1_value_fold.value();
-      const opmath_t grad_rotation_twice_value = grad_rotation_twice_value_fold.value();
-      const opmath_t grad_rotation_twice_1_value = grad_rotation_twice_1_value_fold.value();
-      rt::store(grad_cross_twice, row.at[6], grad_cross_twice_value);
-      rt::store(grad_cross_twice_1, row.at[7], grad_cross_twice_1_value);
-      rt::store(grad_rotation_twice, row.at[8], grad_rotation_twice_value);
-      rt::store(grad_rotation_twice_1, row.at[9], grad_rotation_twice_1_value);
     });
   });
   return rt::status(host);
@@ -242,73 +238,75 @@ int backward_grad_s(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> norm_s_squares(call, 4, 1, 0);
   const rt::Tensor<opmath_t> grad_norm_s(call, 5, 1, 0);
   const rt::Tensor<opmath_t> grad_s(call, 6, 1, 0);
-  rt::Loops<10> outer;
-  outer.batch(call, &grad_output, &rotation, &cross, &rotation, &cross, &cross, &s, &norm_s_squares, &grad_norm_s,
-              &grad_s);
-  rt::Loops<10> over_i;
-  over_i.dim(3, {grad_output.stride(1), 0, 0, 0, 0, cross.stride(1), 0, 0, 0, 0}, true);
-  rt::parallel(host, outer.count, over_i.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> grad_b_fold;
-      rt::Fold<rt::Sum, opmath_t> grad_a_fold;
-      over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> cross_at_3(cross, run.at[5], run.step[5], run.size);
-        const auto rotation_1 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 1, 3); };
-        const rt::Line<opmath_t> rotation_at(host, rotation, rt::stretch(run, 1, 0), 0,
-                                             rt::sure(rotation.stride(1), rotation_1));
-        const auto cross_1 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 2, 3); };
-        const rt::Line<opmath_t> cross_at(host, cross, rt::stretch(run, 2, 0), 0, rt::sure(cross.stride(1), cross_1));
-        const rt::Line<opmath_t> rotation_at_2(host, rotation, rt::stretch(run, 3, 0), 0,
-                                               rt::sure(rotation.stride(1), cross_1));
-        const rt::Line<opmath_t> cross_at_2(host, cross, rt::stretch(run, 4, 0), 0,
-                                            rt::sure(cross.stride(1), rotation_1));
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t grad_output_value = grad_output_at[i];
-          const opmath_t part_2 = rotation_at[i] * cross_at[i] - rotation_at_2[i] * cross_at_2[i];
-          grad_b_fold.add(lane, grad_output_value * part_2);
-          grad_a_fold.add(lane, grad_output_value * cross_at_3[i]);
-        });
-        grad_b_fold.ran(run.size);
-        grad_a_fold.ran(run.size);
+  rt::Loops<13> outer;
+  outer.batch(call, &grad_output, &rotation, &cross, &rotation, &cross, &cross, &grad_output, &rotation, &grad_output,
+              &s, &norm_s_squares, &grad_norm_s, &grad_s);
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> rotation_at(rotation, run.at[1] + rotation.stride(1), run.step[1], run.size);
+      const rt::Source<opmath_t> cross_at(cross, run.at[2] + 2 * cross.stride(1), run.step[2], run.size);
+      const rt::Source<opmath_t> rotation_at_2(rotation, run.at[3] + 2 * rotation.stride(1), run.step[3], run.size);
+      const rt::Source<opmath_t> cross_at_2(cross, run.at[4] + cross.stride(1), run.step[4], run.size);
+      const rt::Source<opmath_t> cross_at_3(cross, run.at[5], run.step[5], run.size);
+      const rt::Source<opmath_t> grad_output_at_2(grad_output, run.at[6] + grad_output.stride(1), run.step[6],
+                                                  run.size);
+      const rt::Source<opmath_t> rotation_at_3(rotation, run.at[7], run.step[7], run.size);
+      const rt::Source<opmath_t> grad_output_at_3(grad_output, run.at[8] + 2 * grad_output.stride(1), run.step[8],
+                                                  run.size);
+      const rt::Source<opmath_t> s_at(s, run.at[9], run.step[9], run.size);
+      const rt::Source<opmath_t> norm_s_squares_at(norm_s_squares, run.at[10], run.step[10], run.size);
+      rt::Sink<opmath_t> grad_norm_s_out(grad_norm_s, run.at[11], run.step[11], run.size);
+      rt::Sink<opmath_t> grad_s_out(grad_s, run.at[12], run.step[12], run.size);
+      rt::each(run.size, [&](int64_t i) {
+        const opmath_t grad_output_value_2 = grad_output_at[i];
+        const opmath_t part_2 = rotation_at[i] * cross_at[i] - rotation_at_2[i] * cross_at_2[i];
+        const opmath_t grad_b_2 = grad_output_value_2 * part_2;
+        const opmath_t grad_a_2 = grad_output_value_2 * cross_at_3[i];
+        const opmath_t grad_output_value_3 = grad_output_at_2[i];
+        const opmath_t part_3 = rotation_at_2[i] * cross_at_3[i] - rotation_at_3[i] * cross_at[i];
+        const opmath_t grad_b_3 = grad_b_2 + grad_output_value_3 * part_3;
+        const opmath_t grad_a_3 = grad_a_2 + grad_output_value_3 * cross_at_2[i];
+        const opmath_t grad_output_value_4 = grad_output_at_3[i];
+        const opmath_t part_4 = rotation_at_3[i] * cross_at_2[i] - rotation_at[i] * cross_at_3[i];
+        const opmath_t grad_b = grad_b_3 + grad_output_value_4 * part_4;
+        const opmath_t grad_a = grad_a_3 + grad_output_value_4 * cross_at[i];
+        const opmath_t s_value_2 = s_at[i];
+        const bool t_4 = s_value_2 < opmath_t(0.25);
+        const opmath_t norm_s_2 = rt::sqrt(norm_s_squares_at[i]);
+        const opmath_t t_5 = rt::sin(norm_s_2 / 2);
+        const opmath_t t_6 = norm_s_2 / opmath_t(3.14159265358979323846);
+        const opmath_t t_7 = rt::square(norm_s_2);
+        const opmath_t t_8 = 1 - s_value_2 / 182;
+        const opmath_t t_9 = 1 - s_value_2 / 132 * t_8;
+        const opmath_t t_10 = 1 - s_value_2 / 90 * t_9;
+        const opmath_t t_11 = 1 - s_value_2 / 56 * t_10;
+        const opmath_t t_12 = 1 - s_value_2 / 156;
+        const opmath_t t_13 = 1 - s_value_2 / 110 * t_12;
+        const opmath_t t_14 = 1 - s_value_2 / 72 * t_13;
+        const opmath_t t_15 = 1 - s_value_2 / 42 * t_14;
+        const opmath_t part_5 = (rt::cospi(t_6) - rt::sinc(t_6)) * opmath_t(3.14159265358979323846) / norm_s_2;
+        const opmath_t part_6 = 2 * grad_b * rt::cos(opmath_t(0.5) * norm_s_2) * t_5 / s_value_2;
+        const opmath_t part_7 = (t_7 / 22230464256000 - opmath_t(1.0 / 93405312000.0)) * t_7;
+        const opmath_t part_8 = ((part_7 + opmath_t(1.0 / 518918400.0)) * t_7 - opmath_t(1.0 / 3991680.0)) * t_7;
+        const opmath_t part_9 = ((part_8 + opmath_t(1.0 / 45360.0)) * t_7 - opmath_t(1.0 / 840.0)) * t_7;
+        const opmath_t part_10 = (part_9 + opmath_t(1.0 / 30.0)) * t_7 - opmath_t(1.0 / 3.0);
+        const opmath_t part_11 = norm_s_2 * part_10 * rt::square(opmath_t(3.14159265358979323846));
+        const opmath_t part_12 = part_11 / opmath_t(3.14159265358979323846);
+        const opmath_t part_13 = grad_a * (rt::abs(t_6) < opmath_t(0.25) ? part_12 : part_5);
+        const opmath_t part_14 = t_4 ? opmath_t(0) : part_13 / opmath_t(3.14159265358979323846);
+        grad_norm_s_out.set(i, (t_4 ? opmath_t(0) : part_6) + part_14);
+        const opmath_t part_16 = s_value_2 * (s_value_2 * (s_value_2 / 17160 - t_12 / 110) / 72 + t_13 / 72) / 42;
+        const opmath_t part_15 = -part_16;
+        const opmath_t part_18 = s_value_2 * (s_value_2 * (s_value_2 / 24024 - t_8 / 132) / 90 + t_9 / 90) / 56;
+        const opmath_t part_17 = -part_18;
+        const opmath_t part_19 = -(s_value_2 * (-(s_value_2 * (part_17 + t_10 / 56) / 30) + t_11 / 30) / 24);
+        const opmath_t part_20 = opmath_t(0.05) * s_value_2 * (part_15 + t_14 / 42) - opmath_t(0.05) * t_15;
+        const opmath_t part_21 = -(grad_a * (s_value_2 * part_20 / 6 + (1 - s_value_2 / 20 * t_15) / 6));
+        const opmath_t part_22 = -2 * rt::square(t_5) / (s_value_2 * s_value_2);
+        const opmath_t part_23 = grad_b * (t_4 ? -(part_19 + (1 - s_value_2 / 30 * t_11) / 24) : part_22);
+        grad_s_out.set(i, part_23 + (t_4 ? part_21 : opmath_t(0)));
       });
-      const opmath_t grad_b = grad_b_fold.value();
-      const opmath_t grad_a = grad_a_fold.value();
-      const opmath_t s_value_2 = rt::load(s, row.at[6]);
-      const bool t_4 = s_value_2 < opmath_t(0.25);
-      const opmath_t norm_s_2 = rt::sqrt(rt::load(norm_s_squares, row.at[7]));
-      const opmath_t t_5 = rt::sin(norm_s_2 / 2);
-      const opmath_t t_6 = norm_s_2 / opmath_t(3.14159265358979323846);
-      const opmath_t t_7 = rt::square(norm_s_2);
-      const opmath_t t_8 = 1 - s_value_2 / 182;
-      const opmath_t t_9 = 1 - s_value_2 / 132 * t_8;
-      const opmath_t t_10 = 1 - s_value_2 / 90 * t_9;
-      const opmath_t t_11 = 1 - s_value_2 / 56 * t_10;
-      const opmath_t t_12 = 1 - s_value_2 / 156;
-      const opmath_t t_13 = 1 - s_value_2 / 110 * t_12;
-      const opmath_t t_14 = 1 - s_value_2 / 72 * t_13;
-      const opmath_t t_15 = 1 - s_value_2 / 42 * t_14;
-      const opmath_t part_3 = (rt::cospi(t_6) - rt::sinc(t_6)) * opmath_t(3.14159265358979323846);
-      const opmath_t part_4 = 2 * grad_b * rt::cos(opmath_t(0.5) * norm_s_2) * t_5 / s_value_2;
-      const opmath_t part_5 = (t_7 / 22230464256000 - opmath_t(1.0 / 93405312000.0)) * t_7;
-      const opmath_t part_6 = (part_5 + opmath_t(1.0 / 518918400.0)) * t_7;
-      const opmath_t part_7 = (part_6 - opmath_t(1.0 / 3991680.0)) * t_7 + opmath_t(1.0 / 45360.0);
-      const opmath_t part_8 = (part_7 * t_7 - opmath_t(1.0 / 840.0)) * t_7 + opmath_t(1.0 / 30.0);
-      const opmath_t part_9 = rt::square(opmath_t(3.14159265358979323846));
-      const opmath_t part_10 = norm_s_2 * (part_8 * t_7 - opmath_t(1.0 / 3.0)) * part_9;
-      const opmath_t part_11 = part_10 / opmath_t(3.14159265358979323846);
-      const opmath_t part_12 = grad_a * (rt::abs(t_6) < opmath_t(0.25) ? part_11 : part_3 / norm_s_2);
-      const opmath_t part_13 = t_4 ? opmath_t(0) : part_12 / opmath_t(3.14159265358979323846);
-      rt::store(grad_norm_s, row.at[8], (t_4 ? opmath_t(0) : part_4) + part_13);
-      const opmath_t part_14 = s_value_2 * (s_value_2 * (s_value_2 / 17160 - t_12 / 110) / 72 + t_13 / 72);
-      const opmath_t part_15 = s_value_2 * (s_value_2 * (s_value_2 / 24024 - t_8 / 132) / 90 + t_9 / 90);
-      const opmath_t part_16 = s_value_2 * (-(s_value_2 * (-(part_15 / 56) + t_10 / 56) / 30) + t_11 / 30);
-      const opmath_t part_17 = opmath_t(0.05) * s_value_2 * (-(part_14 / 42) + t_14 / 42);
-      const opmath_t part_18 = -(-(part_16 / 24) + (1 - s_value_2 / 30 * t_11) / 24);
-      const opmath_t part_19 = grad_b * (t_4 ? part_18 : -2 * rt::square(t_5) / (s_value_2 * s_value_2));
-      const opmath_t part_20 = s_value_2 * (part_17 - opmath_t(0.05) * t_15) / 6;
-      const opmath_t part_21 = t_4 ? -(grad_a * (part_20 + (1 - s_value_2 / 20 * t_15) / 6)) : opmath_t(0);
-      rt::store(grad_s, row.at[9], part_19 + part_21);
     });
   });
   return rt::status(host);
@@ -331,77 +329,100 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_s(call, 11, 1, 0);
   const rt::Tensor<opmath_t> grad_rotation(call, 12, 2, 0);
   const rt::Tensor<opmath_t> grad_point(call, 13, 2, 0);
-  rt::Loops<18> outer;
-  outer.step(10, rotation.stride(1));
-  outer.step(11, grad_rotation_twice.stride(1));
-  outer.step(12, grad_rotation_twice_1.stride(1));
-  outer.step(15, grad_output.stride(1));
-  outer.step(16, grad_rotation.stride(1));
-  outer.step(17, grad_point.stride(1));
+  rt::Loops<26> outer;
+  outer.step(18, rotation.stride(1));
+  outer.step(19, grad_rotation_twice.stride(1));
+  outer.step(20, grad_rotation_twice_1.stride(1));
+  outer.step(23, grad_output.stride(1));
+  outer.step(24, grad_rotation.stride(1));
+  outer.step(25, grad_point.stride(1));
   outer.dim_of_steps(3, true);
   outer.batch(call, &a, &grad_output, &grad_cross_twice, &grad_cross_twice_1, &point_2, &point_2, &rotation, &rotation,
-              &s, &norm_s_squares, &rotation, &grad_rotation_twice, &grad_rotation_twice_1, &grad_norm_s, &grad_s,
-              &grad_output, &grad_rotation, &grad_point);
-  rt::Loops<18> over_i;
-  over_i.step(1, grad_output.stride(1));
-  over_i.step(2, grad_cross_twice.stride(1));
-  over_i.step(3, grad_cross_twice_1.stride(1));
-  over_i.dim_of_steps(3, true);
-  rt::parallel(host, outer.count, over_i.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const opmath_t a_value = rt::load(a, row.at[0]);
-      rt::Fold<rt::Sum, opmath_t> grad_rotation_cross_fold;
-      rt::Fold<rt::Sum, opmath_t> grad_rotation_cross_1_fold;
-      rt::Fold<rt::Sum, opmath_t> grad_point_cross_fold;
-      rt::Fold<rt::Sum, opmath_t> grad_point_cross_1_fold;
-      over_i.runs<rt::block>(0, over_i.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> grad_cross_twice_at(grad_cross_twice, run.at[2], run.step[2], run.size);
-        const rt::Source<opmath_t> grad_cross_twice_1_at(grad_cross_twice_1, run.at[3], run.step[3], run.size);
-        const auto point_2_1 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 2, 3); };
-        const rt::Line<opmath_t> point_2_at(host, point_2, rt::stretch(run, 4, 0), 0,
-                                            rt::clipped(point_2, 1, point_2.stride(1), point_2_1));
-        const auto point_2_1_2 = [&](int64_t i) { return rt::mod(over_i.index(run, 0, i) + 1, 3); };
-        const rt::Line<opmath_t> point_2_at_2(host, point_2, rt::stretch(run, 5, 0), 0,
-                                              rt::clipped(point_2, 1, point_2.stride(1), point_2_1_2));
-        const rt::Line<opmath_t> rotation_at(host, rotation, rt::stretch(run, 6, 0), 0,
-                                             rt::clipped(rotation, 1, rotation.stride(1), point_2_1_2));
-        const rt::Line<opmath_t> rotation_at_2(host, rotation, rt::stretch(run, 7, 0), 0,
-                                               rt::clipped(rotation, 1, rotation.stride(1), point_2_1));
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const bool t_16 = rt::mod(over_i.index(run, 0, i) + 1 - outer.index(row, 0, 0), 3) == 0;
-          const opmath_t part_2 = grad_output_at[i] * a_value;
-          const opmath_t grad_cross = part_2 + grad_cross_twice_at[i] + grad_cross_twice_1_at[i];
-          const bool t_17 = rt::mod(over_i.index(run, 0, i) + 2 - outer.index(row, 0, 0), 3) == 0;
-          grad_rotation_cross_fold.add(lane, t_16 ? grad_cross * point_2_at[i] : opmath_t(0));
-          grad_rotation_cross_1_fold.add(lane, t_17 ? -(grad_cross * point_2_at_2[i]) : opmath_t(0));
-          grad_point_cross_fold.add(lane, t_17 ? grad_cross * rotation_at[i] : opmath_t(0));
-          grad_point_cross_1_fold.add(lane, t_16 ? -(grad_cross * rotation_at_2[i]) : opmath_t(0));
-        });
-        grad_rotation_cross_fold.ran(run.size);
-        grad_rotation_cross_1_fold.ran(run.size);
-        grad_point_cross_fold.ran(run.size);
-        grad_point_cross_1_fold.ran(run.size);
+              &grad_output, &grad_cross_twice, &grad_cross_twice_1, &point_2, &rotation, &grad_output,
+              &grad_cross_twice, &grad_cross_twice_1, &s, &norm_s_squares, &rotation, &grad_rotation_twice,
+              &grad_rotation_twice_1, &grad_norm_s, &grad_s, &grad_output, &grad_rotation, &grad_point);
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> a_at(a, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+      const rt::Source<opmath_t> grad_cross_twice_at(grad_cross_twice, run.at[2], run.step[2], run.size);
+      const rt::Source<opmath_t> grad_cross_twice_1_at(grad_cross_twice_1, run.at[3], run.step[3], run.size);
+      const rt::Source<opmath_t> point_2_at(point_2, run.at[4] + 2 * point_2.stride(1), run.step[4], run.size);
+      const rt::Source<opmath_t> point_2_at_2(point_2, run.at[5] + point_2.stride(1), run.step[5], run.size);
+      const rt::Source<opmath_t> rotation_at(rotation, run.at[6] + rotation.stride(1), run.step[6], run.size);
+      const rt::Source<opmath_t> rotation_at_2(rotation, run.at[7] + 2 * rotation.stride(1), run.step[7], run.size);
+      const rt::Source<opmath_t> grad_output_at_2(grad_output, run.at[8] + grad_output.stride(1), run.step[8],
+                                                  run.size);
+      const rt::Source<opmath_t> grad_cross_twice_at_2(grad_cross_twice, run.at[9] + grad_cross_twice.stride(1),
+                                                       run.step[9], run.size);
+      const rt::Source<opmath_t> grad_cross_twice_1_at_2(grad_cross_twice_1, run.at[10] + grad_cross_twice_1.stride(1),
+                                                         run.step[10], run.size);
+      const rt::Source<opmath_t> point_2_at_3(point_2, run.at[11], run.step[11], run.size);
+      const rt::Source<opmath_t> rotation_at_3(rotation, run.at[12], run.step[12], run.size);
+      const rt::Source<opmath_t> grad_output_at_3(grad_output, run.at[13] + 2 * grad_output.stride(1), run.step[13],
+                                                  run.size);
+      const rt::Source<opmath_t> grad_cross_twice_at_3(grad_cross_twice, run.at[14] + 2 * grad_cross_twice.stride(1),
+                                                       run.step[14], run.size);
+      const rt::Source<opmath_t> grad_cross_twice_1_at_3(
+          grad_cross_twice_1, run.at[15] + 2 * grad_cross_twice_1.stride(1), run.step[15], run.size);
+      const rt::Source<opmath_t> s_at(s, run.at[16], run.step[16], run.size);
+      const rt::Source<opmath_t> norm_s_squares_at(norm_s_squares, run.at[17], run.step[17], run.size);
+      const rt::Source<opmath_t> rotation_at_4(rotation, run.at[18], run.step[18], run.size);
+      const rt::Source<opmath_t> grad_rotation_twice_at(grad_rotation_twice, run.at[19], run.step[19], run.size);
+      const rt::Source<opmath_t> grad_rotation_twice_1_at(grad_rotation_twice_1, run.at[20], run.step[20], run.size);
+      const rt::Source<opmath_t> grad_norm_s_at(grad_norm_s, run.at[21], run.step[21], run.size);
+      const rt::Source<opmath_t> grad_s_at(grad_s, run.at[22], run.step[22], run.size);
+      const rt::Source<opmath_t> grad_output_at_4(grad_output, run.at[23], run.step[23], run.size);
+      rt::Sink<opmath_t> grad_rotation_out(grad_rotation, run.at[24], run.step[24], run.size);
+      rt::Sink<opmath_t> grad_point_out(grad_point, run.at[25], run.step[25], run.size);
+      rt::each(run.size, [&](int64_t i) {
+        const opmath_t a_value = a_at[i];
+        const bool t_16_2 = rt::mod(1 - outer.index(run, 0, i), 3) == 0;
+        const opmath_t part_2 = grad_output_at[i] * a_value;
+        const opmath_t grad_cross_2 = part_2 + grad_cross_twice_at[i] + grad_cross_twice_1_at[i];
+        const bool t_17_2 = rt::mod(2 - outer.index(run, 0, i), 3) == 0;
+        const opmath_t grad_rotation_cross_2 = t_16_2 ? grad_cross_2 * point_2_at[i] : opmath_t(0);
+        const opmath_t grad_rotation_cross_1_2 = t_17_2 ? -(grad_cross_2 * point_2_at_2[i]) : opmath_t(0);
+        const opmath_t grad_point_cross_2 = t_17_2 ? grad_cross_2 * rotation_at[i] : opmath_t(0);
+        const opmath_t grad_point_cross_1_2 = t_16_2 ? -(grad_cross_2 * rotation_at_2[i]) : opmath_t(0);
+        const bool t_16_3 = rt::mod(2 - outer.index(run, 0, i), 3) == 0;
+        const opmath_t part_3 = grad_output_at_2[i] * a_value;
+        const opmath_t grad_cross_3 = part_3 + grad_cross_twice_at_2[i] + grad_cross_twice_1_at_2[i];
+        const bool t_17_3 = rt::mod(3 - outer.index(run, 0, i), 3) == 0;
+        const opmath_t part_4 = t_16_3 ? grad_cross_3 * point_2_at_3[i] : opmath_t(0);
+        const opmath_t grad_rotation_cross_3 = grad_rotation_cross_2 + part_4;
+        const opmath_t part_5 = t_17_3 ? -(grad_cross_3 * point_2_at[i]) : opmath_t(0);
+        const opmath_t grad_rotation_cross_1_3 = grad_rotation_cross_1_2 + part_5;
+        const opmath_t part_6 = t_17_3 ? grad_cross_3 * rotation_at_2[i] : opmath_t(0);
+        const opmath_t grad_point_cross_3 = grad_point_cross_2 + part_6;
+        const opmath_t part_7 = t_16_3 ? -(grad_cross_3 * rotation_at_3[i]) : opmath_t(0);
+        const opmath_t grad_point_cross_1_3 = grad_point_cross_1_2 + part_7;
+        const bool t_16_4 = rt::mod(3 - outer.index(run, 0, i), 3) == 0;
+        const opmath_t part_8 = grad_output_at_3[i] * a_value;
+        const opmath_t grad_cross_4 = part_8 + grad_cross_twice_at_3[i] + grad_cross_twice_1_at_3[i];
+        const bool t_17_4 = rt::mod(4 - outer.index(run, 0, i), 3) == 0;
+        const opmath_t part_9 = t_16_4 ? grad_cross_4 * point_2_at_2[i] : opmath_t(0);
+        const opmath_t grad_rotation_cross = grad_rotation_cross_3 + part_9;
+        const opmath_t part_10 = t_17_4 ? -(grad_cross_4 * point_2_at_3[i]) : opmath_t(0);
+        const opmath_t grad_rotation_cross_1 = grad_rotation_cross_1_3 + part_10;
+        const opmath_t part_11 = t_17_4 ? grad_cross_4 * rotation_at_3[i] : opmath_t(0);
+        const opmath_t grad_point_cross = grad_point_cross_3 + part_11;
+        const opmath_t part_12 = t_16_4 ? -(grad_cross_4 * rotation_at[i]) : opmath_t(0);
+        const opmath_t grad_point_cross_1 = grad_point_cross_1_3 + part_12;
+        const bool t_18 = s_at[i] < opmath_t(0.25);
+        const bool t_19 = !t_18;
+        const opmath_t norm_s_3 = rt::sqrt(norm_s_squares_at[i]);
+        const bool t_20 = norm_s_3 == 0;
+        const opmath_t rotation_value_2 = rotation_at_4[i];
+        const opmath_t part_13 = t_20 ? opmath_t(0) : grad_norm_s_at[i] * rotation_value_2 / norm_s_3;
+        const opmath_t part_14 = t_19 && (!t_20 && t_19) ? (t_18 ? opmath_t(0) : part_13) : opmath_t(0);
+        const opmath_t part_15 = 2 * grad_s_at[i] * rotation_value_2;
+        const opmath_t part_16 = grad_rotation_twice_1_at[i];
+        const opmath_t part_17 = grad_rotation_twice_at[i];
+        grad_rotation_out.set(i, part_17 + part_16 + grad_rotation_cross + grad_rotation_cross_1 + part_14 + part_15);
+        grad_point_out.set(i, grad_output_at_4[i] + grad_point_cross + grad_point_cross_1);
       });
-      const opmath_t grad_rotation_cross = grad_rotation_cross_fold.value();
-      const opmath_t grad_rotation_cross_1 = grad_rotation_cross_1_fold.value();
-      const opmath_t grad_point_cross = grad_point_cross_fold.value();
-      const opmath_t grad_point_cross_1 = grad_point_cross_1_fold.value();
-      const bool t_18 = rt::load(s, row.at[8]) < opmath_t(0.25);
-      const bool t_19 = !t_18;
-      const opmath_t norm_s_3 = rt::sqrt(rt::load(norm_s_squares, row.at[9]));
-      const bool t_20 = norm_s_3 == 0;
-      const opmath_t rotation_value_2 = rt::load(rotation, row.at[10]);
-      const opmath_t part_3 = rt::load(grad_norm_s, row.at[13]) * rotation_value_2 / norm_s_3;
-      const opmath_t part_4 = 2 * rt::load(grad_s, row.at[14]) * rotation_value_2;
-      const opmath_t part_5 = t_18 ? opmath_t(0) : t_20 ? opmath_t(0) : part_3;
-      const opmath_t part_6 = t_19 && (!t_20 && t_19) ? part_5 : opmath_t(0);
-      const opmath_t part_7 = rt::load(grad_rotation_twice_1, row.at[12]);
-      const opmath_t part_8 = rt::load(grad_rotation_twice, row.at[11]);
-      rt::store(grad_rotation, row.at[16],
-                part_8 + part_7 + grad_rotation_cross + grad_rotation_cross_1 + part_6 + part_4);
-      const opmath_t part_9 = rt::load(grad_output, row.at[15]);
-      rt::store(grad_point, row.at[17], part_9 + grad_point_cross + grad_point_cross_1);
     });
   });
   return rt::status(host);

@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import torch
@@ -113,15 +112,6 @@ def pixel_shuffle_backward_tangent(tangent_grad_output: Tensor, tangent_input: T
     return tangent_grad_input
 
 
-def backward_excess(grad_output: Tensor, input: Tensor) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    points = math.prod(grad_output.shape[:-3])
-    C = input.shape[-3]
-    H = input.shape[-2]
-    W = input.shape[-1]
-    return 30731 * points * C * H * W
-
-
 OP = register(
     Definition(
         name="pixel_shuffle",
@@ -149,8 +139,6 @@ OP = register(
             ("input", "0 <= h//upscale_factor < H", "input", -2),
             ("input", "0 <= w//upscale_factor < W", "input", -1),
         ),
-        faster_in_torch={"backward": "floordiv is computed one element at a time"},
-        backward_excess=backward_excess,
         sharding=(
             Sharding(
                 layouts=("... C H W", "... O P Q"),

@@ -210,18 +210,6 @@ def backward_flops(grad_distance: Tensor, needs_input_grad: Sequence[bool]) -> i
     return count
 
 
-def forward_excess(origin: Tensor, direction: Tensor, radius: Tensor) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    points = max(math.prod(origin.shape[:-1]), math.prod(direction.shape[:-1]), math.prod(radius.shape))
-    return 5688 * points
-
-
-def backward_excess(grad_distance: Tensor) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    points = math.prod(grad_distance.shape)
-    return 7227 * points
-
-
 OP = register(
     Definition(
         name="ray_sphere",
@@ -246,11 +234,8 @@ OP = register(
         second_mask=("grad_distance", "origin", "direction", "radius"),
         backward_tangent=ray_sphere_backward_tangent,
         autocast="float32",
-        faster_in_torch={"forward": "short rows", "backward": "short rows"},
         flops=flops,
         backward_flops=backward_flops,
-        forward_excess=forward_excess,
-        backward_excess=backward_excess,
         sharding=(
             Sharding(
                 layouts=("... _", "... _", "...", "..."),

@@ -867,12 +867,6 @@ def backward_flops(grad_output: Tensor, needs_input_grad: Sequence[bool]) -> int
     return count
 
 
-def backward_excess(grad_output: Tensor) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    points = math.prod(grad_output.shape[:-1])
-    return 23175 * points + 211284 * points
-
-
 OP = register(
     Definition(
         name="se3_exp_act",
@@ -894,10 +888,8 @@ OP = register(
         second_mask=("grad_output", "twist", "point"),
         backward_tangent=se3_exp_act_backward_tangent,
         autocast="float32",
-        faster_in_torch={"backward": "mod is computed one element at a time"},
         flops=flops,
         backward_flops=backward_flops,
-        backward_excess=backward_excess,
         sharding=(
             Sharding(
                 layouts=("... _", "... _", "... _"),

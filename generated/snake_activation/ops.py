@@ -172,22 +172,6 @@ def backward_flops(grad_output: Tensor, needs_input_grad: Sequence[bool]) -> int
     return count
 
 
-def forward_excess(input: Tensor) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    points = math.prod(input.shape[2:])
-    C = input.shape[1]
-    N = input.shape[0]
-    return 12674 * points * C * N
-
-
-def backward_excess(grad_output: Tensor) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    points = math.prod(grad_output.shape[2:])
-    C = grad_output.shape[1]
-    N = grad_output.shape[0]
-    return 55241 * points * C * N
-
-
 OP = register(
     Definition(
         name="snake_activation",
@@ -208,14 +192,8 @@ OP = register(
         second_returns=("grad_output", "input", "alpha"),
         second_mask=("grad_output", "input", "alpha"),
         backward_tangent=snake_activation_backward_tangent,
-        faster_in_torch={
-            "forward": "sin is computed one element at a time",
-            "backward": "cos is computed one element at a time",
-        },
         flops=flops,
         backward_flops=backward_flops,
-        forward_excess=forward_excess,
-        backward_excess=backward_excess,
         sharding=(
             Sharding(
                 layouts=("N C ...", "C", "N C ..."),

@@ -578,12 +578,6 @@ def backward_flops(grad_output: Tensor, needs_input_grad: Sequence[bool]) -> int
     return count
 
 
-def backward_excess(grad_output: Tensor) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    points = math.prod(grad_output.shape[:-1])
-    return 461475 * points
-
-
 OP = register(
     Definition(
         name="so3_exp_act",
@@ -607,10 +601,8 @@ OP = register(
         second_mask=("grad_output", "rotation", "point"),
         backward_tangent=so3_exp_act_backward_tangent,
         autocast="float32",
-        faster_in_torch={"backward": "mod is computed one element at a time"},
         flops=flops,
         backward_flops=backward_flops,
-        backward_excess=backward_excess,
         sharding=(
             Sharding(
                 layouts=("... _", "... _", "... _"),

@@ -16,9 +16,8 @@ from opgen.ir.program import Axis
 from opgen.ir.scalar import ZERO, Apply, Batch, Index, Lit, Read, Scalar, both, call, substitute, transform, walk, where
 from opgen.kernel.model import Acc, Body, For, If, Join, Kernel, Node, Role, Store
 from opgen.kernel.walk import bound, inside, values, waits
-from opgen.plan.model import Let, Storage
+from opgen.plan.model import Let, Storage, is_written_out
 
-_POINTS = 4  # of a loop that is written out
 _ROOM = 2000  # nodes of values that a kernel may get by it
 _FOLDS = {"sum": "add", "prod": "mul", "max": "max", "min": "min", "any": "or", "all": "and"}
 _FLOATS = (Storage.SCALAR, Storage.COMPUTE)
@@ -78,7 +77,7 @@ def _joins(node: Node) -> list[Join]:
 def _is_short(node: Node, accs: Collection[str]) -> bool:
     """Whether a loop can be written out; `accs` stand beside it."""
     match node:
-        case For(Axis(extent=Lit(int(size))), body, Role.SERIAL) if 0 < size <= _POINTS and not waits(node):
+        case For(loop, body, Role.SERIAL) if is_written_out(loop) and not waits(node):
             plain = all(isinstance(n, Let | Join | Store) for n in body)
             return plain and all(j.acc in accs for j in _joins(node))
         case _:

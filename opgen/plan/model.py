@@ -21,8 +21,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from opgen.ir.program import Argument, Axis, DimSource, Function, Kind, Loop, Role, Shape
-from opgen.ir.scalar import Batch, Position, Scalar
+from opgen.ir.scalar import Batch, Lit, Position, Scalar
 from opgen.opt.convolution import Convolution
+
+_POINTS = 4  # of a loop that is written out
 
 
 class Storage(StrEnum):
@@ -337,6 +339,16 @@ def label(loop: Loop) -> str:
 def extent(loop: Loop) -> Scalar | Batch:
     """The size of a loop as an entry of a shape."""
     return loop if isinstance(loop, Batch) else loop.extent
+
+
+def is_written_out(loop: Loop) -> bool:
+    """Whether a loop has so few points, and so surely, that a processor with vectors gets a statement for each."""
+    return isinstance(loop, Axis) and isinstance(loop.extent, Lit) and 0 < loop.extent.value <= _POINTS
+
+
+def written_out(loops: tuple[Loop, ...]) -> tuple[Axis, ...]:
+    """The loops of a pass where all of them have so few points; none otherwise."""
+    return axes_of(loops) if all(map(is_written_out, loops)) else ()
 
 
 def axes_of(loops: tuple[Loop, ...]) -> tuple[Axis, ...]:

@@ -32,6 +32,7 @@ from opgen.ir.scalar import (
     mentions,
     occurrences,
     reads,
+    substitute,
     walk,
 )
 from opgen.plan.model import (
@@ -47,6 +48,7 @@ from opgen.plan.model import (
     Storage,
     Stream,
     extent,
+    written_out,
 )
 
 PASS = 1.0  # nanoseconds of one of torch's loops, for a point
@@ -62,9 +64,9 @@ FUNCTIONS = {  # of a kernel and of torch, beside what every operation costs; th
     "atan2": (42.6, 5.3),
     "atanh": (6.6, 5.2),
     "cbrt": (6.6, 14.3),
-    "cos": (18.0, 2.6),
+    "cos": (1.0, 2.6),
     "cosh": (2.8, 4.8),
-    "cospi": (12.0, 6.0),
+    "cospi": (2.5, 6.0),
     "digamma": (74.4, 37.1),
     "erf": (1.8, 2.8),
     "erfc": (1.9, 4.0),
@@ -89,10 +91,10 @@ FUNCTIONS = {  # of a kernel and of torch, beside what every operation costs; th
     "pow": (15.4, 4.8),
     "remainder": (30.4, 7.9),
     "sigmoid": (1.8, 1.6),
-    "sin": (18.0, 3.1),
-    "sinc": (31.8, 19.2),
+    "sin": (1.0, 3.1),
+    "sinc": (3.5, 19.2),
     "sinh": (3.5, 4.1),
-    "sinpi": (12.0, 6.0),
+    "sinpi": (2.5, 6.0),
     "softplus": (4.8, 5.5),
     "tan": (25.5, 4.2),
     "tanh": (2.0, 5.9),
@@ -266,13 +268,15 @@ def _pass(n: Nest, p: Pass) -> Cost:
         if any(r.tensor == x.name for e in exprs for r in reads(e)):
             exprs.append(x.value)
     made = _points((*n.outer, *p.loops), exprs)
+    few = written_out(p.loops)
+    within = _points((), [_in_lanes(e, _lanes(n, p), few) for e in exprs]).kernel
     count = len(p.folds)
-    several = FOLDS * count if count > 1 and n.schedule is Schedule.ROW else 0.0
+    several = FOLDS * count if count > 1 and n.schedule is Schedule.ROW and not few else 0.0
     beside = any(_kind(q) for e in exprs for r in reads(e) for q in r.at)
     across = ACROSS * count if n.schedule is Schedule.COLUMN and beside else 0.0
     torch = made.torch + sum(SUM if f.op == "sum" else EXTREME for f in p.folds) + bool(p.stores) * PASS
-    short = SHORT if n.schedule is Schedule.ROW and p.loops and all(map(_is_short, p.loops)) else 0.0
-    kernel = made.kernel + (several or FOLD * count) + across + short
+    short = SHORT if n.schedule is Schedule.ROW and p.loops and not few and all(map(_is_short, p.loops)) else 0.0
+    kernel = within + (several or FOLD * count) + across + short
     reasons = (
         (several, "several sums in one pass"),
         (short, "short rows"),
@@ -283,6 +287,21 @@ def _pass(n: Nest, p: Pass) -> Cost:
 
 def _is_short(a: Loop) -> bool:
     return isinstance(a, Axis) and isinstance(a.extent, Lit) and a.extent.value < FEW
+
+
+def _lanes(n: Nest, p: Pass) -> Loop | None:
+    """The loop that runs side by side: a long one, where there is one."""
+    loops = p.loops if n.schedule in (Schedule.ROW, Schedule.WHOLE) and not written_out(p.loops) else n.outer
+    long = [a for a in loops if not _is_short(a)]
+    return next(iter((long or loops)[-1:]), None)
+
+
+def _in_lanes(e: Scalar, lanes: Loop | None, few: Sequence[Axis]) -> Scalar:
+    """What a lane computes of a value: the indices of `few` are known, and quotients that it does not change."""
+    own = {lanes.name} if isinstance(lanes, Axis) else set[str]()
+    known: dict[Scalar, Scalar] = {Index(a.name): ZERO for a in few}
+    known |= {a: ZERO for a in walk(e) if _divides(a) and not reads(a) and own.isdisjoint(mentions(a)[0])}
+    return substitute(e, known)
 
 
 def _without_quotients(e: Scalar, divided: Collection[str]) -> Iterator[Scalar]:

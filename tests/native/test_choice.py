@@ -15,9 +15,9 @@ pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not available(), reason="
 
 PICKED = """
 op: picked_rows
-inputs: {at: {shape: [N], dtype: int}, table: {shape: [V, D]}}
-forward: y[n, d] = table[at[n], d]
-"""  # a gather, which torch does faster; the gradient is a scatter, which the kernel does as fast
+inputs: {at: {shape: [N, S], dtype: int}, table: {shape: [V, D]}}
+forward: y[n, d] = sum[s](table[at[n, s], d])
+"""  # a sum of what is gathered, which torch does faster; the gradient is a scatter, which the kernel does as fast
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def test_each_direction_runs_what_the_operator_says(
     picked: Any, back_end: str, said: str, forward: str, backward: str
 ) -> None:
     runtime = sys.modules[f"{picked.__module__.partition('.')[0]}._runtime"]
-    at, table = torch.tensor([2, 0, 2]), torch.randn(3, 4, dtype=torch.float64, requires_grad=True)
+    at, table = torch.tensor([[2, 0], [0, 1], [2, 2]]), torch.randn(3, 4, dtype=torch.float64, requires_grad=True)
 
     def ran(call: Any) -> tuple[Any, list[str]]:
         before = dict(runtime.native.CALLS)
@@ -54,15 +54,15 @@ def test_each_direction_runs_what_the_operator_says(
         (grad,), calls = ran(lambda: torch.autograd.grad(y.sum(), table))
         assert calls == [backward]
         assert torch.autograd.gradcheck(lambda t: picked(at, t), table)
-    torch.testing.assert_close(y, table[at])
+    torch.testing.assert_close(y, table[at].sum(1))
     torch.testing.assert_close(grad, torch.autograd.grad(table[at].sum(), table)[0])
     assert picked.backend == "forward torch (native when small), backward native"
-    assert ran(lambda: picked(at.repeat(10000), table.detach()))[1] == ["torch"]
+    assert ran(lambda: picked(at.repeat(10000, 1), table.detach()))[1] == ["torch"]
 
 
 def test_a_choice_between_forward_and_backward_holds_for_a_graph_that_was_recorded(picked: Any) -> None:
     runtime = sys.modules[f"{picked.__module__.partition('.')[0]}._runtime"]
-    at, table = torch.tensor([1, 1, 0]), torch.randn(3, 4, requires_grad=True)
+    at, table = torch.tensor([[1], [1], [0]]), torch.randn(3, 4, requires_grad=True)
     for recorded, then in (("native", "torch"), ("torch", "native")):
         with runtime.use_backend(recorded):
             y = picked(at, table)

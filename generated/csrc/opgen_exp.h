@@ -91,8 +91,9 @@ OPGEN_DEVICE float log(float x) {
   const float series = z * (0.66666662693f + w * 0.28498786688f) + w * (0.40000972152f + w * 0.24279078841f);
   const float half = 0.5f * f * f;
   const float y = s * (half + series) + k * 9.0580006145e-06f - half + f + k * 6.9313812256e-01f;
-  const float edge = x == 0.0f ? -HUGE_VALF : x > 0.0f ? x : NAN;
-  return x > 0.0f && x < HUGE_VALF ? y : edge;
+  const float positive = x < HUGE_VALF ? y : x;  // one choice in another: a vectoriser trips over conditions joined
+  const float edge = x == 0.0f ? -HUGE_VALF : NAN;
+  return x > 0.0f ? positive : edge;
 }
 OPGEN_DEVICE double log(double x) {
   const bool subnormal = x < 2.2250738585072014e-308;
@@ -117,8 +118,9 @@ OPGEN_DEVICE double log(double x) {
   const double even = w * (3.999999999940941908e-01 + w * (2.222219843214978396e-01 + w * 1.531383769920937332e-01));
   const double half = 0.5 * f * f;
   const double y = s * (half + odd + even) + k * 1.90821492927058770002e-10 - half + f + k * 6.93147180369123816490e-01;
-  const double edge = x == 0.0 ? -HUGE_VAL : x > 0.0 ? x : static_cast<double>(NAN);
-  return x > 0.0 && x < HUGE_VAL ? y : edge;
+  const double positive = x < HUGE_VAL ? y : x;
+  const double edge = x == 0.0 ? -HUGE_VAL : static_cast<double>(NAN);
+  return x > 0.0 ? positive : edge;
 }
 
 // The rounding of 1 + x is undone by the quotient (Kahan).

@@ -31,15 +31,33 @@ OPGEN_DEVICE float log10(float x) { return static_cast<float>(log(static_cast<do
 OPGEN_DEVICE float cbrt(float x) { return signed_as(exp(log(size_of(x)) * (1.0 / 3.0)), x); }
 
 OPGEN_DEVICE double nearest(double y) { return (y + 6755399441055744.0) - 6755399441055744.0; }  // of a float
+// All that the exponent says is found without a choice: most exponents are the same at all lanes, and a truth value that
+// is keeps a loop scalar.
+OPGEN_DEVICE uint64_t bits_of(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof(bits));
+  return bits;
+}
+OPGEN_DEVICE double double_of(uint64_t bits) {
+  double x;
+  memcpy(&x, &bits, sizeof(x));
+  return x;
+}
+OPGEN_DEVICE uint64_t if_not_zero(double x) {  // all bits or none
+  const uint64_t bits = bits_of(x) << 1;
+  return 0 - ((bits | (0 - bits)) >> 63);
+}
 OPGEN_DEVICE float pow(float base, float exponent) {
   const double x = base, y = exponent, a = size_of(base);
-  const double size = exp(log(a) * y);
-  const bool whole = nearest(y) == y;
-  const bool odd = whole & (nearest(0.5 * y) != 0.5 * y);
-  const double edge = (x < 0.0) & !whole & (a < HUGE_VAL) ? static_cast<double>(NAN) : size;
-  const double turned = is_negative(base) & odd ? -edge : edge;
-  const bool endless = (y == HUGE_VAL) | (y == -HUGE_VAL);
-  return static_cast<float>((y == 0.0) | (x == 1.0) | ((x == -1.0) & endless) ? 1.0 : turned);
+  const uint64_t sign = uint64_t{1} << 63, one = bits_of(1.0);
+  const uint64_t endless = ~if_not_zero(1.0 / y), whole = ~if_not_zero(y - nearest(y)) | endless;
+  const uint64_t odd = if_not_zero(0.5 * y - nearest(0.5 * y)) & whole & ~endless, some = if_not_zero(y);
+  const double broken = double_of(~whole & bits_of(static_cast<double>(NAN)));
+  const double still = double_of(one | (endless & sign));
+  const double of_negative = x < 0.0 ? broken : 0.0, lost = a < HUGE_VAL ? of_negative : 0.0;
+  const double power = double_of(bits_of(exp(log(a) * y) + lost) ^ (bits_of(x) & sign & odd));
+  const double of_one = x == 1.0 ? 1.0 : power, edge = x == still ? 1.0 : of_one;
+  return static_cast<float>(double_of((bits_of(edge) & some) | (one & ~some)));
 }
 
 // Where the difference of exponentials cancels, its series.

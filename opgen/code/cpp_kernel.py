@@ -38,6 +38,11 @@ def kernel_lines(formal: Formal) -> list[str]:
     return [*lines, *_PartCode(formal, last).lines(), "return rt::status(host);"]
 
 
+def _meets(body: Body) -> bool:
+    """Whether the points at which a body runs may meet in one place: then they are for one thread."""
+    return any(isinstance(n, Atomic) or (isinstance(n, If) and _meets(n.body)) for n in body)
+
+
 @dataclass(frozen=True, slots=True)
 class _Around:
     """What stands around the lanes of a run: plain reads and sinks, what is read `ahead`, what comes `behind`.
@@ -96,6 +101,8 @@ class _PartCode(Statements):
         self.scope.locals.clear()
         self.counts.clear()
         self.outer, within = chain(body, _OUTER)
+        if _meets(within):
+            self.outer, within = (), body
         lanes = isinstance(body[0], For) and body[0].role is Role.LANES and bool(self.outer)
         inner = [n.role for n in inside(within) if isinstance(n, For)]
         if Role.CHUNKS in inner:

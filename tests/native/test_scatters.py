@@ -20,12 +20,14 @@ inputs:
   w: {shape: [E]}
   at: {shape: [E], dtype: int}
   base: {shape: [N, D]}
-outputs: {total: {shape: [N, D]}, most: {shape: [N, D]}, times: {shape: [N, D]}}
+outputs: {total: {shape: [N, D]}, most: {shape: [N, D]}, times: {shape: [N, D]}, alone: {shape: [N]}, kept: {shape: [N]}}
 forward: |
   total[n, d] = base[n, d]
   total[at[e], d] += x[e, d]*w[e]
   most[at[e], d] max= x[e, d]
   times[at[e], d] *= 1 + x[e, d]/64
+  alone[at[e]] += w[e]
+  pad(kept[at[e] - 1]) += where(w[e] > 0, w[e], 0)
 """
 
 
@@ -63,10 +65,12 @@ def results(package: Any, given: list[torch.Tensor], backend: str) -> list[torch
 def test_several_scatters_in_an_operator(package: Any) -> None:
     given = arguments(40, torch.float64)
     x, w, at, base = given
-    total, most, times, *_ = found = results(package, given, "native")
+    total, most, times, alone, kept, *_ = found = results(package, given, "native")
     torch.testing.assert_close(total, base.index_add(0, at, x * w[:, None]))
     torch.testing.assert_close(most, torch.stack([x[at == n].amax(0) for n in range(5)]))
     torch.testing.assert_close(times, torch.stack([(1 + x[at == n] / 64).prod(0) for n in range(5)]))
+    torch.testing.assert_close(alone, torch.zeros(5, dtype=w.dtype).index_add(0, at, w))
+    torch.testing.assert_close(kept, torch.stack([w[(at == n + 1) & (w > 0)].sum() for n in range(5)]))
     torch.testing.assert_close(found, results(package, given, "torch"))
 
 

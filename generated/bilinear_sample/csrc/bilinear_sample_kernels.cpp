@@ -107,35 +107,37 @@ int backward_grad_image(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> points_2(call, 4, 2);
   const rt::Tensor<opmath_t> grad_image(call, 0, 2);
   rt::Loops<6> outer;
-  outer.step(0, row_2.stride(0));
-  outer.step(1, col.stride(0));
-  outer.step(2, grad_output.stride(0));
-  outer.step(3, points_2.stride(0));
-  outer.step(4, points_2.stride(0));
-  outer.dim_of_steps(N);
-  outer.dim(2, {0, 0, 0, 0, 0, 0}, true);
-  outer.dim(2, {0, 0, 0, 0, 0, 0}, true);
-  outer.arrange();
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<int64_t> row_2_at(row_2, run.at[0], run.step[0], run.size);
-      const rt::Source<int64_t> col_at(col, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> points_2_at(points_2, run.at[3], run.step[3], run.size);
-      const rt::Source<opmath_t> points_2_at_2(points_2, run.at[4] + points_2.stride(1), run.step[4], run.size);
-      const auto grad_image_0 = [&](int64_t i) { return row_2_at[i] + outer.index(run, 0, 0); };
-      const auto grad_image_1 = [&](int64_t i) { return col_at[i] + outer.index(run, 1, i); };
-      rt::Values<opmath_t> grad_image_out;
-      rt::each(run.size, [&](int64_t i) {
-        const int64_t row_value = row_2_at[i];
-        const int64_t col_value = col_at[i];
-        const opmath_t part_2 = 1 - rt::abs(points_2_at_2[i] - col_value - outer.index(run, 1, i));
-        const opmath_t part_3 = (1 - rt::abs(points_2_at[i] - row_value - outer.index(run, 0, 0))) * part_2;
-        grad_image_out.set(i, grad_output_at[i] * part_3);
+  rt::Loops<6> over_n_a_b;
+  over_n_a_b.step(0, row_2.stride(0));
+  over_n_a_b.step(1, col.stride(0));
+  over_n_a_b.step(2, grad_output.stride(0));
+  over_n_a_b.step(3, points_2.stride(0));
+  over_n_a_b.step(4, points_2.stride(0));
+  over_n_a_b.dim_of_steps(N);
+  over_n_a_b.dim(2, {0, 0, 0, 0, 0, 0}, true);
+  over_n_a_b.dim(2, {0, 0, 0, 0, 0, 0}, true);
+  rt::parallel(host, outer.count, over_n_a_b.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      over_n_a_b.runs<rt::block>(0, over_n_a_b.count, row.at, [&](const auto& run) {
+        const rt::Source<int64_t> row_2_at(row_2, run.at[0], run.step[0], run.size);
+        const rt::Source<int64_t> col_at(col, run.at[1], run.step[1], run.size);
+        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
+        const rt::Source<opmath_t> points_2_at(points_2, run.at[3], run.step[3], run.size);
+        const rt::Source<opmath_t> points_2_at_2(points_2, run.at[4] + points_2.stride(1), run.step[4], run.size);
+        const auto grad_image_0 = [&](int64_t i) { return row_2_at[i] + over_n_a_b.index(run, 0, 0); };
+        const auto grad_image_1 = [&](int64_t i) { return col_at[i] + over_n_a_b.index(run, 1, i); };
+        rt::Values<opmath_t> grad_image_out;
+        rt::each(run.size, [&](int64_t i) {
+          const int64_t row_value = row_2_at[i];
+          const int64_t col_value = col_at[i];
+          const opmath_t part_2 = 1 - rt::abs(points_2_at_2[i] - col_value - over_n_a_b.index(run, 1, i));
+          const opmath_t part_3 = (1 - rt::abs(points_2_at[i] - row_value - over_n_a_b.index(run, 0, 0))) * part_2;
+          grad_image_out.set(i, grad_output_at[i] * part_3);
+        });
+        rt::accumulate<rt::Sum>(host, grad_image, rt::stretch(run, 5, row_2_at.same && col_at.same), grad_image_out,
+                                rt::clipped(grad_image, 0, grad_image.stride(0), grad_image_0),
+                                rt::clipped(grad_image, 1, grad_image.stride(1), grad_image_1));
       });
-      rt::accumulate<rt::Sum>(host, grad_image, rt::stretch(run, 5, row_2_at.same && col_at.same), grad_image_out,
-                              rt::clipped(grad_image, 0, grad_image.stride(0), grad_image_0),
-                              rt::clipped(grad_image, 1, grad_image.stride(1), grad_image_1));
     });
   });
   return rt::status(host);

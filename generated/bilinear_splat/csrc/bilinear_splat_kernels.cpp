@@ -54,34 +54,37 @@ int forward_grid(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> values(call, 4, 1);
   const rt::Tensor<opmath_t> grid(call, 0, 2);
   rt::Loops<6> outer;
-  outer.step(0, row_2.stride(0));
-  outer.step(1, col.stride(0));
-  outer.step(2, places.stride(0));
-  outer.step(3, places.stride(0));
-  outer.step(4, values.stride(0));
-  outer.dim_of_steps(N);
-  outer.dim(2, {0, 0, 0, 0, 0, 0}, true);
-  outer.dim(2, {0, 0, 0, 0, 0, 0}, true);
-  outer.arrange();
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<int64_t> row_2_at(row_2, run.at[0], run.step[0], run.size);
-      const rt::Source<int64_t> col_at(col, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> places_at(places, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> places_at_2(places, run.at[3] + places.stride(1), run.step[3], run.size);
-      const rt::Source<opmath_t> values_at(values, run.at[4], run.step[4], run.size);
-      const auto grid_0 = [&](int64_t i) { return row_2_at[i] + outer.index(run, 0, 0); };
-      const auto grid_1 = [&](int64_t i) { return col_at[i] + outer.index(run, 1, i); };
-      rt::Values<opmath_t> grid_out;
-      rt::each(run.size, [&](int64_t i) {
-        const int64_t row_value = row_2_at[i];
-        const int64_t col_value = col_at[i];
-        const opmath_t part_2 = 1 - rt::abs(places_at_2[i] - col_value - outer.index(run, 1, i));
-        grid_out.set(i, (1 - rt::abs(places_at[i] - row_value - outer.index(run, 0, 0))) * part_2 * values_at[i]);
+  rt::Loops<6> over_n_a_b;
+  over_n_a_b.step(0, row_2.stride(0));
+  over_n_a_b.step(1, col.stride(0));
+  over_n_a_b.step(2, places.stride(0));
+  over_n_a_b.step(3, places.stride(0));
+  over_n_a_b.step(4, values.stride(0));
+  over_n_a_b.dim_of_steps(N);
+  over_n_a_b.dim(2, {0, 0, 0, 0, 0, 0}, true);
+  over_n_a_b.dim(2, {0, 0, 0, 0, 0, 0}, true);
+  rt::parallel(host, outer.count, over_n_a_b.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      over_n_a_b.runs<rt::block>(0, over_n_a_b.count, row.at, [&](const auto& run) {
+        const rt::Source<int64_t> row_2_at(row_2, run.at[0], run.step[0], run.size);
+        const rt::Source<int64_t> col_at(col, run.at[1], run.step[1], run.size);
+        const rt::Source<opmath_t> places_at(places, run.at[2], run.step[2], run.size);
+        const rt::Source<opmath_t> places_at_2(places, run.at[3] + places.stride(1), run.step[3], run.size);
+        const rt::Source<opmath_t> values_at(values, run.at[4], run.step[4], run.size);
+        const auto grid_0 = [&](int64_t i) { return row_2_at[i] + over_n_a_b.index(run, 0, 0); };
+        const auto grid_1 = [&](int64_t i) { return col_at[i] + over_n_a_b.index(run, 1, i); };
+        rt::Values<opmath_t> grid_out;
+        rt::each(run.size, [&](int64_t i) {
+          const int64_t row_value = row_2_at[i];
+          const int64_t col_value = col_at[i];
+          const opmath_t part_2 = 1 - rt::abs(places_at_2[i] - col_value - over_n_a_b.index(run, 1, i));
+          const opmath_t part_3 = (1 - rt::abs(places_at[i] - row_value - over_n_a_b.index(run, 0, 0))) * part_2;
+          grid_out.set(i, part_3 * values_at[i]);
+        });
+        rt::accumulate<rt::Sum>(host, grid, rt::stretch(run, 5, row_2_at.same && col_at.same), grid_out,
+                                rt::clipped(grid, 0, grid.stride(0), grid_0),
+                                rt::clipped(grid, 1, grid.stride(1), grid_1));
       });
-      rt::accumulate<rt::Sum>(host, grid, rt::stretch(run, 5, row_2_at.same && col_at.same), grid_out,
-                              rt::clipped(grid, 0, grid.stride(0), grid_0),
-                              rt::clipped(grid, 1, grid.stride(1), grid_1));
     });
   });
   return rt::status(host);

@@ -755,31 +755,33 @@ int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> logp(call, 4, 3, 2);
   const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
   rt::Loops<5> outer;
-  outer.dim(N, {target.stride(0), 0, 0, logp.stride(0), 0});
-  outer.batch(call, &target, nullptr, nullptr, &logp, nullptr);
-  outer.arrange();
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[1]);
-      const auto sum_n_all_2_at = rt::load(sum_n_all_2, run.at[2]);
-      const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
-      const auto logp_wanted = [&](int64_t i) {
-        const bool part_2 = (target_at[i] != ignore_index ? target_at[i] : 0) >= 0;
-        return part_2 && (target_at[i] != ignore_index ? target_at[i] : 0) < C && target_at[i] != ignore_index;
-      };
-      const auto logp_1 = [&](int64_t i) { return target_at[i]; };
-      const rt::Line<opmath_t> logp_at(host, logp, rt::stretch(run, 3, target_at.same), 0, rt::wanted(logp_wanted),
-                                       rt::checked(logp, 1, logp.stride(1), 4, logp_1));
-      const auto grad_weight_hit_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
-      rt::Values<opmath_t> grad_weight_hit_out;
-      rt::each(run.size, [&](int64_t i) {
-        const int64_t target_value_3 = target_at[i];
-        const bool keep_4 = target_value_3 != ignore_index;
-        const opmath_t part_3 = -(grad_output_at / sum_n_all_2_at * (1 - label_smoothing) * logp_at[i]);
-        grad_weight_hit_out.set(i, keep_4 ? part_3 : opmath_t(0));
+  rt::Loops<5> over_n_batch;
+  over_n_batch.dim(N, {target.stride(0), 0, 0, logp.stride(0), 0});
+  over_n_batch.batch(call, &target, nullptr, nullptr, &logp, nullptr);
+  rt::parallel(host, outer.count, over_n_batch.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
+        const auto grad_output_at = rt::load(grad_output, run.at[1]);
+        const auto sum_n_all_2_at = rt::load(sum_n_all_2, run.at[2]);
+        const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
+        const auto logp_wanted = [&](int64_t i) {
+          const bool part_2 = (target_at[i] != ignore_index ? target_at[i] : 0) >= 0;
+          return part_2 && (target_at[i] != ignore_index ? target_at[i] : 0) < C && target_at[i] != ignore_index;
+        };
+        const auto logp_1 = [&](int64_t i) { return target_at[i]; };
+        const rt::Line<opmath_t> logp_at(host, logp, rt::stretch(run, 3, target_at.same), 0, rt::wanted(logp_wanted),
+                                         rt::checked(logp, 1, logp.stride(1), 4, logp_1));
+        const auto grad_weight_hit_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
+        rt::Values<opmath_t> grad_weight_hit_out;
+        rt::each(run.size, [&](int64_t i) {
+          const int64_t target_value_3 = target_at[i];
+          const bool keep_4 = target_value_3 != ignore_index;
+          const opmath_t part_3 = -(grad_output_at / sum_n_all_2_at * (1 - label_smoothing) * logp_at[i]);
+          grad_weight_hit_out.set(i, keep_4 ? part_3 : opmath_t(0));
+        });
+        rt::accumulate<rt::Sum>(host, grad_weight_hit, rt::stretch(run, 4, target_at.same), grad_weight_hit_out,
+                                rt::clipped(grad_weight_hit, 0, grad_weight_hit.stride(0), grad_weight_hit_0));
       });
-      rt::accumulate<rt::Sum>(host, grad_weight_hit, rt::stretch(run, 4, target_at.same), grad_weight_hit_out,
-                              rt::clipped(grad_weight_hit, 0, grad_weight_hit.stride(0), grad_weight_hit_0));
     });
   });
   return rt::status(host);
@@ -806,22 +808,24 @@ int backward_0_grad_weight_share(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_sum_n_all_2(call, 2, 0);
   const rt::Tensor<opmath_t> grad_weight_share(call, 0, 1);
   rt::Loops<3> outer;
-  outer.dim(N, {target.stride(0), 0, 0});
-  outer.batch(call, &target, nullptr, nullptr);
-  outer.arrange();
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_sum_n_all_2_at = rt::load(grad_sum_n_all_2, run.at[1]);
-      const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
-      const auto grad_weight_share_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
-      rt::Values<opmath_t> grad_weight_share_out;
-      rt::each(run.size, [&](int64_t i) {
-        const int64_t target_value_4 = target_at[i];
-        const bool keep_5 = target_value_4 != ignore_index;
-        grad_weight_share_out.set(i, keep_5 ? grad_sum_n_all_2_at : opmath_t(0));
+  rt::Loops<3> over_n_batch;
+  over_n_batch.dim(N, {target.stride(0), 0, 0});
+  over_n_batch.batch(call, &target, nullptr, nullptr);
+  rt::parallel(host, outer.count, over_n_batch.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
+        const auto grad_sum_n_all_2_at = rt::load(grad_sum_n_all_2, run.at[1]);
+        const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
+        const auto grad_weight_share_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
+        rt::Values<opmath_t> grad_weight_share_out;
+        rt::each(run.size, [&](int64_t i) {
+          const int64_t target_value_4 = target_at[i];
+          const bool keep_5 = target_value_4 != ignore_index;
+          grad_weight_share_out.set(i, keep_5 ? grad_sum_n_all_2_at : opmath_t(0));
+        });
+        rt::accumulate<rt::Sum>(host, grad_weight_share, rt::stretch(run, 2, target_at.same), grad_weight_share_out,
+                                rt::clipped(grad_weight_share, 0, grad_weight_share.stride(0), grad_weight_share_0));
       });
-      rt::accumulate<rt::Sum>(host, grad_weight_share, rt::stretch(run, 2, target_at.same), grad_weight_share_out,
-                              rt::clipped(grad_weight_share, 0, grad_weight_share.stride(0), grad_weight_share_0));
     });
   });
   return rt::status(host);
@@ -1024,29 +1028,31 @@ int backward_1_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> logp(call, 3, 3, 2);
   const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
   rt::Loops<4> outer;
-  outer.dim(N, {target.stride(0), 0, logp.stride(0), 0});
-  outer.batch(call, &target, nullptr, &logp, nullptr);
-  outer.arrange();
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const auto grad_output_at = rt::load(grad_output, run.at[1]);
-      const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
-      const auto logp_wanted = [&](int64_t i) {
-        const bool part_2 = (target_at[i] != ignore_index ? target_at[i] : 0) >= 0;
-        return part_2 && (target_at[i] != ignore_index ? target_at[i] : 0) < C && target_at[i] != ignore_index;
-      };
-      const auto logp_1 = [&](int64_t i) { return target_at[i]; };
-      const rt::Line<opmath_t> logp_at(host, logp, rt::stretch(run, 2, target_at.same), 0, rt::wanted(logp_wanted),
-                                       rt::checked(logp, 1, logp.stride(1), 3, logp_1));
-      const auto grad_weight_hit_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
-      rt::Values<opmath_t> grad_weight_hit_out;
-      rt::each(run.size, [&](int64_t i) {
-        const int64_t target_value_2 = target_at[i];
-        const bool keep_3 = target_value_2 != ignore_index;
-        grad_weight_hit_out.set(i, keep_3 ? -(grad_output_at * (1 - label_smoothing) * logp_at[i]) : opmath_t(0));
+  rt::Loops<4> over_n_batch;
+  over_n_batch.dim(N, {target.stride(0), 0, logp.stride(0), 0});
+  over_n_batch.batch(call, &target, nullptr, &logp, nullptr);
+  rt::parallel(host, outer.count, over_n_batch.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
+        const auto grad_output_at = rt::load(grad_output, run.at[1]);
+        const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
+        const auto logp_wanted = [&](int64_t i) {
+          const bool part_2 = (target_at[i] != ignore_index ? target_at[i] : 0) >= 0;
+          return part_2 && (target_at[i] != ignore_index ? target_at[i] : 0) < C && target_at[i] != ignore_index;
+        };
+        const auto logp_1 = [&](int64_t i) { return target_at[i]; };
+        const rt::Line<opmath_t> logp_at(host, logp, rt::stretch(run, 2, target_at.same), 0, rt::wanted(logp_wanted),
+                                         rt::checked(logp, 1, logp.stride(1), 3, logp_1));
+        const auto grad_weight_hit_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
+        rt::Values<opmath_t> grad_weight_hit_out;
+        rt::each(run.size, [&](int64_t i) {
+          const int64_t target_value_2 = target_at[i];
+          const bool keep_3 = target_value_2 != ignore_index;
+          grad_weight_hit_out.set(i, keep_3 ? -(grad_output_at * (1 - label_smoothing) * logp_at[i]) : opmath_t(0));
+        });
+        rt::accumulate<rt::Sum>(host, grad_weight_hit, rt::stretch(run, 3, target_at.same), grad_weight_hit_out,
+                                rt::clipped(grad_weight_hit, 0, grad_weight_hit.stride(0), grad_weight_hit_0));
       });
-      rt::accumulate<rt::Sum>(host, grad_weight_hit, rt::stretch(run, 3, target_at.same), grad_weight_hit_out,
-                              rt::clipped(grad_weight_hit, 0, grad_weight_hit.stride(0), grad_weight_hit_0));
     });
   });
   return rt::status(host);
@@ -1241,30 +1247,32 @@ int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> logp(call, 3, 3, 2);
   const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
   rt::Loops<4> outer;
-  outer.dim(N, {target.stride(0), grad_output.stride(0), logp.stride(0), 0});
-  outer.batch(call, &target, &grad_output, &logp, nullptr);
-  outer.arrange();
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-      const auto logp_wanted = [&](int64_t i) {
-        const bool part_2 = (target_at[i] != ignore_index ? target_at[i] : 0) >= 0;
-        return part_2 && (target_at[i] != ignore_index ? target_at[i] : 0) < C && target_at[i] != ignore_index;
-      };
-      const auto logp_1 = [&](int64_t i) { return target_at[i]; };
-      const rt::Line<opmath_t> logp_at(host, logp, rt::stretch(run, 2, target_at.same), 0, rt::wanted(logp_wanted),
-                                       rt::checked(logp, 1, logp.stride(1), 3, logp_1));
-      const auto grad_weight_hit_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
-      rt::Values<opmath_t> grad_weight_hit_out;
-      rt::each(run.size, [&](int64_t i) {
-        const int64_t target_value_2 = target_at[i];
-        const bool keep_3 = target_value_2 != ignore_index;
-        const opmath_t part_3 = -(grad_output_at[i] * (1 - label_smoothing) * logp_at[i]);
-        grad_weight_hit_out.set(i, keep_3 ? part_3 : opmath_t(0));
+  rt::Loops<4> over_n_batch;
+  over_n_batch.dim(N, {target.stride(0), grad_output.stride(0), logp.stride(0), 0});
+  over_n_batch.batch(call, &target, &grad_output, &logp, nullptr);
+  rt::parallel(host, outer.count, over_n_batch.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
+        const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
+        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+        const auto logp_wanted = [&](int64_t i) {
+          const bool part_2 = (target_at[i] != ignore_index ? target_at[i] : 0) >= 0;
+          return part_2 && (target_at[i] != ignore_index ? target_at[i] : 0) < C && target_at[i] != ignore_index;
+        };
+        const auto logp_1 = [&](int64_t i) { return target_at[i]; };
+        const rt::Line<opmath_t> logp_at(host, logp, rt::stretch(run, 2, target_at.same), 0, rt::wanted(logp_wanted),
+                                         rt::checked(logp, 1, logp.stride(1), 3, logp_1));
+        const auto grad_weight_hit_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
+        rt::Values<opmath_t> grad_weight_hit_out;
+        rt::each(run.size, [&](int64_t i) {
+          const int64_t target_value_2 = target_at[i];
+          const bool keep_3 = target_value_2 != ignore_index;
+          const opmath_t part_3 = -(grad_output_at[i] * (1 - label_smoothing) * logp_at[i]);
+          grad_weight_hit_out.set(i, keep_3 ? part_3 : opmath_t(0));
+        });
+        rt::accumulate<rt::Sum>(host, grad_weight_hit, rt::stretch(run, 3, target_at.same), grad_weight_hit_out,
+                                rt::clipped(grad_weight_hit, 0, grad_weight_hit.stride(0), grad_weight_hit_0));
       });
-      rt::accumulate<rt::Sum>(host, grad_weight_hit, rt::stretch(run, 3, target_at.same), grad_weight_hit_out,
-                              rt::clipped(grad_weight_hit, 0, grad_weight_hit.stride(0), grad_weight_hit_0));
     });
   });
   return rt::status(host);

@@ -28,18 +28,21 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> input(call, 1, 1);
   const rt::Tensor<opmath_t> output(call, 0, 1);
   rt::Loops<3> outer;
-  outer.dim(N, {weight.stride(0), input.stride(0), 0});
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> weight_at(weight, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      const auto output_0 = [&](int64_t i) {
-        return static_cast<int64_t>(rt::floor((input_at[i] - low) / (high - low) * B));
-      };
-      rt::Values<opmath_t> output_out;
-      rt::each(run.size, [&](int64_t i) { output_out.set(i, weight_at[i]); });
-      rt::accumulate<rt::Sum>(host, output, rt::stretch(run, 2, input_at.same), output_out,
-                              rt::clipped(output, 0, output.stride(0), output_0));
+  rt::Loops<3> over_n;
+  over_n.dim(N, {weight.stride(0), input.stride(0), 0});
+  rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
+        const rt::Source<opmath_t> weight_at(weight, run.at[0], run.step[0], run.size);
+        const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
+        const auto output_0 = [&](int64_t i) {
+          return static_cast<int64_t>(rt::floor((input_at[i] - low) / (high - low) * B));
+        };
+        rt::Values<opmath_t> output_out;
+        rt::each(run.size, [&](int64_t i) { output_out.set(i, weight_at[i]); });
+        rt::accumulate<rt::Sum>(host, output, rt::stretch(run, 2, input_at.same), output_out,
+                                rt::clipped(output, 0, output.stride(0), output_0));
+      });
     });
   });
   return rt::status(host);
@@ -67,17 +70,20 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> input(call, 1, 1);
   const rt::Tensor<opmath_t> output(call, 0, 1);
   rt::Loops<2> outer;
-  outer.dim(N, {input.stride(0), 0});
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      const auto output_0 = [&](int64_t i) {
-        return static_cast<int64_t>(rt::floor((input_at[i] - low) / (high - low) * B));
-      };
-      rt::Values<opmath_t> output_out;
-      rt::each(run.size, [&](int64_t i) { output_out.set(i, 1); });
-      rt::accumulate<rt::Sum>(host, output, rt::stretch(run, 1, input_at.same), output_out,
-                              rt::clipped(output, 0, output.stride(0), output_0));
+  rt::Loops<2> over_n;
+  over_n.dim(N, {input.stride(0), 0});
+  rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
+        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+        const auto output_0 = [&](int64_t i) {
+          return static_cast<int64_t>(rt::floor((input_at[i] - low) / (high - low) * B));
+        };
+        rt::Values<opmath_t> output_out;
+        rt::each(run.size, [&](int64_t i) { output_out.set(i, 1); });
+        rt::accumulate<rt::Sum>(host, output, rt::stretch(run, 1, input_at.same), output_out,
+                                rt::clipped(output, 0, output.stride(0), output_0));
+      });
     });
   });
   return rt::status(host);

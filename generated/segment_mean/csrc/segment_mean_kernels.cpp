@@ -24,15 +24,18 @@ int forward_size(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<int64_t> segment(call, 1, 1);
   const rt::Tensor<int64_t> size_2(call, 0, 1);
   rt::Loops<2> outer;
-  outer.dim(N, {segment.stride(0), 0});
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<int64_t> segment_at(segment, run.at[0], run.step[0], run.size);
-      const auto size_2_0 = [&](int64_t i) { return segment_at[i]; };
-      rt::Values<int64_t> size_2_out;
-      rt::each(run.size, [&](int64_t i) { size_2_out.set(i, 1); });
-      rt::accumulate<rt::Sum>(host, size_2, rt::stretch(run, 1, segment_at.same), size_2_out,
-                              rt::checked(size_2, 0, size_2.stride(0), 0, size_2_0));
+  rt::Loops<2> over_n;
+  over_n.dim(N, {segment.stride(0), 0});
+  rt::parallel(host, outer.count, over_n.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
+        const rt::Source<int64_t> segment_at(segment, run.at[0], run.step[0], run.size);
+        const auto size_2_0 = [&](int64_t i) { return segment_at[i]; };
+        rt::Values<int64_t> size_2_out;
+        rt::each(run.size, [&](int64_t i) { size_2_out.set(i, 1); });
+        rt::accumulate<rt::Sum>(host, size_2, rt::stretch(run, 1, segment_at.same), size_2_out,
+                                rt::checked(size_2, 0, size_2.stride(0), 0, size_2_0));
+      });
     });
   });
   return rt::status(host);

@@ -182,11 +182,10 @@ class ExpressionParser(Cursor):
             axis = self.expression()
             return self.idioms.size(of, axis, of.span.to(self.expect("]", opener).span))
         if not self.token.is_op("("):
-            turned = self.idioms.member(of, word.text, word.span, None)
-            if word.text in ("T", "mT") and self.token.is_op("[") and isinstance(turned, Access):
+            if self.token.is_op("[") and isinstance(of, Name):
                 items, end = self.items(self.advance())
-                return Access(turned.name, tuple(reversed(items)), of.span.to(end), turned.name_span)
-            return turned
+                return self.idioms.member_at(of, word.text, word.span, items, of.span.to(end))
+            return self.idioms.member(of, word.text, word.span, None)
         arguments = self.arguments(word, self.advance())
         if self.token.is_op("(") and word.text[:1].isupper():  # a module of torch: `nn.ReLU()(x)`
             more = self.arguments(word, self.advance())

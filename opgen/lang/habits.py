@@ -9,7 +9,10 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-_LOOP = "there are no loops: an index on the left runs over its whole dim, and `sum[i](…)` adds up over one"
+_LOOP = (
+    "there are no loops: an index on the left runs over its whole dim, `sum[i](…)` adds up over one, and what goes on"
+    " from the step before is a recurrence: `h[t] = a*h[t - 1] + x[t]`"
+)
 _CHOICE = 'a choice is a guard at the end, `y = a if mode == "fast"`, or inside of a formula `where(condition, a, b)`'
 _FUNCTION = "a function of your own stands under `functions`: `swish(x): x*sigmoid(x)`"
 _IMPORT = "nothing is imported; a function from elsewhere stands under `functions` with `extern`"

@@ -106,6 +106,18 @@ class Idioms:
             self.note_unclear(habits.NO_ATTRIBUTES)
         return of
 
+    def member_at(self, of: Name, word: str, at: Span, items: tuple[Expr | Dots, ...], span: Span) -> Access:
+        """`x.T[i, j]`: the positions in what is turned round are those of `x` in another order."""
+        hints = [habits.ATTRIBUTES[word]] if word in habits.ATTRIBUTES else []
+        self.note(of.span.to(at), f"`{of.name}.{word}` is not part of the formula language", *hints)
+        if word == "T" and len(items) <= 2:
+            items = items[::-1]
+        elif word in ("T", "mT") and len(items) > 1:
+            items = (*items[:-2], items[-1], items[-2])
+        else:
+            self.note_unclear(habits.NO_ATTRIBUTES)
+        return Access(of.name, items, span, of.span)
+
     def access(self, name: Token, items: Sequence[Item], span: Span) -> Access:
         """An access that may have slices."""
         plain = tuple(i for i in items if not isinstance(i, Slice))

@@ -158,6 +158,8 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
                 notes=notes,
             )  # fmt: skip
         return BAD
+    if _is_lost(f, name):
+        return BAD
     constants = [c for c in CONSTANTS if name.lower() == c or len(name) <= 3]
     hints = cotangent_by(f, name) or did_you_mean(name, (*visible, *f.decl.known_dims(), *constants))
     if name in CALLABLE or name in REDUCTIONS or name in f.decl.functions:
@@ -168,9 +170,16 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
         hints = (f"declare it: `inputs: {{{name}: {{shape: [...]}}}}`, or under `params`",)
     elif not hints and len(name) == 1 and f.scope is not None:
         hints = (f"if it is an index: it is bound left of `=` or by a reduction, `sum[{name} < N](…)`",)
+    if not hints and f.place == "a default":
+        hints = ("a default is a number, such as `0.5`, or a formula of dims and other params",)
     if not hints:
         hints = ("declare it under `params` or `inputs`",)
     return f.error("OPG205", f"there is no `{name}`", span, *hints, label="unknown name")
+
+
+def _is_lost(f: Frame, name: str) -> bool:
+    """Whether a name is the gradient of what has a mistake of its own."""
+    return f.bag.has_errors and name.startswith("grad_") and name.removeprefix("grad_") in f.decl.targets()
 
 
 def _too_early(f: Frame, e: Name | Access, span: Span) -> Typed:
@@ -231,6 +240,8 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
     if e.name in REDUCTIONS or e.name in CALLABLE:
         hint = f"the body follows in parentheses: `{e.name}[…](…)`"
         return f.error("OPG206", f"`{e.name}` is not a tensor", e.name_span, hint)
+    if _is_lost(f, e.name):
+        return BAD
     hints = cotangent_by(f, e.name) or did_you_mean(e.name, (*f.state.tensors, *f.state.later))
     hints = hints or cotangents_by(f, e.name) or (f"declare it: `inputs: {{{e.name}: {{shape: {shape_read(e)}}}}}`",)
     return f.error("OPG205", f"there is no tensor `{e.name}`", e.name_span, *hints, label="unknown tensor")
@@ -301,10 +312,12 @@ def check_rank(f: Frame, e: Access, known: Known, *, verb: str = "read") -> bool
 def _filled(e: Access, known: Known) -> str:
     """The access with what it lacks behind what it has, where it lacks anything and has something computed."""
     assert known.shape is not None
-    own = [i for i in e.items if not isinstance(i, Dots)]
+    own = [i for i in e.items if not isinstance(i, Dots) and not (isinstance(i, Name) and i.name == "None")]
     needed = letters([text.position(size) for size in known.shape])
     spare = [i for i in needed if i != "..."][len(own) :]
-    if all(isinstance(i, Name) for i in own) or (not spare and len(own) != sum(i != "..." for i in needed)):
+    fits = len(own) == sum(i != "..." for i in needed)
+    stretched = fits and len(own) < sum(not isinstance(i, Dots) for i in e.items)
+    if not stretched and (all(isinstance(i, Name) for i in own) or (not spare and not fits)):
         return spelled(e.name, known.shape)
     written = iter([*(unparse(i) for i in own), *spare])
     return f"{e.name}[{', '.join(i if i == '...' else next(written) for i in needed)}]"

@@ -9,7 +9,7 @@ from opgen.lang.nodes import Expr
 from opgen.lang.walk import names_read
 from opgen.lower.access import shape_text
 from opgen.lower.kinds import integer
-from opgen.lower.range import furthest, windows
+from opgen.lower.range import before_the_start, furthest, windows
 from opgen.lower.scope import Frame, IndexInfo, Site, same_extent
 
 
@@ -67,6 +67,13 @@ def _likely(f: Frame, info: IndexInfo) -> str:
     to run over; no dim where the index stands in a position that does not say."""
     inside = [c for c in f.checks if any(i is info for _, i in c.indices)]
     dims, index = f.decl.known_dims(), info.name
+    for c in inside:
+        if (first := before_the_start(f, c, info)) is not None and isinstance(c.extent, Dim):
+            shown = f"pad({c.site.span.text}, 0)"
+            return (
+                f"`{c.site.tensor}` is read from {first} on: write `{shown}`, or another value for what is outside,"
+                f" and state the extent: `{index} < {c.extent.name}`"
+            )
     for c in inside:
         if (end := furthest(f, c, info)) is not None:
             return f"state its extent: `{index} < {end}`"

@@ -9,7 +9,7 @@ from opgen.diagnostics.model import Label, Span
 from opgen.ir import text
 from opgen.ir.polynomial import Polynomial, number, polynomial
 from opgen.ir.program import Axis
-from opgen.ir.ranges import corner, facts_of, is_nonnegative
+from opgen.ir.ranges import Facts, corner, facts_of, is_nonnegative
 from opgen.ir.scalar import Batch, Dim, Index, Lit, Param, Scalar, call, walk
 from opgen.lower.declare import every
 from opgen.lower.domain import is_at_least
@@ -101,15 +101,32 @@ def windows(f: Frame, c: Check, info: IndexInfo) -> str | None:
     return f"{text.scalar(count)} + 1"
 
 
-def _step_and_room(f: Frame, c: Check, info: IndexInfo) -> tuple[Polynomial, Polynomial] | None:
-    """What an index is multiplied with in a position, and how many places are left for it beside the other indices."""
+def before_the_start(f: Frame, c: Check, info: IndexInfo) -> str | None:
+    """Where reading begins if an index does at 0, where that is surely in front of the tensor."""
+    index = next(Index(name) for name, i in c.indices if i is info)
+    parts, facts = polynomial(c.position).split(index), _facts(f, c, info)
+    if parts is None or facts is None or not c.always or not is_nonnegative(parts[0], facts):
+        return None
+    first = corner(parts[1], facts, least=True)
+    below = first is not None and is_nonnegative(number(-1) - first, facts)
+    return text.scalar(first.scalar()) if below and first is not None else None
+
+
+def _facts(f: Frame, c: Check, info: IndexInfo) -> Facts | None:
+    """What is known of the other indices of a position, if their extents are."""
     others = [(name, i) for name, i in c.indices if i is not info]
     sizes = {name: i.stated or i.extent or (i.sites[0].extent if i.sites else None) for name, i in others}
-    index = next(Index(name) for name, i in c.indices if i is info)
-    parts = polynomial(c.position).split(index)
-    if parts is None or None in sizes.values():
+    if None in sizes.values():
         return None
-    facts = facts_of(tuple(Axis(name, size) for name, size in sizes.items() if size is not None), f.state.dims)
+    return facts_of(tuple(Axis(name, size) for name, size in sizes.items() if size is not None), f.state.dims)
+
+
+def _step_and_room(f: Frame, c: Check, info: IndexInfo) -> tuple[Polynomial, Polynomial] | None:
+    """What an index is multiplied with in a position, and how many places are left for it beside the other indices."""
+    index = next(Index(name) for name, i in c.indices if i is info)
+    parts, facts = polynomial(c.position).split(index), _facts(f, c, info)
+    if parts is None or facts is None:
+        return None
     most = corner(parts[1], facts, least=False)
     return None if most is None else (parts[0], polynomial(c.extent) - most)
 

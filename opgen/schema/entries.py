@@ -36,10 +36,10 @@ def written(node: Mapping) -> dict[str, Any]:
     return {key.text: value for key, value in node.entries}
 
 
-def listing(what: str) -> Callable[[object], list[Node] | None]:
+def listing(what: str, spelt: Callable[[str], str] | None = None) -> Callable[[object], list[Node] | None]:
     def items(node: object) -> list[Node] | None:
         if not isinstance(node, Sequence):
-            raise listed_alone(node, f"a list of {what}")
+            raise listed_alone(node, f"a list of {what}", spelt=spelt)
         return list(node.items)
 
     return items

@@ -25,7 +25,7 @@ OpName = Annotated[Word, PlainValidator(leaves.op_name)]
 DimName = Annotated[Word, PlainValidator(leaves.dim_name)]
 ClassName = Annotated[Word, PlainValidator(leaves.class_name)] | None
 DottedPath = Annotated[Word, PlainValidator(leaves.dotted)] | None
-Shape = Annotated[tuple[RequiredFormula, ...] | None, BeforeValidator(entries.listing("dims"))]
+Shape = Annotated[tuple[RequiredFormula, ...] | None, BeforeValidator(entries.listing("dims", leaves.dim))]
 Dtype = Annotated[
     Literal["float", "int", "bool", "complex"], PlainValidator(leaves.one_of("float", "int", "bool", "complex"))
 ]

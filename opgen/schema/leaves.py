@@ -20,6 +20,7 @@ from opgen.schema.flow import INTERVAL, words_of
 from opgen.schema.formula import Formula, Word
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, Value
 from opgen.schema.offsets import formula_of
+from opgen.schema.yaml_words import LIST_OF_TYPES
 
 SNAKE = re.compile(r"[a-z][a-z0-9_]*")
 OPERATOR = re.compile(r"[a-z][a-z0-9_]*")
@@ -76,11 +77,15 @@ def respelt(node: Scalar, text: str) -> Scalar:
     return replace(node, text=text, value=_TRUTH.get(text, text))
 
 
-def listed_alone(node: object, what: str, *hints: str) -> PydanticCustomError:
-    """One value where a list is expected."""
+def listed_alone(
+    node: object, what: str, *hints: str, spelt: Callable[[str], str] | None = None
+) -> PydanticCustomError:
+    """One value where a list is expected, of items that are `spelt` so."""
     if not isinstance(node, Scalar) or not node.text:
         return expected(what, node, *hints)
     items = words_of(node)
+    if spelt is not None:
+        items = tuple(replace(item, text=spelt(item.text), value=spelt(item.text)) for item in items)
     shown = ", ".join(item.text for item in items)
     quoted = "" if not node.style else ", without quotes"
     return expected(what, node, f"write `[{shown}]`{quoted}", meant=Sequence(items, node.span, node.key))
@@ -134,10 +139,13 @@ def domain(node: object, info: ValidationInfo) -> Formula:
     if isinstance(node, Sequence):
         written = f"[{', '.join(item.span.text for item in node.items)}]"
     ends = INTERVAL.fullmatch(written)
+    name = info.data.get("name", "x")
+    if re.match(r"[<>]=?", written):
+        hint = f"it names what it bounds: `domain: {name} {written}`"
+        raise refused("OPG233", "a domain is an inequality", label="one side is missing", hints=(hint,))
     if ends is None:
         return formula(node)
     opening, low, high, closing = ends.groups()
-    name = info.data.get("name", "x")
     below = "" if low in ("-inf", "inf") else f"{low} {'<=' if opening == '[' else '<'} "
     above = "" if high in ("inf", "+inf") else f" {'<=' if closing == ']' else '<'} {high}"
     if below and not above:
@@ -195,6 +203,11 @@ def op_name(node: object) -> Word:
     return name
 
 
+def dim(text: str) -> str:
+    """A dim as it is written: the first letter of a name is a capital."""
+    return text[:1].upper() + text[1:]
+
+
 def dim_name(node: object) -> Word:
     return word(node, CAMEL, "the name of a dim (a capital first)", camel)
 
@@ -237,8 +250,8 @@ def one_of(*allowed: str, unnamed: str = "") -> Callable[[object], str]:
                 hints = [f"write `{guess}`", f"`{node.text}` is reserved for later: the smallest stored is `{guess}`"]
             elif alias and re.search(r"\d", node.text) and not re.search(r"\d", alias) and alias != "half":
                 hints.append(f"`{guess}` stands for all its sizes")
-            if not guess and unnamed and node.text.lower() in ("tuple", "list", "sequence", "array"):
-                hints.append("a list says the type of each element: `[int, int]`")
+            if unnamed and re.fullmatch(r"(tuple|list|sequence|array)(\[.*\])?", node.text.lower()):
+                guess, meant, hints = None, None, [LIST_OF_TYPES]
             elif not guess and re.fullmatch(r"([\w.]+\.)?(nd)?(tensor|array)", node.text.lower()):
                 hints.append("tensors are declared under `inputs`")
             message, label = f"expected {what}, found {node.kind}", f"expected {what}"

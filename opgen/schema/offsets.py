@@ -126,5 +126,7 @@ def _respelt(node: Scalar, located: Located) -> Located:
         case int() if node.text.lstrip("+-")[1:2] in ("x", "o"):
             at = located[0][1]
             return [(char, at) for char in str(node.value)]
+        case str() if node.text.lower() == "".join(char for char, _ in located).lower():  # `N` for `n`
+            return [(char, at) for char, (_, at) in zip(node.text, located, strict=True)]
         case _:
             return located

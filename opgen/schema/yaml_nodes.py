@@ -18,7 +18,7 @@ from opgen.diagnostics.model import Bag, Label, Source, Span
 from opgen.schema.flow import mend_entries, mend_items
 from opgen.schema.formula import Word
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, Value, under
-from opgen.schema.yaml_words import in_plain_words, where_it_began
+from opgen.schema.yaml_words import LIST_OF_TYPES, in_plain_words, where_it_began
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -226,7 +226,7 @@ def _syntax(error: yaml.MarkedYAMLError, composer: _Composer) -> None:
     message, hints = in_plain_words(error.problem or error.context or "syntax error")
     start = _back_to_text(source.text, start)
     missing = _without_colon(source, start)
-    hints = missing or (*_lambda(source, start), *hints)
+    hints = missing or _one_sided(source, start) or _list_type(source, start) or (*_lambda(source, start), *hints)
     related: tuple[Label, ...] = ()
     if mark is not None and error.context_mark is not None and error.context_mark.index != mark.index:
         opened = composer.at(error.context_mark)
@@ -257,6 +257,23 @@ def _lambda(source: Source, offset: int) -> tuple[str, ...]:
     line = source.text[source.text.rfind("\n", 0, offset) + 1 : offset]
     found = re.fullmatch(r"[\s{]*(?:.*[{,]\s*)?(\w+):\s*lambda\s+([\w, ]*)", line)
     return (f"a function names its arguments on the left: `{found[1]}({found[2].strip()}): …`",) if found else ()
+
+
+def _one_sided(source: Source, offset: int) -> tuple[str, ...]:
+    """A hint where a domain begins with a sign, as if what it bounds went without saying."""
+    line = source.text[source.text.rfind("\n", 0, offset) + 1 : offset]
+    found = re.search(r"(?:(\w+):\s*\{[^{}]*)?\bdomain:\s*$", line)
+    bound = re.compile(r"[<>]=?\s*[\w.]+").match(source.text, offset)
+    if found is None or bound is None:
+        return ()
+    return (f"a domain names what it bounds: `domain: {found[1] or 'x'} {bound[0]}`",)
+
+
+def _list_type(source: Source, offset: int) -> tuple[str, ...]:
+    """A hint where a type is written as Python annotates a list."""
+    line = source.text[source.text.rfind("\n", 0, offset) + 1 : offset]
+    found = re.search(r"\btype:\s*(?:[Ll]ist|[Tt]uple|[Ss]equence)$", line)
+    return (LIST_OF_TYPES,) if found else ()
 
 
 def _tab(source: Source, offset: int, bag: Bag) -> bool:

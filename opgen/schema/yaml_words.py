@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+LIST_OF_TYPES = "a list says the type of each element: `type: [float, float]`"
+
 _FLOW = "a formula with any of `, [ ] { } : #` in it needs quotes inside of { } and [ ]"
 _BLOCK = "a formula or a text with `: ` or ` #` in it needs quotes or a `|` block"
 _INDENT = "a formula with `: ` or ` #` in it needs quotes; the lines of a `|` block are indented"

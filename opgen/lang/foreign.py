@@ -24,10 +24,11 @@ from opgen.lang.nodes import (
     Text,
     Unary,
 )
-from opgen.lang.products import Factor, product
+from opgen.lang.products import Factor, product, reindexed
+from opgen.lang.slices import SPARE
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
-from opgen.lang.walk import operands, transform
+from opgen.lang.walk import nodes, operands, transform
 
 Named = Mapping[str, Expr | tuple[Expr, ...]]
 Turned = tuple[Expr, tuple[str, ...]]
@@ -242,6 +243,17 @@ def transposed(words: Vocabulary, e: Expr, dims: int | None) -> tuple[Expr, tupl
         return None
     assert isinstance(e, Name)
     return _access(e.name, items, e), (*items[:-2], items[-1], items[-2])
+
+
+def lettered(node: Expr, order: tuple[str, ...], left: tuple[str, ...]) -> tuple[Expr, tuple[str, ...]]:
+    """A result with the indices of a target in place of its own, where it has others and as many."""
+    same = [i == "..." for i in left] == [i == "..." for i in order]
+    if not left or not same or set(left) == set(order):
+        return node, order
+    inner = [b.name for r in nodes(node) if isinstance(r, Reduction) for b in r.binders if isinstance(b, Binder)]
+    spare = (c for c in SPARE if c not in (*left, *order, *inner))
+    names = {**{i: next(spare) for i in inner if i in left}, **dict(zip(order, left, strict=True))}
+    return reindexed(node, names), left
 
 
 # --- products --------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from opgen.diagnostics.model import Bag, Label, Span
 from opgen.lang import habits, orders
-from opgen.lang.foreign import bare, called, is_product, layout, renamed, spelled, transposed
+from opgen.lang.foreign import bare, called, is_product, layout, lettered, renamed, spelled, transposed
 from opgen.lang.lexer import Token
 from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, Name, Number, Reduction, Target, Unary
 from opgen.lang.orders import through_order
@@ -110,9 +110,7 @@ class Idioms:
         """`x.T[i, j]`: the positions in what is turned round are those of `x` in another order."""
         hints = [habits.ATTRIBUTES[word]] if word in habits.ATTRIBUTES else []
         self.note(of.span.to(at), f"`{of.name}.{word}` is not part of the formula language", *hints)
-        if word == "T" and len(items) <= 2:
-            items = items[::-1]
-        elif word in ("T", "mT") and len(items) > 1:
+        if word in ("T", "mT") and len(items) > 1:
             items = (*items[:-2], items[-1], items[-2])
         else:
             self.note_unclear(habits.NO_ATTRIBUTES)
@@ -296,20 +294,9 @@ class Idioms:
             return Name(name, span)
         if meant.order is None:
             return meant.node
-        node, order = self._lettered(meant.node, meant.order)
+        node, order = lettered(meant.node, meant.order, self.left)
         self.results.append((node, order))
         return node
-
-    def _lettered(self, node: Expr, order: tuple[str, ...]) -> tuple[Expr, tuple[str, ...]]:
-        """A result with the indices of the target in place of its own, where it has others and as many."""
-        left = self.left
-        same = [i == "..." for i in left] == [i == "..." for i in order]
-        if not left or not same or set(left) == set(order):
-            return node, order
-        inner = [b.name for r in nodes(node) if isinstance(r, Reduction) for b in r.binders if isinstance(b, Binder)]
-        spare = (c for c in SPARE if c not in (*left, *order, *inner))
-        names = {**{i: next(spare) for i in inner if i in left}, **dict(zip(order, left, strict=True))}
-        return reindexed(node, names), left
 
     # --- what is said about it ---------------------------------------------------------------------------------------
 

@@ -144,6 +144,11 @@ class _VariantCode:
         self.carriers = carriers(program)
         self.values = {o.name: o.value for o in program.outputs if o.kept}
         self.users = {b: s.results for s in reversed(plan.steps) for b in written(s)}
+        self.read = {b for s in plan.steps for b in reads_of(s)}
+        self.writers: dict[str, list[Launch]] = {}
+        for step, launch in zip((s for s in plan.steps if not isinstance(s, Library)), launches, strict=True):
+            for buffer in written(step):
+                self.writers.setdefault(buffer, []).append(launch)
         self.residuals = frozenset(o.name for o in program.outputs if o.kept and d.which == "forward")
         self.asks_recorded = False  # whether anything depends on whether a gradient may be asked for
 
@@ -300,9 +305,8 @@ class _VariantCode:
 
     def _stored(self, buffer: str) -> str:
         """The condition that a buffer is needed where its step runs: others may want other results of that."""
-        kernels = (s for s in self.plan.steps if not isinstance(s, Library))
-        writers = [n for s, n in zip(kernels, self.launches, strict=True) if buffer in written(s)]
-        if len(writers) > 1 or buffer not in writers[0].stored or any(buffer in reads_of(s) for s in self.plan.steps):
+        first, *others = self.writers[buffer]
+        if others or buffer not in first.stored or buffer in self.read:
             return self._wanted(self.users[buffer])
         return self._wanted([r.name for r in self.plan.results if r.buffer == buffer])
 

@@ -29,7 +29,7 @@ from opgen.ir.program import (
     definitions,
 )
 from opgen.ir.ranges import sizes_of
-from opgen.ir.scalar import BATCH, Batch, Read, Scalar, walk
+from opgen.ir.scalar import BATCH, Batch, Read, Scalar, reads
 from opgen.opt.convolution import Convolution, Known, convolution
 from opgen.opt.expand import axis_names, expand
 from opgen.opt.functions import inline_functions
@@ -369,4 +369,4 @@ def reads_of(step: Step) -> tuple[str, ...]:
         return tuple(o.buffer for o in (step.a, step.b, step.bias) if o is not None)
     if isinstance(step, Convolve):
         return reads_of(step.nest)
-    return tuple(dict.fromkeys(n.tensor for e in step_scalars(step) for n in walk(e) if isinstance(n, Read)))
+    return tuple(dict.fromkeys(r.tensor for e in step_scalars(step) for r in reads(e)))

@@ -135,19 +135,8 @@ def test_parts_under_a_condition_are_looked_at_under_it_only(build_operator: Cal
 # --- the whole table -------------------------------------------------------------------------------------------------
 
 
-# Kinds that are known to take longer than ten seconds, or of which it is not known that they do not.
-BEYOND = frozenset(
-    (
-        *(f"chain of {kind}" for kind in ("softmax", "extremes", "shifts")),
-        *(f"chain of {kind}" for kind in ("recurrences", "alternating")),
-        *(f"nest of {kind}" for kind in ("clip", "gelu", "softmax")),
-    )
-)
-WITHIN = tuple(k for k in KINDS if k not in BEYOND)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", WITHIN)
+@pytest.mark.parametrize("kind", sorted(KINDS))
 def test_two_hundred_statements(kind: str) -> None:
     assert built(KINDS[kind](LONG)) <= BYTES
 

@@ -36,6 +36,14 @@ def test_a_read_whose_condition_asks_for_itself() -> None:
     assert "rt::Line" in windows("y[a] = prod[s < k](x[a*k + s])")
 
 
+def test_a_read_at_what_a_read_of_the_same_lane_says() -> None:
+    """Nothing of it moves along the lanes, but where it is is a local of theirs."""
+    assert "rt::Line" in kernels(
+        "op: made\ninputs: {x: {shape: [N, N]}}\nforward: |\n"
+        "  y[i, ...] = sin(x[clamp(int(floor(2*x[N - 1 - i, i] + 1)), 0, N - 1), i]*x[0, i])\n"
+    )
+
+
 def test_gradients_of_windows_hold_no_quotients_in_their_lanes() -> None:
     text = windows("y[a] = sum[s < k](x[a*k + s]**3)")
     backward = text[text.index("int backward") :]

@@ -390,7 +390,7 @@ class _PartCode(Statements):
         found: dict[int, Access] = {}
         for e in expressions:
             for r in walk(e):
-                if isinstance(r, Read) and r.tensor not in self.bound and r.fill is None:
+                if isinstance(r, Read) and r.tensor not in self.bound:
                     access = self.scope.find(r.tensor, r.at)
                     assert access is not None
                     found[access.number] = access

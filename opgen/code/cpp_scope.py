@@ -144,8 +144,7 @@ class CpuScope:
         access = self.find(r.tensor, r.at) if r.at else None
         if access is None:
             return self.formal.plain(r)
-        plain = access.plain and r.fill is None
-        return plain or self.formal.plain(r) or (access.number, r.fill) in self.lines
+        return access.plain or self.formal.plain(r) or (access.number, r.fill) in self.lines
 
     # --- leaves ------------------------------------------------------------------------------------------------------
 
@@ -198,9 +197,9 @@ class CpuScope:
         ahead = self.lines.get((access.number, r.fill))
         if ahead is not None:
             return Text(f"{ahead[0]}[i]" if ahead[1] else ahead[0], _ATOM, kind)
-        if access.plain and r.fill is None and not self.lanes:
+        if access.plain and not self.lanes:
             return Text(f"rt::load({self.tensor(r.tensor)}, {self.at(access, self.current)})", _ATOM, kind)
-        if access.plain and r.fill is None:
+        if access.plain:
             return Text(f"{access.name}[i]" if access.moves_with(self.lanes) else access.name, _ATOM, kind)
         offset = self.offset(access)
         computed = self.computed(r.at)

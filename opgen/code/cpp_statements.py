@@ -76,7 +76,7 @@ class Statements:
                     return own.get(tensor, tensor in scope.locals and tensor not in self.arrays)
                 case Read():
                     access = scope.find(e.tensor, e.at)
-                    plain = access is not None and access.plain and e.fill is None
+                    plain = access is not None and access.plain
                     return (plain or scope.settled(e)) and not self.moves(e)
                 case _:
                     return True

@@ -50,7 +50,7 @@ class Formal:
     def plain(self, r: Read) -> bool:
         """Whether an access is where loops are, or at the start, and cannot leave its slot."""
         unsure = ((r.tensor, k, p) in self.unsure for k, p in enumerate(r.at) if isinstance(p, Index))
-        return r.fill is None and all(isinstance(p, Batch | Index) for p in r.at) and not any(unsure)
+        return all(isinstance(p, Batch | Index) for p in r.at) and not any(unsure)
 
     def kind(self, number: Scalar) -> Kind:
         """What a number is: all but float params are integers."""

@@ -103,3 +103,14 @@ def test_where_a_store_is_not_zero() -> None:
 )
 def test_what_is_no_comb(value: Read) -> None:
     assert comb((Join("a", value),), "w", {}) is None
+
+
+def test_what_would_fill_a_read_that_cannot_leave_is_not_asked_for() -> None:
+    """The loops of the gradient stop where the tensor does."""
+    text = kernels(
+        "op: made\ninputs: {x: {shape: [..., N]}}\ndims: {M: N + 2}\noutputs: {y: {shape: [..., N]}}\nforward: |\n"
+        "  u[..., i < M] = softmax[i](pad(x[..., i], -1.5))\n  y[..., n] = u[..., n]\n"
+    )
+    lines = re.findall(r"rt::Line<[^;]*-1\.5\)[^;]*;", text)
+    assert lines
+    assert all("rt::clipped" in line for line in lines)

@@ -31,8 +31,8 @@ OPGEN_DEVICE float log10(float x) { return static_cast<float>(log(static_cast<do
 OPGEN_DEVICE float cbrt(float x) { return signed_as(exp(log(size_of(x)) * (1.0 / 3.0)), x); }
 
 OPGEN_DEVICE double nearest(double y) { return (y + 6755399441055744.0) - 6755399441055744.0; }  // of a float
-// All that the exponent says is found without a choice: most exponents are the same at all lanes, and a truth value that
-// is keeps a loop scalar.
+// All that the exponent says is found without a choice: most exponents are the same at all lanes, and a truth value
+// that is keeps a loop scalar.
 OPGEN_DEVICE uint64_t bits_of(double x) {
   uint64_t bits;
   memcpy(&bits, &x, sizeof(bits));

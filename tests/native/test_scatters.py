@@ -20,7 +20,12 @@ inputs:
   w: {shape: [E]}
   at: {shape: [E], dtype: int}
   base: {shape: [N, D]}
-outputs: {total: {shape: [N, D]}, most: {shape: [N, D]}, times: {shape: [N, D]}, alone: {shape: [N]}, kept: {shape: [N]}}
+outputs:
+  total: {shape: [N, D]}
+  most: {shape: [N, D]}
+  times: {shape: [N, D]}
+  alone: {shape: [N]}
+  kept: {shape: [N]}
 forward: |
   total[n, d] = base[n, d]
   total[at[e], d] += x[e, d]*w[e]

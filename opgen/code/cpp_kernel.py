@@ -9,13 +9,12 @@ points go one by one (`row`), and the lanes are runs along the loops inside.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from opgen.code.cpp_comb import Comb, combed
 from opgen.code.cpp_layout import block
 from opgen.code.cpp_lines import Lines
 from opgen.code.cpp_scope import Access
-from opgen.code.cpp_statements import FOLDS, Statements, fold_name, sums
+from opgen.code.cpp_statements import FOLDS, Around, Statements, fold_name, sums
 from opgen.code.long_values import hoisted
 from opgen.code.native_scope import value_type
 from opgen.ir.program import Axis, Loop
@@ -41,19 +40,6 @@ def kernel_lines(formal: Formal) -> list[str]:
 def _meets(body: Body) -> bool:
     """Whether the points at which a body runs may meet in one place: then they are for one thread."""
     return any(isinstance(n, Atomic) or (isinstance(n, If) and _meets(n.body)) for n in body)
-
-
-@dataclass(frozen=True, slots=True)
-class _Around:
-    """What stands around the lanes of a run: plain reads and sinks, what is read `ahead`, what comes `behind`.
-
-    `comb` tells which lanes there are, where these are not all.
-    """
-
-    plain: list[str]
-    ahead: list[str]
-    behind: list[str]
-    comb: str
 
 
 class _PartCode(Statements):
@@ -193,7 +179,7 @@ class _PartCode(Statements):
             head = f"rt::lanes<rt::lane_count>(run.size, [&](int64_t{i}, int lane) {{"
         else:
             head = f"rt::each{self._in_order(body)}(run.size, [&](int64_t{i}) {{"
-        return [*around.plain, *around.ahead, *block(head, lines, "});"), *around.behind]
+        return [*around.plain, *self.ahead(around), *block(head, lines, "});"), *around.behind]
 
     # --- runs of points side by side ---------------------------------------------------------------------------------
 
@@ -244,16 +230,16 @@ class _PartCode(Statements):
             else:
                 lines += self.statement(node, "i")
         each = block(f"rt::each({where}.size, [&](int64_t i) {{", lines, "});") if lines else []
-        return [*around.plain, *around.ahead, *kept, *each, *around.behind]
+        return [*around.plain, *self.ahead(around), *kept, *each, *around.behind]
 
-    def _in_phases(self, group: Body, sparse: Comb, around: _Around, where: str) -> list[str]:
+    def _in_phases(self, group: Body, sparse: Comb, around: Around, where: str) -> list[str]:
         """Zeros, then what stands at every n-th lane from each of the first n on."""
         size, divisor = f"{where}.size", self.scope.print(sparse.divisor)
         zeros = [f"{self.written(n).name}.set(i, 0);" for n in group if isinstance(n, Store)]
         lines = self.each(group, "i")
         each = block(f"rt::each({around.comb}, [&](int64_t i) {{", lines, "});")
         head = f"for (int64_t {self.phase} = 0; {self.phase} < {size} && {self.phase} < {divisor}; ++{self.phase}) {{"
-        phases = block(head, [*around.ahead, *each])
+        phases = block(head, [*self.ahead(around), *each])
         return [*around.plain, *block(f"rt::each({size}, [&](int64_t i) {{", zeros, "});"), *phases]
 
     def _column(self, loop: For, accs: list[Acc]) -> list[str]:
@@ -274,7 +260,7 @@ class _PartCode(Statements):
         each = block(f"rt::each{self._in_order(body)}({where}, [&](int64_t{i}) {{", lines, "});")
         point = " point" if sparse is not None or self._by_point(body, loops) else ""
         head = f"{inner}.runs<1>(0, {inner}.count, columns.at, [&](const auto&{point}) {{"
-        run = [*around.plain, *around.ahead, *each, *sums(accs, "ran(columns.size)"), *around.behind]
+        run = [*around.plain, *self.ahead(around), *each, *sums(accs, "ran(columns.size)"), *around.behind]
         runs = block(head, run, "});")
         for a in accs:
             self.keep(a, f"{fold_name(a.name)}[i]")
@@ -323,7 +309,7 @@ class _PartCode(Statements):
 
     # --- what a run reads and writes ---------------------------------------------------------------------------------
 
-    def _sources(self, body: Body, at: str, loops: str, moving: dict[str, int], sparse: Comb | None = None) -> _Around:
+    def _sources(self, body: Body, at: str, loops: str, moving: dict[str, int], sparse: Comb | None = None) -> Around:
         """Runs of everything a body reads and writes; what does not move is one number."""
         scope, accesses, step = self.scope, self._accesses(values(body)), self.scope.stepper
         lines = self._values_at(accesses, at)
@@ -350,7 +336,7 @@ class _PartCode(Statements):
                     ahead.out.append(found[0])
                     behind.append(found[1])
                     self.added.add(n)
-        return _Around(lines, [*ahead.out, *self.once(body, moving)], behind, ahead.comb)
+        return Around(lines, ahead.out, self.once(body, moving), behind, ahead.comb)
 
     def _teeth(self, sparse: Comb, ahead: Lines) -> None:
         """Declare the lanes that a body runs along where these are not all."""

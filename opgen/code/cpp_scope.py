@@ -6,7 +6,7 @@ of the nest, which the runtime moves along its loops, and prints scalars through
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -17,7 +17,7 @@ from opgen.ir.names import Names
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import ONE, Batch, Dim, Index, Lit, Param, Position, Read, Scalar, children, walk
 from opgen.kernel.formal import Formal
-from opgen.kernel.model import Atomic, Body, Join, Store
+from opgen.kernel.model import Atomic, Body, Store
 from opgen.kernel.walk import bound, inside, straight, values
 from opgen.plan.model import Storage
 
@@ -71,7 +71,8 @@ class CpuScope:
     lanes: tuple[Loop, ...] = ()  # loops of the run
     lines: dict[tuple[int, Scalar | None], tuple[str, bool]] = field(default_factory=dict)  # by access and fill: what
     # was read ahead of the lanes, and whether it has a value for each of them
-    ahead: dict[Scalar, Text] = field(default_factory=dict)  # what was computed ahead of the lanes
+    ahead: dict[Scalar, Text] = field(default_factory=dict)  # what is computed ahead of the lanes
+    asked_ahead: set[str] = field(default_factory=set)  # what of that was printed
     runs: tuple[Loop, ...] | None = None  # the loops that `Loops` go through, where these are not all
     fresh_names: Names = field(default_factory=lambda: Names(CPU_KERNELS))
 
@@ -81,7 +82,7 @@ class CpuScope:
 
     @property
     def printer(self) -> Printer:
-        return Printer(NATIVE, self.leaf, self.cast, dict(self.ahead) if self.ahead else None)
+        return Printer(NATIVE, self.leaf, self.cast, _Known(self.ahead, self.asked_ahead) if self.ahead else None)
 
     def print(self, e: Scalar) -> str:
         return self.printer(e)
@@ -91,6 +92,7 @@ class CpuScope:
         self.lanes, self.current, self.stepper = lanes, current, stepper or current
         self.lines.clear()
         self.ahead.clear()
+        self.asked_ahead.clear()
 
     def tensor(self, buffer: str) -> str:
         """The C++ name of a buffer."""
@@ -302,6 +304,19 @@ class CpuScope:
         return lines
 
 
+class _Known(dict[Scalar, Text]):
+    """What a printer need not print again; notes which parts that are computed ahead it asks for."""
+
+    def __init__(self, ahead: Mapping[Scalar, Text], asked: set[str]) -> None:
+        super().__init__(ahead)
+        self.ahead, self.asked = ahead, asked
+
+    def get(self, e: Scalar, default: Text | None = None) -> Text | None:  # type: ignore[override]
+        if e in self.ahead:
+            self.asked.add(self.ahead[e].text)
+        return super().get(e, default)
+
+
 def _name(a: Loop) -> str:
     return "..." if isinstance(a, Batch) else a.name
 
@@ -317,8 +332,6 @@ def numeric_indices(scope: CpuScope, body: Body) -> frozenset[str]:
         if isinstance(node, Store | Atomic) and node.slot not in own:
             doubtful = (q for k, q in enumerate(node.at) if scope.doubtful(node.slot, k, q))
             found |= {q.name for q in doubtful if isinstance(q, Index)}
-        elif isinstance(node, Join) and node.place is not None:
-            _numeric(scope, own, node.place, found)
     return frozenset(found)
 
 

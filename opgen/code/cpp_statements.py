@@ -6,6 +6,7 @@ In go nodes of a kernel and the scope of the part that they stand in, out come l
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 
 from opgen.code.cpp_layout import block
 from opgen.code.cpp_scope import Access, CpuScope, numeric_indices
@@ -23,6 +24,29 @@ from opgen.plan.model import Let
 
 FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min", "any": "Any", "all": "All"}
 _BEST = {"argmax": "rt::Best<true>", "argmin": "rt::Best<false>"}
+
+
+@dataclass(frozen=True, slots=True)
+class Once:
+    """What is computed once, and which others it asks for."""
+
+    name: str
+    lines: list[str]
+    asks: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What stands around the lanes of a run: plain reads and sinks, what is read `ahead`, what comes `behind`.
+
+    `comb` tells which lanes there are, where these are not all.
+    """
+
+    plain: list[str]
+    ahead: list[str]
+    once: list[Once]
+    behind: list[str]
+    comb: str
 
 
 class Statements:
@@ -62,8 +86,8 @@ class Statements:
             self.scope.indices[a.name] = f"{name}.index({where}, {number}, {i})"
         return {a.name: numbered.index(a) for a in moving} if lane else {}
 
-    def once(self, body: Body, moving: Collection[str]) -> list[str]:
-        """Define the quotients that are the same at every lane; from here on they are printed as names."""
+    def once(self, body: Body, moving: Collection[str]) -> list[Once]:
+        """Definitions of the quotients that are the same at every lane; from here on they are printed as names."""
         scope = self.scope
         found = [e for n in body for e in (_added(n) if n in self.added else values((n,)))]
         own: dict[str, bool] = {}  # whether a local of the body is the same at every lane
@@ -84,13 +108,25 @@ class Statements:
         for n in body:
             if isinstance(n, Let):
                 own[n.name] = all(map(is_same, walk(n.value)))
-        lines: list[str] = []
+        made: list[Once] = []
         for e in invariants(found, is_same):
+            scope.asked_ahead.clear()
             parts, value = hoisted(scope, opened(e, body), len("const opmath_t once_00 = ;"))
             name = scope.fresh("once")
-            lines += [*parts, f"const {value_type(value.kind)} {name} = {value.text};"]
+            lines = [*parts, f"const {value_type(value.kind)} {name} = {value.text};"]
+            made.append(Once(name, lines, frozenset(scope.asked_ahead)))
             scope.ahead[e] = Text(name, NATIVE.atom, value.kind)
-        return lines
+        scope.asked_ahead.clear()
+        return made
+
+    def ahead(self, around: Around) -> list[str]:
+        """What stands ahead of lanes that are printed: of what is computed once, what these ask for."""
+        wanted, lines = set(self.scope.asked_ahead), list[str]()
+        for once in reversed(around.once):
+            if once.name in wanted:
+                wanted |= once.asks
+                lines = [*once.lines, *lines]
+        return [*around.ahead, *lines]
 
     def moves(self, r: Read) -> bool:
         """Whether what a read gives may differ from lane to lane."""
@@ -104,14 +140,17 @@ class Statements:
         """The statements of a body at one lane, without locals that only what happened ahead of the lanes asks for."""
         scope, found = self.scope, []
         for node in body:
-            scope.asked = set()
-            found.append((node, self.statement(node, lane), scope.asked))
+            scope.asked, scope.asked_ahead = set(), set()
+            found.append((node, self.statement(node, lane), scope.asked, scope.asked_ahead))
         wanted: set[str] = set()
+        ahead: set[str] = set()
         lines: list[list[str]] = []
-        for node, text, asked in reversed(found):
+        for node, text, asked, asked_ahead in reversed(found):
             if not isinstance(node, Let) or node.name in wanted:
                 wanted |= asked
+                ahead |= asked_ahead
                 lines.insert(0, text)
+        scope.asked_ahead = ahead
         return [line for text in lines for line in text]
 
     def statement(self, node: Node, lane: str) -> list[str]:

@@ -109,11 +109,15 @@ def straight(body: Body) -> Iterator[Body]:
 
 
 def values(group: Body) -> tuple[Scalar, ...]:
-    """What nodes without loops compute: values first, then conditions, and positions that are more than an index."""
+    """What nodes without loops compute: values first, then conditions, and positions that are more than an index.
+
+    The position that comes with a joined value counts, whatever it is.
+    """
     nodes = tuple(inside(group))
     places = (p for n in nodes if isinstance(n, Store | Atomic) for p in n.at if not isinstance(p, Batch | Index))
+    joined = (n.place for n in nodes if isinstance(n, Join) and n.place is not None)
     conditions = (n.condition for n in nodes if isinstance(n, If))
-    return (*(e for n in nodes for e in _value(n)), *conditions, *places)
+    return (*(e for n in nodes for e in _value(n)), *conditions, *places, *joined)
 
 
 def scalars(k: Kernel) -> Iterator[Scalar]:

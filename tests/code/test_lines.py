@@ -114,13 +114,3 @@ def test_what_would_fill_a_read_that_cannot_leave_is_not_asked_for() -> None:
     lines = re.findall(r"rt::Line<[^;]*-1\.5\)[^;]*;", text)
     assert lines
     assert all("rt::clipped" in line for line in lines)
-
-
-def test_quotients_that_no_statement_is_left_to_ask_for_are_not_computed() -> None:
-    """Only the place of a read asks for them, and that is known ahead of the lanes."""
-    text = kernels(
-        "op: made\ninputs: {x: {shape: [N, M]}, at: {shape: [N], dtype: int}}\nparams: {k: {type: int, domain: k > 0}}\n"
-        "forward: |\n  place[n, m < M] = at[n//k]*((n//k) % 3)\n  y[n, m] = x[place[n, m], m] + x[n, m]\n"
-    )
-    for name in re.findall(r"const \w+ (once\w*) =", text):
-        assert len(re.findall(rf"\b{name}\b", text)) > 1

@@ -7,6 +7,7 @@ left. What may only be evaluated in a branch that is taken stays there: such a c
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -35,7 +36,9 @@ class Scope(Protocol):
 
 def hoisted(scope: Scope, value: Scalar, around: int) -> tuple[list[str], Text]:
     """The text of a value that fits on a line with `around` other characters, behind definitions of its parts."""
-    return _Cut(scope, replace(scope.printer, known=scope.printer.known or {})).fitted(value, around)
+    printer = scope.printer
+    known = {} if printer.known is None else printer.known
+    return _Cut(scope, replace(printer, known=known), set(known)).fitted(value, around)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ class _Cut:
 
     def inside(self) -> _Cut:
         """For a part of the value: what it gets locals for on lines of its own has none elsewhere."""
-        printer = replace(self.printer, known=dict(self.printer.known or {}))
+        printer = replace(self.printer, known=copy(self.printer.known))
         return _Cut(self.scope, printer, set(self.named), dict(self.risky))
 
     def apart(self, value: Scalar, room: int) -> tuple[list[str], Text]:

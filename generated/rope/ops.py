@@ -170,11 +170,12 @@ def rope_backward_tangent(
     H = tangent_cos.shape[1]
     mask = d_1 < 2 * H
     mask_2 = d_1 < H
-    mask_3 = mask & ~mask_2
-    mask_8 = (d_1 - H >= 0) & (d_1 - H < 2 * H)
-    mask_9 = d_1 - H < H
-    mask_4 = mask_8 & mask_9
-    mask_7 = H + d_1 < 2 * H
+    mask_3 = mask & mask_2
+    mask_4 = mask & ~mask_2
+    mask_9 = (d_1 - H >= 0) & (d_1 - H < 2 * H)
+    mask_10 = d_1 - H < H
+    mask_5 = mask_9 & mask_10
+    mask_8 = H + d_1 < 2 * H
     tangent_grad_output_view = window(tangent_grad_output, -1, 0, (D, 1), fill=0)
     tangent_cos_view = window(tangent_cos, -1, 0, (D, 1), fill=0)
     grad_output_view = window(grad_output, -1, 0, (D, 1), fill=0)
@@ -186,40 +187,41 @@ def rope_backward_tangent(
     tangent_sin_view_2 = window(tangent_sin, -1, 0, (D, 1), fill=0)
     grad_output_view_3 = window(grad_output, -1, H, (D, 1), fill=0)
     neg_value = -(tangent_grad_output_view_2 * window(sin, -1, -H, (D, 1), fill=0))
-    chosen = torch.where(mask_4, torch.where(mask_8, torch.where(mask_9, neg_value, 0), 0), 0)
+    chosen = torch.where(mask_5, torch.where(mask_9, torch.where(mask_10, neg_value, 0), 0), 0)
     neg_value_2 = -(tangent_sin_view * grad_output_view_2)
-    safe_neg_value_2 = torch.where(mask_9, neg_value_2, 0)
-    chosen_2 = torch.where(mask_4, torch.where(mask_8, safe_neg_value_2, 0), 0)
+    safe_neg_value_2 = torch.where(mask_10, neg_value_2, 0)
+    chosen_2 = torch.where(mask_5, torch.where(mask_9, safe_neg_value_2, 0), 0)
     product = tangent_cos_view_2 * grad_output_view
-    chosen_3 = torch.where(mask_3, torch.where(mask, torch.where(mask_2, 0, product), 0), 0)
+    chosen_3 = torch.where(mask_4, torch.where(mask, torch.where(mask_2, 0, product), 0), 0)
+    product_2 = tangent_cos_view * grad_output_view
+    chosen_4 = torch.where(mask_3, torch.where(mask, torch.where(mask_2, product_2, 0), 0), 0)
     cos_picked = window(cos, -1, -H, (D, 1), fill=0)
-    chosen_5 = torch.where(mask_2, window(cos, -1, 0, (D, 1), fill=0), cos_picked)
-    chosen_4 = torch.where(mask, tangent_grad_output_view * chosen_5, 0)
-    chosen_6 = torch.where(mask, torch.where(mask_2, tangent_cos_view * grad_output_view, 0), 0)
-    product_2 = tangent_grad_output_view_3 * window(sin, -1, 0, (D, 1), fill=0)
-    chosen_7 = torch.where(mask_7, product_2, 0)
-    chosen_8 = torch.where(mask_7, tangent_sin_view_2 * grad_output_view_3, 0)
-    total = chosen_4 + chosen_6 + chosen_3 + chosen
+    chosen_6 = torch.where(mask_2, window(cos, -1, 0, (D, 1), fill=0), cos_picked)
+    chosen_5 = torch.where(mask, tangent_grad_output_view * chosen_6, 0)
+    product_3 = tangent_grad_output_view_3 * window(sin, -1, 0, (D, 1), fill=0)
+    chosen_7 = torch.where(mask_8, product_3, 0)
+    chosen_8 = torch.where(mask_8, tangent_sin_view_2 * grad_output_view_3, 0)
+    total = chosen_5 + chosen_4 + chosen_3 + chosen
     tangent_grad_input = total + chosen_2 + chosen_7 + chosen_8
     tangent_grad_input = tangent_grad_input.to(dtype)
-    product_3 = window(input, -1, 0, (H, 1)) * tangent_grad_output[..., :H]
-    product_4 = grad_output[..., :H] * window(tangent_input, -1, 0, (H, 1))
-    tangent_grad_cos_output = as_rows(product_3 + product_4, 2).sum(0)
+    product_4 = window(input, -1, 0, (H, 1)) * tangent_grad_output[..., :H]
+    product_5 = grad_output[..., :H] * window(tangent_input, -1, 0, (H, 1))
+    tangent_grad_cos_output = as_rows(product_4 + product_5, 2).sum(0)
     tangent_grad_output_picked = tangent_grad_output[..., H:]
     grad_output_picked = grad_output[..., H:]
-    product_5 = window(input, -1, H, (H, 1)) * tangent_grad_output_picked
+    product_6 = window(input, -1, H, (H, 1)) * tangent_grad_output_picked
     tangent_input_picked = window(tangent_input, -1, H, (H, 1))
-    product_6 = grad_output_picked * tangent_input_picked
-    tangent_grad_cos_output_1 = as_rows(product_5 + product_6, 2).sum(0)
+    product_7 = grad_output_picked * tangent_input_picked
+    tangent_grad_cos_output_1 = as_rows(product_6 + product_7, 2).sum(0)
     tangent_grad_cos = tangent_grad_cos_output + tangent_grad_cos_output_1
     tangent_grad_cos = tangent_grad_cos.to(dtype)
-    product_7 = window(input, -1, H, (H, 1)) * tangent_grad_output[..., :H]
+    product_8 = window(input, -1, H, (H, 1)) * tangent_grad_output[..., :H]
     tangent_input_picked_2 = window(tangent_input, -1, H, (H, 1))
-    product_8 = grad_output[..., :H] * tangent_input_picked_2
-    tangent_grad_sin_output_sum = as_rows(product_7 + product_8, 2).sum(0)
-    product_9 = window(input, -1, 0, (H, 1)) * tangent_grad_output_picked
-    product_10 = grad_output_picked * window(tangent_input, -1, 0, (H, 1))
-    tangent_grad_sin_output_1 = as_rows(product_9 + product_10, 2).sum(0)
+    product_9 = grad_output[..., :H] * tangent_input_picked_2
+    tangent_grad_sin_output_sum = as_rows(product_8 + product_9, 2).sum(0)
+    product_10 = window(input, -1, 0, (H, 1)) * tangent_grad_output_picked
+    product_11 = grad_output_picked * window(tangent_input, -1, 0, (H, 1))
+    tangent_grad_sin_output_1 = as_rows(product_10 + product_11, 2).sum(0)
     tangent_grad_sin = tangent_grad_sin_output_1 - tangent_grad_sin_output_sum
     tangent_grad_sin = tangent_grad_sin.to(dtype)
     return tangent_grad_input, tangent_grad_cos, tangent_grad_sin

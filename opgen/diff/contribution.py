@@ -9,7 +9,7 @@ for the loops are gathered (`opgen.diff.gather`). Everything else scatters.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 from opgen.diff.algebra import product
 from opgen.diff.conditions import conjuncts
@@ -171,11 +171,15 @@ def activity(e: Scalar, access: Read) -> Scalar:
 
 
 def either_of(a: Scalar, b: Scalar) -> Scalar:
-    """Either of two conditions; one that holds wherever the other does stands alone."""
+    """Either of two conditions; one that holds wherever the other does stands alone, as does what both hold with."""
     of_a, of_b = tuple(conjuncts(a)), tuple(conjuncts(b))
-    if all(c in of_b for c in of_a):
-        return a
-    return b if all(c in of_a for c in of_b) else either(a, b)
+    only_a, only_b = [c for c in of_a if c not in of_b], [c for c in of_b if c not in of_a]
+    if not only_a or not only_b:
+        return a if not only_a else b
+    if len(only_a) == len(only_b) == 1 and only_a[0] == negation_of(only_b[0]):
+        everywhere: Scalar = TRUE
+        return reduce(both, (c for c in of_a if c in of_b), everywhere)
+    return either(a, b)
 
 
 def renamed_contribution(c: Contribution, axes: tuple[Loop, ...]) -> Contribution:

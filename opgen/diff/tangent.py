@@ -36,6 +36,7 @@ from opgen.ir.program import (
     names,
     statement_reads,
 )
+from opgen.ir.ranges import in_range
 from opgen.ir.rewrite import retarget
 from opgen.ir.scalar import ONE, ZERO, Apply, Batch, Cast, Index, Read, Scalar, where
 
@@ -87,7 +88,7 @@ class _Walk:
             case Compute():
                 self.compute(s)
             case Scatter():
-                body, base = self.change(s.body), self.change(s.base)
+                body, base = self.change(s, s.body), self.change(s, s.base)
                 if body == ZERO and base == ZERO:
                     return
                 of_body, of_base = SCATTER_WEIGHTS[s.op](self.builder, s)
@@ -118,18 +119,24 @@ class _Walk:
         group = plain(t for t in made if t.target in inside)
         self.statements.append(Recurrence(s.along, tuple(group), s.reverse))
 
-    def change(self, body: Scalar) -> Scalar:
-        """The total differential of a body."""
+    def change(self, s: Compute | Scatter, body: Scalar) -> Scalar:
+        """The total differential of a body of a statement."""
         accesses = tuple(r for r in value_reads(body) if r.tensor in self.tangents)
         found = zip(accesses, partials(body, accesses, self.program.functions), strict=True)
         kept = ((r, self.laziness.kept(d, d, r)) for r, d in found if d != ZERO)
-        return total(product(_where_read(body, r), d, self.moved(r)) for r, d in kept)
+        return total(product(self.where_read(s, body, r), d, self.moved(r)) for r, d in kept)
+
+    def where_read(self, s: Compute | Scatter, body: Scalar, r: Read) -> Scalar:
+        """A factor that keeps the access from positions that the body does not look at."""
+        if all(isinstance(p, Index | Batch) for p in r.at) and in_range(self.program, s, r):
+            return ONE
+        return where(activity(body, r), ONE, ZERO)
 
     def moved(self, r: Read) -> Read:
         return Read(self.tangents[r.tensor], r.at, _no_fill(r))
 
     def compute(self, s: Compute) -> None:
-        change = self.change(s.body)
+        change = self.change(s, s.body)
         if change == ZERO:
             return
         base = f"tangent_{s.target}"
@@ -157,13 +164,6 @@ class _Walk:
             axes = made.axes if isinstance(made, Compute | Scatter) else ()
             name = self.builder.emit(f"tangent_{o.value}", axes, ZERO).tensor
         return Output(f"tangent_{o.name}", name, o.shape, like=o.like, of=o.name, kept=o.kept, dtype=o.dtype)
-
-
-def _where_read(body: Scalar, r: Read) -> Scalar:
-    """A factor that keeps the access from positions that the body does not look at."""
-    if all(isinstance(p, Index | Batch) for p in r.at):
-        return ONE
-    return where(activity(body, r), ONE, ZERO)
 
 
 def _no_fill(r: Read) -> Scalar | None:

@@ -248,6 +248,10 @@ FOUND = {
         "  t[..., i < N + 2] = where(i < N, x[..., i]*w[i], 0.5)\n"
         "  y[..., i < N + 1] = t[..., i]\n"
     ),
+    "the diagonal of a part": (
+        "inputs: {x: {shape: [N, M]}}\n"
+        "forward: 'y[i < 2] = where(x[i, i] > 0.3, sqrt(x[i, i]), x[i, 0])'\n"
+    ),
     "added to a part": (
         "inputs: {x: {shape: [N]}, w: {shape: [M]}}\n"
         "dims: {E: N + M}\n"
@@ -335,6 +339,7 @@ FOUND = {
 SHAPES = {
     "a factor that may be missing": {"x": (2, 3), "y": (2, 3), "w": (2,)},
     "a logistic function of constants": {"x": (3,)},
+    "the diagonal of a part": {"x": (3, 2)},
     "powers of literals around a rewrite": {"x": (3,), "w": (3,)},
     "negative powers of an index": {"x": (4,)},
     "functions of a condition": {"x": (4,)},

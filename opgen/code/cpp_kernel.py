@@ -55,6 +55,7 @@ class _PartCode(Statements):
         self.pieces: dict[str, Scalar] = {}  # by loops: what their runs do not go across
         self.outer_locals: set[str] = set()
         self.combs: dict[Body, Comb] = {}  # by what runs at some of the lanes only
+        self.declared: set[str] = set()  # lines of runs that stand side by side in one block
         self.phase = ""  # the lane that such lanes start from
         self.across = False  # whether the lanes are points of the outer loops
         self.looped = False  # whether runs of points go through loops, for which their locals are kept
@@ -187,6 +188,7 @@ class _PartCode(Statements):
         """Lane by lane, with inner loops one place after the other."""
         if self.outer and isinstance(self.outer[-1], Axis) and self.outer[-1].name in self.fixed:
             body, self.combs = combed(body, self.outer[-1].name)
+        self.declared = set()
         lines: list[str] = []
         group: list[Node] = []
         accs: list[Acc] = []
@@ -210,7 +212,7 @@ class _PartCode(Statements):
         if not group:
             return []
         scope = self.scope
-        scope.stand(self.outer, where)
+        scope.stand(self.outer, where, declared=self.declared)
         moving = self.number(self.outer, "outer", where, lane=True)
         sparse = self.combs.get(group)
         around = self._sources(group, where, "outer", moving, sparse)

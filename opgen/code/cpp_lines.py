@@ -56,7 +56,8 @@ class Lines:
         fill = ZERO if r.fill is None else opened(r.fill, self.body)
         if needed is None or not all(map(self._known, (fill, *_scalars(at)))) or self._moves(fill):
             return False
-        name = scope.fresh(access.name) if any(n == access.number for n, _ in scope.lines) else access.name
+        name = scope.fresh(access.name) if access.name in scope.declared else access.name
+        scope.declared.add(name)
         still = not access.moves_with(scope.lanes) and not any(map(self._moves, _scalars(at)))
         if certain and still and at == r.at:
             self.out.append(f"const auto {name} = {scope.load(r).text};")

@@ -71,6 +71,7 @@ class CpuScope:
     lanes: tuple[Loop, ...] = ()  # loops of the run
     lines: dict[tuple[int, Scalar | None], tuple[str, bool]] = field(default_factory=dict)  # by access and fill: what
     # was read ahead of the lanes, and whether it has a value for each of them
+    declared: set[str] = field(default_factory=set)  # what is called a line in the block at hand
     ahead: dict[Scalar, Text] = field(default_factory=dict)  # what is computed ahead of the lanes
     asked_ahead: set[str] = field(default_factory=set)  # what of that was printed
     runs: tuple[Loop, ...] | None = None  # the loops that `Loops` go through, where these are not all
@@ -87,8 +88,9 @@ class CpuScope:
     def print(self, e: Scalar) -> str:
         return self.printer(e)
 
-    def stand(self, lanes: tuple[Loop, ...], current: str, stepper: str = "") -> None:
-        """Say where the code that is printed next runs."""
+    def stand(self, lanes: tuple[Loop, ...], current: str, stepper: str = "", declared: set[str] | None = None) -> None:
+        """Say where the code that is printed next runs; `declared` are the lines that its block has already."""
+        self.declared = set() if declared is None else declared
         self.lanes, self.current, self.stepper = lanes, current, stepper or current
         self.lines.clear()
         self.ahead.clear()

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from opgen.diff.conditions import conjuncts
 from opgen.ir.names import Names
-from opgen.ir.point import read_of
+from opgen.ir.point import in_bounds, read_of
 from opgen.ir.polynomial import Polynomial
 from opgen.ir.program import Compute, Kind, Plain, Program, Recurrence, Scatter, Shape, Statement, definitions
 from opgen.ir.ranges import Facts, derived_sizes, facts_of, inside, nonnegative_where, sizes_of, within
@@ -38,7 +38,6 @@ from opgen.ir.scalar import (
     walk,
     where,
 )
-from opgen.lower.pad import in_bounds
 from opgen.opt.convolution import convolutions
 from opgen.torch.positions import is_number
 from opgen.torch.rewrite import mapped, names_beside, statement, varies

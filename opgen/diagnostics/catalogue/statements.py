@@ -269,9 +269,9 @@ ROWS = (
     Code(
         "OPG250",
         "Bad recurrence",
-        "A recurrence reads its own names at the same place or one place back, along one index and in one direction.",
-        "h[t] = h[t - 2] + h[t - 1] + x[t]",
-        "outputs: [h]\nforward: |\n  g[t] = h[t - 1]\n  h[t] = g[t - 1] + h[t - 1] + x[t]",
+        "A recurrence reads its own names at the same place or further back by a number, the same way along an index.",
+        "h[t] = 0.5*h[t - 1] + 0.5*h[t + 1] + x[t]",
+        "h[t] = 0.5*h[t - 1] + 0.5*h[t - 2] + x[t]",
         given="inputs: {x: {shape: [T]}}",
     ),
     Code(

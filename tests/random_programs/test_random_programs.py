@@ -45,7 +45,8 @@ LEAST = {  # how often a construct occurs in the quick seeds, somewhat rounded d
     "function of a param": 16, "power of an index": 10, "joined": 28, "joined: two": 3,
     "joined: pad": 6, "joined: rest": 6, "joined: guarded": 8, "runs further": 2, "discrete recurrence": 12,
     "discrete recurrence: or": 4, "discrete recurrence: and": 1, "discrete recurrence: count": 4,
-    "discrete recurrence: pointer": 1, "optional factor": 3, "waves: 1": 4, "waves: 2": 20, "further back": 10, "a start of waves": 17,
+    "discrete recurrence: pointer": 1, "optional factor": 3,
+    "waves: 1": 4, "waves: 2": 20, "further back": 10, "a start of waves": 17,
 }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ without importing any stage.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -69,7 +69,7 @@ class _Run:
     out: Path
     check: bool
     force: bool
-    paths: Sequence[Path] = ()
+    paths: Sequence[Path] = ()  # as they were given
     namespace: str = ""
     given: str | None = None  # the namespace, where only the call of `build` tells it
     bag: Bag = field(default_factory=Bag)
@@ -101,14 +101,28 @@ def build(
     run.given = run.namespace if alone else None
     if run.bag.has_errors:
         return BuildResult(run.out, (), run.bag.items, (), ())
+    found = (pipeline.read(path, run.bag) for path in _specs(given, run.bag))
+    return _built(run, (spec for spec in found if spec is not None), progress, doing)
+
+
+def generate(spec: SpecFile, out: PathLike, namespace: str) -> BuildResult:
+    """Generate the operator of a spec that was read already, into a folder that holds no other."""
+    run = _Run(Path(out), check=False, force=False, namespace=namespace, given=namespace)
+    return _built(run, (spec,))
+
+
+def _built(
+    run: _Run,
+    specs: Iterable[SpecFile],
+    progress: Callable[[str], None] = lambda _: None,
+    doing: Callable[[str, str], None] = lambda *_: None,
+) -> BuildResult:
+    """Bring the operators of specs up to date."""
     rendered: list[tuple[SpecFile, Unit]] = []
-    if not check:
+    if not run.check:
         clear_away(run.out)
-    for path in _specs(given, run.bag):
-        spec = pipeline.read(path, run.bag)
-        if spec is None:
-            continue
-        op = is_fresh(run.out, path, _key(run, spec))
+    for spec in specs:
+        op = is_fresh(run.out, spec.path, _key(run, spec))
         if op is None:
             progress(spec.label)
             unit = _render(spec, run, doing)
@@ -116,11 +130,11 @@ def build(
                 rendered.append((spec, unit))
         elif _claim(run, spec, op):
             run.fresh.append(op)
-    if _in_one_namespace(run, given):
+    if _in_one_namespace(run, run.paths):
         _write_all(run, rendered)
     else:
         run.unwritten += [unit.folder for _, unit in rendered]
-    _remove_orphans(run, given)
+    _remove_orphans(run, run.paths)
     ops = tuple(op for op in run.ops if op not in run.unwritten)
     return BuildResult(run.out, tuple(run.changes), run.bag.items, ops, tuple(run.fresh))
 
@@ -205,7 +219,7 @@ def _specs(paths: Sequence[Path], bag: Bag) -> Iterator[Path]:
 
 
 def _target(run: _Run, spec: SpecFile) -> Target:
-    return Target(run.namespace, build_line(spec.path, run.out, run.given))
+    return Target(run.namespace, spec.command or build_line(spec.path, run.out, run.given))
 
 
 def _key(run: _Run, spec: SpecFile) -> str:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from opgen.version import __version__
 
 if TYPE_CHECKING:
-    from opgen.api import LoadError, Operator, build, compile, load, op, reload
+    from opgen.api import LoadError, Operator, build, compile, load, op, reload, use_backend
 
-__all__ = ["LoadError", "Operator", "__version__", "build", "compile", "load", "op", "reload"]
+__all__ = ["LoadError", "Operator", "__version__", "build", "compile", "load", "op", "reload", "use_backend"]
 
 
 def __getattr__(name: str) -> object:

@@ -204,6 +204,11 @@ def lint(paths: Sequence[PathLike], *looks: Callable[[Operator], tuple[Diagnosti
     return run.bag.items
 
 
+def specs_of(paths: Sequence[Path]) -> Iterator[Path]:
+    """The spec files in files and folders, each once, in order."""
+    return _specs(paths, Bag())
+
+
 def _specs(paths: Sequence[Path], bag: Bag) -> Iterator[Path]:
     """The spec files that are meant, each once, in order."""
     seen: dict[Path, None] = {}

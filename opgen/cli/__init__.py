@@ -24,6 +24,7 @@ _COMMANDS = {
     "compile": "compile the native libraries of generated operators",
     "doctor": "look at versions, compilers, locks and caches",
     "explain": "explain a diagnostic code, or list all of them",
+    "list": "every operator: its spec, built, compiled, and what runs of it",
     "lint": "look for mistakes in specs without writing anything",
     "new": "write a first spec of a new operator",
     "package": "make a wheel of generated operators, with libraries for all machines",

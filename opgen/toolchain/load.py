@@ -138,6 +138,7 @@ def _loaded(spec: Text, compiled: bool | None, progress: Tell | None) -> Operato
     name = _generated(spec, folder)
     outcome = None if compiled is False else _compiled(folder, name, tell, must=bool(compiled))
     package, runtime = _imported(folder, name)
+    runtime.native.be_quiet()  # whether it is compiled was said here
     if outcome is not None and runtime.kernel(name, "forward") is None:  # imported before it was compiled
         _hand_over(runtime, outcome)
     if compiled and runtime.kernel(name, "forward") is None:

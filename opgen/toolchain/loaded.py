@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import update_wrapper
 from html import escape
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -71,8 +72,9 @@ class Operator:
 
     @property
     def backend(self) -> str:
-        """What runs, forward and backward: docs/backends.md."""
-        return str(getattr(self._function, "backend"))  # noqa: B009
+        """What this thread runs, forward and backward: docs/backends.md."""
+        runtime = import_module(f"{self.package.__name__.rpartition('.')[0]}._runtime.native")
+        return str(runtime.described(self.__name__))
 
     def source(self, part: str = "torch") -> str:
         """The text of the spec (`part` is `spec`), or what was generated: torch, ops, module, cpp, cuda or test."""

@@ -49,7 +49,6 @@ class Route:
     unrecorded: tuple[bool, ...] = ()  # what that is told behind its arguments where no gradient can be asked for
 
 
-
 def kernel(op: str, which: str) -> Callable[..., Any] | None:
     """The compiled kernel of an op (`which` is forward or backward), or None."""
     packet = getattr(getattr(torch.ops, LIBRARY_NAMESPACE), f"{op}_{which}", None)

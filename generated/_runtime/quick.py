@@ -138,11 +138,11 @@ def node(op: Forward) -> Any:
 
 def gradient(op: Op, args: Arguments) -> Any:
     """The results of a backward op whose own gradient nobody wants, or None where it has to be called in full."""
+    if torch.compiler.is_dynamo_compiling() or torch.is_grad_enabled():
+        return None
     way = native.route(op)
     kernel = way.quick
-    if kernel is None or torch.compiler.is_dynamo_compiling() or torch.is_grad_enabled():
-        return None
-    if forward_ad._current_level >= 0 or private.profiling():
+    if kernel is None or forward_ad._current_level >= 0 or private.profiling():
         return None
     if way.small is not None and (private.modes() or not way.small(args)):
         return None

@@ -38,7 +38,7 @@ class LazyGroup(click.Group):
     """A group that knows its commands by name and imports one when it is needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        return [*_COMMANDS]  # `list` is a command here, once it was imported
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         if cmd_name not in _COMMANDS:
@@ -52,7 +52,7 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+            formatter.write_dl([*_COMMANDS.items()])
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

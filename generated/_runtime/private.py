@@ -66,7 +66,8 @@ except (ImportError, AttributeError):
     AVAILABLE = False
 
 _local = vars(torch.ops).setdefault("__opgen_threads__", threading.local())
-_kept, _keep = (getattr(torch._C, name, None) for name in ("_get_obj_in_tls", "_stash_obj_in_tls"))
+_kept = getattr(torch._C, "_get_obj_in_tls", None)
+_keep = getattr(torch._C, "_stash_obj_in_tls", None)
 _is_kept = getattr(torch._C, "_is_key_in_tls", None)
 
 # the method by which compiled autograd tells nodes apart

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from opgen.diagnostics.model import Bag
 from opgen.pipeline import SpecFile, Stage, run
 from opgen.project import specs_of
 from opgen.toolchain.choice import in_short, is_compiled
@@ -45,7 +46,7 @@ class Known:
 def inventory(out: Path, specs: Sequence[Path] = ()) -> tuple[Known, ...]:
     """The operators in a folder, and those of specs that were never generated, by name."""
     found = {p.parent.name: _built(out, p.parent.name, specs) for p in sorted(out.glob(f"*/{MANIFEST}"))}
-    for path in specs_of(specs):
+    for path in specs_of(specs, Bag()):
         op = _named(path)
         if op is not None and op not in found:
             found[op] = Known(op, spec_label(path))
@@ -77,7 +78,7 @@ def _stale(out: Path, op: str, manifest: Manifest, specs: Sequence[Path]) -> str
 
 def _candidates(out: Path, op: str, manifest: Manifest, specs: Sequence[Path]) -> Iterator[Path]:
     """Where the spec of an operator may lie."""
-    yield from (p.absolute() for p in specs_of(specs) if spec_label(p) == manifest.spec)
+    yield from (p.absolute() for p in specs_of(specs, Bag()) if spec_label(p) == manifest.spec)
     yield from origins(out, op)
     yield from (folder / manifest.spec for folder in out.absolute().parents)
 

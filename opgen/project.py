@@ -165,6 +165,13 @@ def lint(paths: Sequence[PathLike], *looks: Callable[[Operator], tuple[Diagnosti
     return run.bag.items
 
 
+def operator_of(path: Path) -> str | None:
+    """The operator that a spec defines; None where it cannot be read."""
+    file = pipeline.read(path, Bag())
+    spec = None if file is None else pipeline.run(file, Stage.SPEC).spec
+    return None if spec is None else str(spec.op)
+
+
 def specs_of(paths: Sequence[Path], bag: Bag) -> Iterator[Path]:
     """The spec files that are meant, each once, in order."""
     seen: dict[Path, None] = {}

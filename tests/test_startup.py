@@ -35,7 +35,7 @@ def imports_of(*arguments: str) -> set[str]:
         ("--version",),
         *(
             (name, "--help")
-            for name in ("build", "clean", "doctor", "lint", "list", "new", "package", "schema", "show")
+            for name in ("build", "clean", "doctor", "lint", "list", "new", "package", "report", "schema", "show")
         ),
         ("explain", "OPG204"),
         ("clean", "--out", "none"),

@@ -28,6 +28,7 @@ _COMMANDS = {
     "lint": "look for mistakes in specs without writing anything",
     "new": "write a first spec of a new operator",
     "package": "make a wheel of generated operators, with libraries for all machines",
+    "report": "write pages to look at operators in a browser",
     "schema": "print the JSON Schema of specs, for editors",
     "show": "print a stage of the way from a spec to code",
     "test": "run the tests of generated operators",

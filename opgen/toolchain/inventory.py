@@ -11,8 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from opgen.diagnostics.model import Bag
-from opgen.pipeline import SpecFile, Stage, run
-from opgen.project import specs_of
+from opgen.project import operator_of, specs_of
 from opgen.toolchain.choice import in_short, is_compiled
 from opgen.toolchain.cuda_toolchain import CudaToolchain
 from opgen.toolchain.library import is_loadable, without_kernels
@@ -47,7 +46,7 @@ def inventory(out: Path, specs: Sequence[Path] = ()) -> tuple[Known, ...]:
     """The operators in a folder, and those of specs that were never generated, by name."""
     found = {p.parent.name: _built(out, p.parent.name, specs) for p in sorted(out.glob(f"*/{MANIFEST}"))}
     for path in specs_of(specs, Bag()):
-        op = _named(path)
+        op = operator_of(path)
         if op is not None and op not in found:
             found[op] = Known(op, spec_label(path))
     return tuple(found[op] for op in sorted(found))
@@ -81,12 +80,3 @@ def _candidates(out: Path, op: str, manifest: Manifest, specs: Sequence[Path]) -
     yield from (p.absolute() for p in specs_of(specs, Bag()) if spec_label(p) == manifest.spec)
     yield from origins(out, op)
     yield from (folder / manifest.spec for folder in out.absolute().parents)
-
-
-def _named(path: Path) -> str | None:
-    """The operator that a spec defines; None where it cannot be read."""
-    try:
-        spec = run(SpecFile(path, path.read_bytes(), spec_label(path)), Stage.SPEC).spec
-    except OSError:
-        return None
-    return None if spec is None else str(spec.op)

@@ -14,8 +14,10 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from xml.etree.ElementTree import tostring
 
 from opgen.diagnostics.suggest import listed
+from opgen.pipeline import SpecFile, Stage, run
 
 _FILES = {
     "torch": "function.py",
@@ -102,9 +104,18 @@ class Operator:
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         told = (self.__doc__ or "").partition("\n")[0]
-        rows = {"spec": self.source("spec").strip(), "back end": self.backend}
-        cells = "".join(
-            f"<tr><th>{escape(k)}</th><td style='text-align:left'><pre style='margin:0'>{escape(v)}</pre></td></tr>"
-            for k, v in rows.items()
-        )
+        rows = {
+            "formula": self._typeset(),
+            "spec": f"<pre style='margin:0'>{escape(self.source('spec').strip())}</pre>",
+            "back end": escape(self.backend),
+        }
+        cells = "".join(f"<tr><th>{k}</th><td style='text-align:left'>{v}</td></tr>" for k, v in rows.items() if v)
         return f"<b>{escape(self.__name__)}</b> {escape(told)}<table>{cells}</table>"
+
+    def _typeset(self) -> str:
+        """The statements in MathML; empty where another library computes the operator."""
+        from opgen.report.mathml import formula
+
+        made = run(SpecFile(self.folder, self.spec.data, self.__name__), Stage.PROGRAM)
+        statements = made.operator.variants[0].program.statements if made.operator is not None else ()
+        return tostring(formula(statements), encoding="unicode") if statements else ""

@@ -152,6 +152,9 @@ def test_a_notebook_shows_an_operator_as_text() -> None:
     shown = opgen.op("where(x < 1, x, 1)", name="shown", summary="<b>", compiled=False)._repr_html_()
     assert "where(x &lt; 1, x, 1)" in shown
     assert "<b>shown</b> &lt;b&gt;" in shown
+    assert "<mtext>otherwise</mtext>" in shown
+    elsewhere = {"op": "roots", "inputs": ["x"], "outputs": {"y": {"shape": [...]}}, "forward": {"numpy": "numpy.cbrt"}}
+    assert "<math" not in opgen.load(elsewhere, compiled=False)._repr_html_()
 
 
 def test_pickles_are_specs(dot: opgen.Operator, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -249,7 +249,8 @@ FOUND = {
         "  y[..., i < N + 1] = t[..., i]\n"
     ),
     "the diagonal of a part": (
-        "inputs: {x: {shape: [N, M]}}\nforward: 'y[i < 2] = where(x[i, i] > 0.3, sqrt(x[i, i]), x[i, 0])'\n"
+        "inputs: {x: {shape: [N, M]}}\n"
+        "forward: 'y[i < 2] = where(x[i, i] > 0.3, sqrt(x[i, i]), x[i, 0])'\n"
     ),
     "added to a part": (
         "inputs: {x: {shape: [N]}, w: {shape: [M]}}\n"

@@ -139,7 +139,10 @@ choice.SHARED["listeners"].append(_chosen)
 
 def _route(op: str, which: str, chosen: str, compiled: Callable[..., Any] | None) -> Route:
     made = _ops[op, which]
-    native, devices, small, quick, unrecorded = None, (), None, None, ()
+    native: Callable[..., Any] | None = None
+    devices: tuple[str, ...] = ()
+    small = quick = None
+    unrecorded: tuple[bool, ...] = ()
     if compiled is not None and chosen != "torch":
         there = _devices(op, which)
         left = () if chosen == "native" else tuple(d for d in there if _prefers_torch(made, d))

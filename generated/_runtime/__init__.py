@@ -20,11 +20,12 @@ from .arguments import (
     rank_error,
     size_error,
 )
+from .choice import use_backend
 from .complex import complex_dtype, joined, parts, real_dtype
 from .dispatch import Definition
 from .elsewhere import Callee, FromElsewhere, like_input, second_order
 from .inlining import inline, set_inline
-from .native import add_function, calls, entry, kernel, load_library, use_backend
+from .native import add_function, calls, entry, kernel, load_library
 from .out import write_out
 from .registration import added, decompositions, filled, once_differentiable, or_zero, overload_call, register
 from .sharding import Sharding, placements

@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from . import blocks, flops, native, private, refused, sharding
+from . import blocks, choice, flops, native, private, refused, sharding
 from .arguments import Fill
 from .batching import as_tuple, empty_results, parameters, run, total, unpack
 from .graphs import graph
@@ -112,11 +112,8 @@ class Op(ABC):
     """One dispatcher op and its `.batched` form: kernels, fake kernels, batching rules and the way into autograd."""
 
     which = "forward"  # or backward
-    native: Callable[..., Any] | None = None  # the compiled kernel, set by `native.refresh`
-    quick: Any = None  # the same, where it can be called without the dispatcher op; see `quick`
-    unrecorded: tuple[bool, ...] = ()  # what it is told behind its arguments where no gradient can be asked for
-    devices: tuple[str, ...] = ()  # where the compiled kernel runs
-    small: Callable[[Arguments], bool] | None = None  # if it is for some calls only: is this one of them?
+    route = native.Route()  # what it does with calls where nobody chose a back end, and
+    routes: dict[str, native.Route] = dict.fromkeys(choice.BACKENDS, route)  # by back end; set by `native.refresh`
     inline = False  # does a compiler get the overload `inlined` in place of the op? See `inlining`
     inlined: Any = None
 
@@ -200,11 +197,14 @@ class Op(ABC):
 
     def computed(self, args: Arguments) -> Any:
         """What the compiled kernel computes, or the formula."""
-        if self.native is not None:
+        way = native.route(self)
+        if way.native is not None:
             device = self.device(args)
-            if device in self.devices and not self.left_to_torch(device) and (self.small is None or self.small(args)):
-                return self.native(*args)
+            if device in way.devices and not self.left_to_torch(device) and (way.small is None or way.small(args)):
+                return way.native(*args)
         native.CALLS["torch"] += 1
+        if native.is_hint_due():
+            native.hint(self)
         results = blocks.call(self, args)
         if self.views or isinstance(results, tuple):
             return self.packed(distinct(as_tuple(results), args if self.views else ()))

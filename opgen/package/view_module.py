@@ -12,9 +12,11 @@ from opgen.code.layout import bracketed, camel, imported, in_docstring, quoted, 
 from opgen.code.python_text import python_text
 from opgen.code.signature import annotation, default_text
 from opgen.ir.declared import Initialiser
-from opgen.ir.program import Argument, Kind, Tensor
+from opgen.ir.names import Names
+from opgen.ir.program import Argument, Chosen, Kind, Tensor
 from opgen.ir.scalar import Dim, Lit
 from opgen.package.view import Surface, item_lines
+from opgen.package.view_saved import held
 
 # Initialisers that give a complex tensor real values, or the variance that they state.
 _WHOLE = ("zeros", "ones", "constant", "eye", "dirac", "normal", "kaiming_normal", "xavier_normal")
@@ -93,7 +95,8 @@ def module_view(s: Surface) -> ModuleView:
     """Everything that `module.py` says."""
     dims = dict(s.operator.module.sizes)
     states = _states(s)
-    params = [replace(a, name=s.operator.shown(a.name)) for a in _ordered(s.operator.stated)]
+    stated = [a for a in s.operator.stated if a.name != s.operator.module.training]
+    params = [replace(a, name=s.operator.shown(a.name)) for a in _ordered(stated)]
     inputs = [t for t in s.operator.operands if all(st.tensor.name != t.name for st in states)]
     hiding = (*dims.values(), *(_flag(st) for st in states if st.optional), *(a.name for a in params))
     reset = [line for st in states for line in _reset(s, st, dims)]
@@ -101,7 +104,7 @@ def module_view(s: Surface) -> ModuleView:
     init = [line.replace("self.", own) for line in _init(dims, states, params, hiding, bool(reset))]
     begin = "super().__init__()" if "super" not in hiding else f"{_own('torch', hiding)}.nn.Module.__init__({own[:-1]})"
     summary = s.operator.module.doc or s.operator.docs.summary or f"Module of `{s.name}`."
-    me = _me(s.operator.shown(t.name) for t in inputs)
+    me = _me(s.operator.shown(t.name) for t in (*inputs, *s.results))
     first, *rest = wrapped(in_docstring(summary), 112)
     attributes = [f"{_attribute(d)}: int" for d in dims.values()]
     attributes += [f"{_attribute(_flag(st))}: Tensor{' | None' if st.optional else ''}" for st in states]
@@ -118,14 +121,20 @@ def module_view(s: Surface) -> ModuleView:
         init_lines=tuple(init),
         reset_lines=tuple(reset),
         forward=bracketed("def forward(", [me, *_inputs(s, inputs)], f") -> {_result(s)}:", 4),
-        forward_lines=tuple(_forward(s, states, params, me)),
+        forward_lines=tuple(_forward(s, states, me)),
         repr_lines=_repr(dims, states, params),
         example=_example(s, dims, params),
     )
 
 
 def _result(s: Surface) -> str:
-    return "Tensor" if len(s.results) == 1 else "tuple[Tensor, ...]"
+    return "Tensor" if len(returned(s)) == 1 else "tuple[Tensor, ...]"
+
+
+def returned(s: Surface) -> list[str]:
+    """The outputs that a module returns: those that no buffer is overwritten with."""
+    kept = {output for _, output in s.operator.module.updates}
+    return [o.name for o in s.results if o.name not in kept]
 
 
 def _states(s: Surface) -> list[_State]:
@@ -180,7 +189,9 @@ def _init(
 
 
 def _dtype(st: _State, states: Sequence[_State], hiding: Sequence[str]) -> str:
-    """The dtype of a parameter; one `dtype` says the precision of real and complex ones."""
+    """The dtype of a parameter or buffer; one `dtype` says the precision of real and complex ones."""
+    if st.tensor.kind in (Kind.INT, Kind.BOOL):
+        return f"{_own('torch', hiding)}.{'int64' if st.tensor.kind is Kind.INT else 'bool'}"
     if st.tensor.kind is Kind.COMPLEX:
         return f"{_own('complex_dtype', hiding)}({_own('dtype', hiding)})"
     mixed = st.tensor.kind is Kind.FLOAT and any(other.tensor.kind is Kind.COMPLEX for other in states)
@@ -236,12 +247,51 @@ def _inputs(s: Surface, inputs: Sequence[Tensor]) -> list[str]:
     return out
 
 
-def _forward(s: Surface, states: Sequence[_State], params: Sequence[Argument], me: str) -> list[str]:
-    owned = [_flag(st) for st in states]
-    operands = [s.operator.shown(t.name) for t in s.operator.operands]
-    arguments = [f"{me}.{_attribute(n)}" if n in owned else n for n in operands]
-    arguments += [f"{n}={me}.{_attribute(n)}" for n in map(s.operator.shown, s.stated)]
-    return _lines(bracketed(f"return {s.function}(", arguments, ")", 8), 8)
+def _forward(s: Surface, states: Sequence[_State], me: str) -> list[str]:
+    """The call; what buffers become is taken out of its results, and written into them in training."""
+    operator, module = s.operator, s.operator.module
+    operands = [operator.shown(t.name) for t in operator.operands]
+    values = {_flag(st): f"{me}.{_attribute(_flag(st))}" for st in states}
+    names = Names((me, s.function, *operands))
+    before: list[str] = []
+    for st in states:
+        if _overwritten_early(s, st):
+            held, own = names.fresh(f"{_flag(st)}_before"), values[_flag(st)]
+            before += [f"{held} = {own}", _if_training(me, held, st), f"    {held} = {held}.clone()"]
+            values[_flag(st)] = held
+    arguments = [values.get(n, n) for n in operands]
+    for n in map(operator.shown, s.stated):
+        follows = n == operator.shown(module.training)
+        arguments.append(f"{n}={me}.{'training' if follows else _attribute(n)}")
+    if not module.updates:
+        return _lines(bracketed(f"return {s.function}(", arguments, ")", 8), 8)
+    results = {o.name: names.fresh(operator.shown(o.name)) for o in s.results}
+    call = _lines(bracketed(f"{', '.join(results.values())} = {s.function}(", arguments, ")", 8), 8)
+    found = {st.tensor.name: st for st in states}
+    after = []
+    for optional in (False, True):
+        writes = [(found[b], results[o]) for b, o in module.updates if found[b].optional is optional]
+        if writes and not (optional and after):
+            after.append(f"if {me}.training:")
+        for st, value in writes:
+            own = f"{me}.{_attribute(_flag(st))}"
+            write = f"{own}.copy_({value}.detach())"
+            after += [f"    if {own} is not None:", f"        {write}"] if optional else [f"    {write}"]
+    return [*before, *call, *after, f"return {', '.join(results[n] for n in returned(s))}"]
+
+
+def _if_training(me: str, name: str, st: _State) -> str:
+    return f"if {me}.training and {name} is not None:" if st.optional else f"if {me}.training:"
+
+
+def _overwritten_early(s: Surface, st: _State) -> bool:
+    """Is a buffer overwritten while the gradient still has to read it? Then what the operator gets is a copy."""
+    name, module = st.tensor.name, s.operator.module
+    if name not in (b for b, _ in module.updates):
+        return False
+    parts = next(((p.real, p.imag) for p in s.operator.pairs if p.name == name), (name,))
+    training = [d for d in s.derived if Chosen(module.training, value=False) not in d.variant.conditions]
+    return any(s.by_torch or any(t.name in parts for t in held(d)[0]) for d in training)
 
 
 def _lines(text: str, indent: int) -> list[str]:
@@ -267,6 +317,9 @@ def _doc(dims: dict[str, str], states: Sequence[_State], params: Sequence[Argume
     arguments = [f"{v}: size of {k}" for k, v in dims.items()]
     arguments += [f"{_flag(st)}: whether there is a {_flag(st)}" for st in states if st.optional]
     arguments += [f"{a.name}: {a.doc}" if a.doc else f"{a.name}: see `{s.name}`" for a in params]
+    written = [f"`{s.operator.shown(b)}` with `{s.operator.shown(o)}`" for b, o in s.operator.module.updates]
+    if written:
+        out += ["", *wrapped(f"In training, buffers are overwritten: {', '.join(written)}.", 112)]
     if arguments:
         out += ["", "Args:", *(line for a in arguments for line in item_lines(a))]
     return tuple(out)

@@ -1,0 +1,104 @@
+"""Buffers that a module overwrites in training: the outputs that they become, and whether these fit.
+
+A variant in which such an output has no statement leaves the buffer as it is: the output is the buffer itself there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from opgen.diagnostics.model import Bag, Label
+from opgen.diagnostics.suggest import did_you_mean, listed
+from opgen.ir.operator import Variant
+from opgen.ir.program import Axis, Compute, Kind, Output
+from opgen.ir.scalar import Index, Read
+from opgen.lower.access import shape_text
+from opgen.lower.declare import Declarations
+from opgen.lower.kinds import ARTICLES
+from opgen.lower.scatter import fresh_axes
+from opgen.lower.scope import Known, Variation
+from opgen.lower.shape import is_clear
+from opgen.schema.formula import Word
+
+_WIDER = (Kind.BOOL, Kind.INT, Kind.FLOAT, Kind.COMPLEX)  # what holds a kind stands behind it
+
+
+def updates_of(d: Declarations) -> dict[str, str]:
+    """Output to the first buffer that it overwrites."""
+    found: dict[str, str] = {}
+    for buffer, output in () if d.spec.module is None else d.spec.module.updates:
+        found.setdefault(str(output), str(buffer))
+    return found
+
+
+def check_updates(d: Declarations, bag: Bag) -> None:
+    """What buffers are overwritten with are outputs, and not all that there are."""
+    updates = () if d.spec.module is None else d.spec.module.updates
+    names = [output for _, output in updates]
+    for name in names:
+        if name not in d.outputs and name not in d.lost:
+            _no_output(d, name, bag)
+    if updates and d.outputs and all(n in names for n in d.outputs) and not d.lost:
+        bag.error(
+            "OPG123", "every output overwrites a buffer, and the module has nothing left to return",
+            names[0].span.to(names[-1].span), label="all outputs", hints=("add an output that is returned",),
+        )  # fmt: skip
+
+
+def _no_output(d: Declarations, name: Word, bag: Bag) -> None:
+    notes: tuple[str, ...] = (f"outputs here: {listed(d.outputs, 'and')}",) if d.outputs else ()
+    hints = did_you_mean(name, d.outputs) or (f"assign it in `forward`: `{name} = …`",)
+    if name in d.targets():
+        hints = (f"list it: `outputs: [{', '.join((*d.outputs, str(name)))}]`",)
+        if d.spec.outputs is None:
+            notes = ("a tensor that is read later is an output only where it is listed",)
+    elif name in d.inputs:
+        hints = (f"what it becomes is a result with a name of its own: `next_{name} = …`",)
+    bag.error("OPG116", f"`{name}` is not an output", name.span, label="not an output", notes=notes, hints=hints)
+
+
+def unchanged(d: Declarations, state: Variation, refused: Iterable[str]) -> list[Compute]:
+    """Outputs that have no statement in this variant: the buffer that they overwrite stays what it is."""
+    found: list[Compute] = []
+    for name, buffer in updates_of(d).items():
+        shape = d.shapes.get(buffer, ())
+        if name not in d.outputs or name in state.tensors or name in refused or not is_clear(shape):
+            continue
+        known = state.tensors[buffer]
+        axes = fresh_axes(shape)
+        read = Read(buffer, tuple(Index(a.name) for a in axes if isinstance(a, Axis)))
+        kind = dict(d.kinds).get(name, known.kind)
+        span = d.targets()[name]
+        found.append(Compute(name, axes, read if known.absent is None else known.absent, kind=kind, span=span))
+        state.tensors[name] = Known(name, shape, kind, span)
+    return found
+
+
+def check_fits(d: Declarations, variants: Sequence[Variant], bag: Bag) -> None:
+    """What overwrites a buffer has its shape, and a kind that it holds."""
+    for buffer, output in () if d.spec.module is None else d.spec.module.updates:
+        for v in variants:
+            made = next((o for o in v.program.outputs if o.name == output), None)
+            if made is not None and not _fits(d, str(buffer), output, made, bag):
+                break
+
+
+def _fits(d: Declarations, buffer: str, output: Word, made: Output, bag: Bag) -> bool:
+    shape, kind = d.shapes[buffer], Kind(d.inputs[buffer].dtype)
+    related = (Label(d.inputs[buffer].span, f"the buffer, of shape {shape_text(shape)}"),)
+    if made.shape != shape:
+        message = f"`{output}` has the shape {shape_text(made.shape)} and cannot overwrite `{buffer}`"
+        bag.error(
+            "OPG123", message, output.span, label="another shape", related=related,
+            hints=(f"the buffer and what it becomes have one shape: {shape_text(shape)}",),
+        )  # fmt: skip
+        return False
+    if _WIDER.index(made.kind) > _WIDER.index(kind):
+        message = f"`{output}` is {ARTICLES[made.kind]} and cannot overwrite `{buffer}`, which is {ARTICLES[kind]}"
+        hints = (f"declare the buffer as `{buffer}: {{shape: {shape_text(shape)}, dtype: {made.kind.value}}}`",)
+        if made.kind is Kind.FLOAT and kind is Kind.INT:
+            hints += ("or make it an integer: `int(e)` truncates",)
+        related = (Label(d.inputs[buffer].span, f"the buffer, of dtype {kind.value}"),)
+        bag.error("OPG123", message, output.span, label="another kind", related=related, hints=hints)
+        return False
+    return True

@@ -95,7 +95,9 @@ def _fits(d: Declarations, buffer: str, output: Word, made: Output, bag: Bag) ->
         return False
     if _WIDER.index(made.kind) > _WIDER.index(kind):
         message = f"`{output}` is {ARTICLES[made.kind]} and cannot overwrite `{buffer}`, which is {ARTICLES[kind]}"
-        hints = (f"declare the buffer as `{buffer}: {{shape: {shape_text(shape)}, dtype: {made.kind.value}}}`",)
+        hints: tuple[str, ...] = (
+            f"declare the buffer as `{buffer}: {{shape: {shape_text(shape)}, dtype: {made.kind.value}}}`",
+        )
         if made.kind is Kind.FLOAT and kind is Kind.INT:
             hints += ("or make it an integer: `int(e)` truncates",)
         related = (Label(d.inputs[buffer].span, f"the buffer, of dtype {kind.value}"),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 
-from opgen.diagnostics.model import Bag, Diagnostic, Label, Severity, Span
+from opgen.diagnostics.model import Bag, Diagnostic, Severity, Span
 from opgen.diagnostics.suggest import counted, did_you_mean, listed
 from opgen.schema.elsewhere import ALIASES, HEADER, LIBRARIES, NATIVE, Callee
 from opgen.schema.formula import Formula, Word

@@ -23,17 +23,16 @@ from opgen.schema.formula import Word
 _WIDER = (Kind.BOOL, Kind.INT, Kind.FLOAT, Kind.COMPLEX)  # what holds a kind stands behind it
 
 
-def updates_of(d: Declarations) -> dict[str, str]:
-    """Output to the first buffer that it overwrites."""
-    found: dict[str, str] = {}
-    for buffer, output in () if d.spec.module is None else d.spec.module.updates:
-        found.setdefault(str(output), str(buffer))
-    return found
+def _updates(d: Declarations) -> list[tuple[str, Word]]:
+    """Buffers and what they become; those that are none were reported where the module was read."""
+    m = d.spec.module
+    buffers = () if m is None else tuple(name for name, _ in m.buffers)
+    return [] if m is None else [(str(b), output) for b, output in m.updates if b in buffers and b in d.inputs]
 
 
 def check_updates(d: Declarations, bag: Bag) -> None:
     """What buffers are overwritten with are outputs, and not all that there are."""
-    updates = () if d.spec.module is None else d.spec.module.updates
+    updates = _updates(d)
     names = [output for _, output in updates]
     for name in names:
         if name not in d.outputs and name not in d.lost:
@@ -60,8 +59,8 @@ def _no_output(d: Declarations, name: Word, bag: Bag) -> None:
 def unchanged(d: Declarations, state: Variation, refused: Iterable[str]) -> list[Compute]:
     """Outputs that have no statement in this variant: the buffer that they overwrite stays what it is."""
     found: list[Compute] = []
-    for name, buffer in updates_of(d).items():
-        shape = d.shapes.get(buffer, ())
+    for buffer, output in _updates(d):
+        name, shape = str(output), d.shapes[buffer]
         if name not in d.outputs or name in state.tensors or name in refused or not is_clear(shape):
             continue
         known = state.tensors[buffer]
@@ -76,10 +75,10 @@ def unchanged(d: Declarations, state: Variation, refused: Iterable[str]) -> list
 
 def check_fits(d: Declarations, variants: Sequence[Variant], bag: Bag) -> None:
     """What overwrites a buffer has its shape, and a kind that it holds."""
-    for buffer, output in () if d.spec.module is None else d.spec.module.updates:
+    for buffer, output in _updates(d):
         for v in variants:
             made = next((o for o in v.program.outputs if o.name == output), None)
-            if made is not None and not _fits(d, str(buffer), output, made, bag):
+            if made is not None and not _fits(d, buffer, output, made, bag):
                 break
 
 

@@ -56,7 +56,7 @@ def _updates(spec: OpSpec, module: ModuleSpec, bag: Bag) -> None:
             continue
         label, notes = "not a buffer", (f"buffers here: {listed(buffers, 'and')}",) if buffers else ()
         if output in buffers:
-            message, turned = "`updates` is a mapping of buffer to output", f"write `{{{output}: {name}}}`"
+            message, turned = "`updates` is a mapping of buffer to output", f"write `updates: {{{output}: {name}}}`"
             bag.error("OPG117", message, name.span, label="output to buffer", hints=(turned,))
         elif name in parameters:
             message = f"`{name}` is a parameter, and only buffers are overwritten"

@@ -87,7 +87,9 @@ def test_the_operator_is_pure(build_operator: Build) -> None:
     kept = mu.clone()
     _, next_mu, next_steps = package.centre(x, w, mu, steps, training=True)
     torch.testing.assert_close(next_mu, (kept + x.mean(0)) / 2)
-    assert next_steps == 3 and steps == 2 and torch.equal(mu, kept)
+    assert next_steps == 3
+    assert steps == 2
+    assert torch.equal(mu, kept)
 
 
 def test_buffers_are_overwritten_in_training_only(build_operator: Build) -> None:
@@ -95,8 +97,10 @@ def test_buffers_are_overwritten_in_training_only(build_operator: Build) -> None
     y = layer(x)
     torch.testing.assert_close(y, x - x.mean(0))
     torch.testing.assert_close(layer.mu, x.mean(0) / 2)
-    assert layer.steps == 1 and layer.steps.dtype == torch.int64
-    assert layer.mu.is_leaf and not layer.mu.requires_grad
+    assert layer.steps == 1
+    assert layer.steps.dtype == torch.int64
+    assert layer.mu.is_leaf
+    assert not layer.mu.requires_grad
     kept = {k: t.clone() for k, t in layer.state_dict().items()}
     torch.testing.assert_close(layer.eval()(x), x - x.mean(0) / 2)
     torch.testing.assert_close(layer.state_dict(), kept, rtol=0, atol=0)
@@ -146,7 +150,8 @@ def test_complex_numbers_and_conditions(build_operator: Build) -> None:
     layer = build_operator(COMPLEX).Turn(2)
     layer(torch.tensor([[1.0, -1.0]]))
     assert layer.z.tolist() == [1j, 1j]
-    assert layer.seen.dtype == torch.bool and layer.seen.tolist() == [True, False]
+    assert layer.seen.dtype == torch.bool
+    assert layer.seen.tolist() == [True, False]
 
 
 def test_any_name_will_do(build_operator: Build) -> None:
@@ -191,7 +196,8 @@ def test_functional_call_overwrites_what_it_is_given(build_operator: Build) -> N
     found = torch.func.grad(loss)(params, buffers)["w"]
     torch.testing.assert_close(found, ((x - x.mean(0)).cos() * (x - x.mean(0))).sum(0))
     torch.testing.assert_close(buffers["mu"], x.mean(0) / 2)
-    assert layer.steps == 0 and not layer.mu.any()
+    assert layer.steps == 0
+    assert not layer.mu.any()
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")  # of torch, about itself

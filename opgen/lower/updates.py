@@ -59,17 +59,18 @@ def _no_output(d: Declarations, name: Word, bag: Bag) -> None:
 def unchanged(d: Declarations, state: Variation, refused: Iterable[str]) -> list[Compute]:
     """Outputs that have no statement in this variant: the buffer that they overwrite stays what it is."""
     found: list[Compute] = []
+    assigned = d.targets()
     for buffer, output in _updates(d):
         name, shape = str(output), d.shapes[buffer]
-        if name not in d.outputs or name in state.tensors or name in refused or not is_clear(shape):
+        if name not in assigned or name in state.tensors or name in refused or not is_clear(shape):
             continue
         known = state.tensors[buffer]
         axes = fresh_axes(shape)
         read = Read(buffer, tuple(Index(a.name) for a in axes if isinstance(a, Axis)))
         kind = dict(d.kinds).get(name, known.kind)
-        span = d.targets()[name]
-        found.append(Compute(name, axes, read if known.absent is None else known.absent, kind=kind, span=span))
-        state.tensors[name] = Known(name, shape, kind, span)
+        body = read if known.absent is None else known.absent
+        found.append(Compute(name, axes, body, kind=kind, span=assigned[name]))
+        state.tensors[name] = Known(name, shape, kind, assigned[name])
     return found
 
 

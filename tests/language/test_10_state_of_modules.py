@@ -59,6 +59,17 @@ forward: |
 module: {buffers: {m: zeros, v: zeros}, updates: {m: next_m, v: next_v}}
 """
 
+CHOICES = """
+op: choose
+inputs: {x: {shape: [N, K]}, m: {shape: [K]}}
+params: {how: {choices: [mean, last, frozen], default: mean}, training: {type: bool, default: true}}
+forward: |
+  y[n, k] = x[n, k] - m[k]
+  next_m[k] = (m[k] + mean[n](x[n, k]))/2 if how == mean and training
+  next_m[k] = x[N - 1, k] if how == last and training
+module: {buffers: {m: ones}, updates: {m: next_m}, training: training}
+"""
+
 COMPLEX = """
 op: turn
 inputs: {x: {shape: [N, K]}, z: {shape: [K], dtype: complex}, seen: {shape: [K], dtype: bool}}
@@ -144,6 +155,17 @@ def test_a_buffer_may_be_missing(build_operator: Build) -> None:
     assert part.m is None
     assert list(part.state_dict()) == ["v"]
     torch.testing.assert_close(part.v, x.max(0).values.float())
+
+
+def test_where_there_is_no_statement_the_buffer_stays(build_operator: Build) -> None:
+    package, x = build_operator(CHOICES), randn(4, 2)
+    ones = torch.ones(2, dtype=torch.float64)
+    wanted = {"mean": (1 + x.mean(0)) / 2, "last": x[-1], "frozen": ones}
+    for how, value in wanted.items():
+        layer = package.Choose(2, how=how, dtype=torch.float64)
+        layer(x)
+        torch.testing.assert_close(layer.m, value)
+        torch.testing.assert_close(package.choose(x, ones, how=how, training=False)[1], ones)
 
 
 def test_complex_numbers_and_conditions(build_operator: Build) -> None:

@@ -10,7 +10,7 @@
     chosen[..., d] = codebook[code[...], d]
     output[..., d] = input[..., d] + detach(chosen[..., d] - input[..., d])
     loss = mean[..., d](square(input[..., d] - chosen[..., d]))
-    
+
     next_counts[k] = decay * counts[k] + (1 - decay) * count[...](code[...] == k)
     next_sums[k, d] = decay * sums[k, d] + (1 - decay) * sum[...](where(code[...] == k, input[..., d], 0))
 

@@ -7,7 +7,7 @@
 // variance[c] = var[n, ...](input[n, c, ...]) if training
 // variance[c] = running_var[c] if not training
 // output[n, c, ...] = (input[n, c, ...] - mu[c]) * rsqrt(variance[c] + eps) * weight[c] + bias[c]
-// 
+//
 // size = sum[n < N, ...](1)
 // unbiased[c] = variance[c] * size / max(size - 1, 1)
 // next_mean[c] = running_mean[c] + momentum * (mu[c] - running_mean[c]) if training

@@ -24,12 +24,13 @@ class StateChecks(Checks):
         if not (self.updates or self.training):
             pytest.skip("not applicable: the module does the same in training and in evaluation")
         module, inputs = self._module_of(case)
+        owned, updates = dict(self.owned), dict(self.updates)
         for training in (True, False, True):
             module.train(training)
             before = {n: None if t is None else t.detach().clone() for n, t in self._held(module).items()}
             results = self._called(case, inputs | before, training)
             state = {k: t.clone() for k, t in module.state_dict().items()}
-            given = tuple(a for n, a in inputs.items() if n not in self.owned)
+            given = tuple(a for n, a in inputs.items() if n not in owned)
             assert_same(_tuple(torch.func.functional_call(module, state, given)), self._returned(results))
             for n, t in self._held(module).items():
                 if t is not None:  # what was passed for it was overwritten instead
@@ -37,14 +38,14 @@ class StateChecks(Checks):
             assert_same(_tuple(module(*given)), self._returned(results))
             for n, t in self._held(module).items():
                 if t is not None:
-                    place = self.updates.get(n) if training else None
+                    place = updates.get(n) if training else None
                     assert_same(t.detach(), before[n] if place is None else results[place].detach().to(t.dtype))
-                    assert torch.equal(t, state[self.owned[n]])
+                    assert torch.equal(t, state[owned[n]])
                     assert t.is_leaf
             assert list(copy.deepcopy(module).state_dict()) == list(state)
 
     def test_module_gradient(self, case: Case) -> None:
-        names = [n for n in self.differentiable if n not in self.owned and case.inputs[n] is not None]
+        names = [n for n in self.differentiable if n not in dict(self.owned) and case.inputs[n] is not None]
         if not self.updates or not names:
             pytest.skip("not applicable: no gradient passes a buffer that is overwritten")
         module, inputs = self._module_of(case)
@@ -54,7 +55,7 @@ class StateChecks(Checks):
             if whole:
                 results = self._returned(self._called(case, given, True))
             else:
-                results = _tuple(module.train()(*[a for n, a in given.items() if n not in self.owned]))
+                results = _tuple(module.train()(*[a for n, a in given.items() if n not in dict(self.owned)]))
             if not any(r.requires_grad for r in results):
                 pytest.skip("not applicable: what the module returns has no gradient")
             value, leaves = objective([r for r in results if r.requires_grad]), [given[n] for n in names]
@@ -66,18 +67,18 @@ class StateChecks(Checks):
         """A module that holds the inputs and params of a case as far as they are its own, and all inputs by name."""
         module = type(self).make_module()
         inputs = dict(zip(case.inputs, case.arguments(), strict=True))
-        for name, attribute in self.owned.items():
+        for name, attribute in self.owned:
             value, trained = inputs[name], attribute in module._parameters
             if value is not None:
                 value = torch.nn.Parameter(value.clone(), name in self.differentiable) if trained else value.clone()
             setattr(module, attribute, value)
-        for name, attribute in self.stored_params.items():
+        for name, attribute in self.stored_params:
             if name in case.params:
                 setattr(module, attribute, case.params[name])
         return module, inputs
 
     def _held(self, module: torch.nn.Module) -> dict[str, Any]:
-        return {name: getattr(module, attribute) for name, attribute in self.owned.items()}
+        return {name: getattr(module, attribute) for name, attribute in self.owned}
 
     def _called(self, case: Case, inputs: dict[str, Any], training: bool) -> tuple[torch.Tensor, ...]:
         """What the operator returns in training or evaluation."""
@@ -86,7 +87,7 @@ class StateChecks(Checks):
 
     def _returned(self, results: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
         """Of these what the module returns."""
-        return tuple(r for k, r in enumerate(results) if k not in self.updates.values())
+        return tuple(r for k, r in enumerate(results) if k not in dict(self.updates).values())
 
 
 def _tuple(results: Any) -> tuple[torch.Tensor, ...]:

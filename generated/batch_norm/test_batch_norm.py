@@ -18,9 +18,9 @@ class TestBatchNorm(OperatorTests):
     operator = staticmethod(batch_norm)
     differentiable = ("input", "weight", "bias")
     make_module = staticmethod(lambda: BatchNorm(num_features=2))
-    owned = {"weight": "weight", "bias": "bias", "running_mean": "running_mean", "running_var": "running_var"}
-    stored_params = {"momentum": "momentum", "eps": "eps"}
-    updates = {"running_mean": 1, "running_var": 2}
+    owned = (("weight", "weight"), ("bias", "bias"), ("running_mean", "running_mean"), ("running_var", "running_var"))
+    stored_params = (("momentum", "momentum"), ("eps", "eps"))
+    updates = (("running_mean", 1), ("running_var", 2))
     training = "training"
     cases = (
         Case(

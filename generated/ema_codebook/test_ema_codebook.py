@@ -20,9 +20,9 @@ class TestEmaCodebook(OperatorTests):
     smooth_outputs = (0, 2)
     held = True
     make_module = staticmethod(lambda: EmaCodebook(num_codes=3, dim=2))
-    owned = {"counts": "counts", "sums": "sums"}
-    stored_params = {"decay": "decay", "eps": "eps"}
-    updates = {"counts": 3, "sums": 4}
+    owned = (("counts", "counts"), ("sums", "sums"))
+    stored_params = (("decay", "decay"), ("eps", "eps"))
+    updates = (("counts", 3), ("sums", 4))
     cases = (
         Case(
             "plain",

@@ -157,13 +157,17 @@ def _state(operator: Operator) -> list[str]:
     names = [o.name for o in surface(operator.pairs, operator.variants[0].program.outputs)]
     owned = [shown(st.input) for st in module.states]
     params = [shown(a.name) for a in operator.stated if a.name != module.training]
-    lines = []
-    for name, entries in (("owned", owned), ("stored_params", params)):
-        if entries:
-            lines += [f"{name} = {{{', '.join(f'{quoted(n)}: {quoted(attribute(n))}' for n in entries)}}}"]
-    if module.updates:
-        pairs = [f"{quoted(shown(buffer))}: {names.index(output)}" for buffer, output in module.updates]
-        lines += [f"updates = {{{', '.join(pairs)}}}"]
+    pairs = {
+        "owned": [f"({quoted(n)}, {quoted(attribute(n))})" for n in owned],
+        "stored_params": [f"({quoted(n)}, {quoted(attribute(n))})" for n in params],
+        "updates": [f"({quoted(shown(b))}, {names.index(o)})" for b, o in module.updates],
+    }
+    lines: list[str] = []
+    for name, found in pairs.items():
+        if found:
+            lines += (
+                bracketed(f"{name} = (", found, ",)" if len(found) == 1 else ")", 4).replace("\n    ", "\n").split("\n")
+            )
     if module.training:
         lines += [f"training = {quoted(shown(module.training))}"]
     return lines

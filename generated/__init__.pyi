@@ -12,6 +12,9 @@ from .attention import attention as attention
 from .avg_pool2d import AvgPool2d as AvgPool2d
 from .avg_pool2d import AvgPool2dFunction as AvgPool2dFunction
 from .avg_pool2d import avg_pool2d as avg_pool2d
+from .batch_norm import BatchNorm as BatchNorm
+from .batch_norm import BatchNormFunction as BatchNormFunction
+from .batch_norm import batch_norm as batch_norm
 from .bessel_j0 import BesselJ0 as BesselJ0
 from .bessel_j0 import BesselJ0Function as BesselJ0Function
 from .bessel_j0 import bessel_j0 as bessel_j0
@@ -64,6 +67,9 @@ from .elu import ELU as ELU
 from .elu import EluFunction as EluFunction
 from .elu import elu as elu
 from .elu import elu_ as elu_
+from .ema_codebook import EmaCodebook as EmaCodebook
+from .ema_codebook import EmaCodebookFunction as EmaCodebookFunction
+from .ema_codebook import ema_codebook as ema_codebook
 from .embedding import Embedding as Embedding
 from .embedding import EmbeddingFunction as EmbeddingFunction
 from .embedding import embedding as embedding

@@ -20,6 +20,7 @@ from .arguments import (
     rank_error,
     size_error,
 )
+from .buffers import snapshot
 from .choice import use_backend
 from .complex import complex_dtype, joined, parts, real_dtype
 from .dispatch import Definition
@@ -68,6 +69,7 @@ __all__ = [
     "second_order",
     "set_inline",
     "size_error",
+    "snapshot",
     "use_backend",
     "write_out",
 ]

@@ -77,7 +77,12 @@ class _Renaming:
             return tuple((keyword, self.scalar(e)) for keyword, e in given)
 
         made = ((s, replace(s.initialiser, arguments=arguments(s.initialiser.arguments))) for s in m.states)
-        return replace(m, states=tuple(replace(s, input=self.name(s.input), initialiser=i) for s, i in made))
+        return replace(
+            m,
+            states=tuple(replace(s, input=self.name(s.input), initialiser=i) for s, i in made),
+            updates=tuple((self.name(b), self.name(o)) for b, o in m.updates),
+            training=self.name(m.training),
+        )
 
     def case(self, c: StatedCase) -> StatedCase:
         params = tuple((self.name(n), v) for n, v in c.params)

@@ -67,6 +67,7 @@ from opgen.lower.scatter import identity
 from opgen.lower.scope import Frame, Known, Variation
 from opgen.lower.shape import is_clear
 from opgen.lower.statement import Wanted, frame_of
+from opgen.lower.updates import check_fits, check_updates, unchanged
 from opgen.lower.vanishing import vanishing
 from opgen.schema.elsewhere import Callee
 from opgen.schema.model import OpSpec
@@ -99,6 +100,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
     found_domains = domains(d, bag)
     check_words(d, bag)
     check_targets(d, bag)
+    check_updates(d, bag)
     guards = every(
         check_guard(d, s.guard, bag, one_statement(d, s)) for s in (*d.forward, *d.backward) if s.guard is not None
     )
@@ -131,6 +133,8 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
     if kinds and not bag.has_errors:
         variants = variants_of(replace(d, kinds=kinds))
     check_outputs(d, bag)
+    if not bag.has_errors:
+        check_fits(d, variants, bag)
     if bag.has_errors:
         return None
     tensors = tuple(_tensor(d, n) for n in d.inputs)
@@ -232,7 +236,7 @@ def _statements(d: Declarations, state: Variation, refused: frozenset[str], bag:
             state.tensors[name] = Known(name, None, Kind.FLOAT, span)
     chosen = [s for s in d.forward if s.target.name not in refused and holds(d, s.guard, case)]
     found = lower_block(d, state, chosen, lambda s: _wanted(d, s.target.name), bag)
-    return (*found, *_untouched(d, state, refused))
+    return (*found, *_untouched(d, state, refused), *unchanged(d, state, refused))
 
 
 def _untouched(d: Declarations, state: Variation, refused: frozenset[str]) -> list[Statement]:

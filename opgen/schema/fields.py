@@ -44,6 +44,8 @@ WordMap = Annotated[dict[SizeName, Name], BeforeValidator(entries.sizes)]
 Initialisers = Annotated[
     tuple[tuple[Name, RequiredFormula], ...], BeforeValidator(entries.pairs("input to initialiser"))
 ]
+Updates = Annotated[tuple[tuple[Name, Name], ...], BeforeValidator(entries.pairs("buffer to output"))]
+TrainingName = Annotated[Word, PlainValidator(leaves.flag_name)] | None
 Save = Annotated[Literal["auto"] | tuple[Word, ...], PlainValidator(entries.save)]
 ComputeDtype = Annotated[Literal["opmath"], PlainValidator(leaves.one_of("opmath"))]
 Sizes = Annotated[

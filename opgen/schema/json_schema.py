@@ -141,7 +141,8 @@ _VALUES: Mapping[type[BaseModel], Mapping[str, Schema]] = {
     model.OutputSpec: {"shape": _ref("shape"), "dtype": _OUTPUT_DTYPE, "differentiable": _FLAG, "doc": _TEXT},
     model.ModuleSpec: {
         "name": _word(CAMEL.pattern), "dims": _map(_CAPITALS, _ref("name")),
-        "parameters": _ref("initialisers"), "buffers": _ref("initialisers"), "doc": _TEXT,
+        "parameters": _ref("initialisers"), "buffers": _ref("initialisers"), "updates": _map(_NAMES, _ref("name")),
+        "training": _ref("name"), "doc": _TEXT,
     },
     model.TestsSpec: {
         "sizes": _map(_CAPITALS, {"type": "integer", "minimum": 0}),

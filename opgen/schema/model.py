@@ -122,6 +122,8 @@ class ModuleSpec(f.Entry):
     dims: f.WordMap = Field({}, description="size to constructor argument")
     parameters: f.Initialisers = Field((), description="input to initialiser of torch.nn.init, without the underscore")
     buffers: f.Initialisers = Field((), description="input to initialiser, for tensors that are not trained")
+    updates: f.Updates = Field((), description="buffer to the output that it is overwritten with in training")
+    training: f.TrainingName = Field(None, description="the bool param that follows `self.training`")
     doc: f.Text = Field("", description="docstring of the class")
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from . import blocks, choice, flops, native, private, refused, sharding
-from .arguments import Fill
+from .arguments import Fill, Seed
 from .batching import as_tuple, empty_results, parameters, run, total, unpack
 from .graphs import graph
 from .naming import NAMESPACE, claimed

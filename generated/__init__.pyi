@@ -60,6 +60,9 @@ from .cross_entropy import cross_entropy as cross_entropy
 from .ctc_loss import CtcLoss as CtcLoss
 from .ctc_loss import CtcLossFunction as CtcLossFunction
 from .ctc_loss import ctc_loss as ctc_loss
+from .dropout_residual import DropoutResidual as DropoutResidual
+from .dropout_residual import DropoutResidualFunction as DropoutResidualFunction
+from .dropout_residual import dropout_residual as dropout_residual
 from .edit_distance import EditDistance as EditDistance
 from .edit_distance import EditDistanceFunction as EditDistanceFunction
 from .edit_distance import edit_distance as edit_distance
@@ -97,6 +100,9 @@ from .gradient_reversal import gradient_reversal as gradient_reversal
 from .group_norm import GroupNorm as GroupNorm
 from .group_norm import GroupNormFunction as GroupNormFunction
 from .group_norm import group_norm as group_norm
+from .gumbel_softmax import GumbelSoftmax as GumbelSoftmax
+from .gumbel_softmax import GumbelSoftmaxFunction as GumbelSoftmaxFunction
+from .gumbel_softmax import gumbel_softmax as gumbel_softmax
 from .hinge_loss import HingeLoss as HingeLoss
 from .hinge_loss import HingeLossFunction as HingeLossFunction
 from .hinge_loss import hinge_loss as hinge_loss
@@ -236,6 +242,9 @@ from .spike import spike as spike
 from .squared_relu import SquaredReLU as SquaredReLU
 from .squared_relu import SquaredReluFunction as SquaredReluFunction
 from .squared_relu import squared_relu as squared_relu
+from .stochastic_round import StochasticRound as StochasticRound
+from .stochastic_round import StochasticRoundFunction as StochasticRoundFunction
+from .stochastic_round import stochastic_round as stochastic_round
 from .swiglu import SwiGLU as SwiGLU
 from .swiglu import SwigluFunction as SwigluFunction
 from .swiglu import swiglu as swiglu

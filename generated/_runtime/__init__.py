@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from .arguments import (
     Fill,
+    Seed,
     batch_shape,
     check_range,
     checks_values,
@@ -36,6 +37,7 @@ __all__ = [
     "Definition",
     "Fill",
     "FromElsewhere",
+    "Seed",
     "Sharding",
     "add_function",
     "added",

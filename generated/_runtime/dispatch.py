@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from . import blocks, choice, flops, native, private, refused, sharding
-from .arguments import Fill
+from .arguments import Fill, Seed
 from .batching import as_tuple, empty_results, parameters, run, total, unpack
 from .graphs import graph
 from .naming import NAMESPACE, claimed
@@ -37,6 +37,7 @@ Arguments = tuple[Any, ...]
 class Definition:
     """An operator as data. Formulas take tensors and params by the names of their own parameters.
 
+    `seeds` are operands that are drawn where a call leaves them out.
     `fills` are operands that the ops always get, with what a call that leaves them out means; the last of `params` are
     bools that no call states: each of `tells` says whether an operand was given, or a param is this choice.
     `kinds` has a letter per operand (see `operands`); operands are the inputs, unless some are complex: each of
@@ -73,6 +74,7 @@ class Definition:
     params: tuple[str, ...] = ()
     defaults: tuple[Any, ...] = ()
     fills: tuple[Fill, ...] = ()
+    seeds: tuple[Seed, ...] = ()
     tells: tuple[tuple[str, str | None], ...] = ()
     residuals: tuple[str, ...] = ()
     differentiable: tuple[str, ...] = ()

@@ -107,7 +107,8 @@ def caller(op: Forward) -> Callable[..., Any]:
         return run(given, *params)
 
     short = run if d.forward_excess is None else chosen
-    return short if not d.fills and not d.tells else lambda given, *params: short(*complete(d, given, params))
+    whole = not d.fills and not d.tells and not d.seeds
+    return short if whole else lambda given, *params: short(*complete(d, given, params))
 
 
 def node(op: Forward) -> Any:

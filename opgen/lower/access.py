@@ -20,6 +20,7 @@ from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import letters
 from opgen.lang.walk import statement_names
 from opgen.lower.declare import CALLABLE
+from opgen.lower.draw import refused
 from opgen.lower.gradient_names import cotangent_by, cotangents_by
 from opgen.lower.kinds import integer
 from opgen.lower.proposals import shape_read
@@ -71,7 +72,7 @@ def bare_name(f: Frame, e: Name) -> Typed:
 def _bare_tensor(f: Frame, e: Name, known: Known) -> Typed:
     if f.scope is None:
         return _no_tensors(f, e.name, e.span)
-    if known.shape is None:
+    if known.shape is None or refused(f, e.name, e, known):
         return BAD
     if known.shape not in ((), (BATCH,)):
         return f.error(
@@ -247,7 +248,7 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
 
 
 def _read(f: Frame, e: Access, known: Known, *, padded: bool) -> Typed:
-    if known.shape is None:
+    if known.shape is None or refused(f, e.name, e, known):
         return BAD
     if not check_rank(f, e, known):
         return BAD

@@ -31,7 +31,8 @@ from opgen.schema.formula import Formula
 from opgen.schema.model import FunctionSpec, InputSpec, OpSpec, ParamSpec
 
 # Words of the language that look like functions; `pow` has a row without a name of its own in formulas.
-SPECIAL = ("where", "cast", "given", "pad")
+DRAWS = ("uniform", "normal", "integer")
+SPECIAL = ("where", "cast", "given", "pad", *DRAWS)
 CALLABLE = tuple(f.name for f in FUNCTIONS.values() if not (f.infix or f.internal) or f.name == "pow")
 
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
@@ -99,7 +100,7 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
     """Parse and check the declarations; None where a block cannot be read at all."""
     inputs = {str(t.name): t for t in spec.inputs}
     params = tuple(str(p.name) for p in spec.params)
-    shapes = {name: shape_of(t.shape, params, bag) for name, t in inputs.items()}
+    shapes = {n: () if t.dtype == "seed" else shape_of(t.shape, params, bag) for n, t in inputs.items()}
     sizes = tuple(dict.fromkeys(d.name for s in shapes.values() for d in s if isinstance(d, Dim)))
     derived = {str(d.name): e for d in spec.dims if (e := parse_expression(d.value, bag)) is not None}
     functions = {f.name: f for s in spec.functions if (f := _function(s, bag)) is not None}

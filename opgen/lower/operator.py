@@ -46,6 +46,7 @@ from opgen.lower.constant import (
 )
 from opgen.lower.declare import Declarations, LocalFunction, check_outputs, declare, every
 from opgen.lower.declared import callables, docs, module, tests
+from opgen.lower.draw import placed, seeds
 from opgen.lower.elsewhere import check_sizes, declared_results, differentiable_outputs, elsewhere
 from opgen.lower.fold import folded
 from opgen.lower.guards import (
@@ -145,6 +146,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         str(spec.op), tensors, optional, params, d.outputs, tuple(variants), elsewhere(spec),
         fills=fold.fills, flags=_flags(spec), inplace="" if spec.inplace is None else str(spec.inplace),
         domains=found_domains, docs=docs(spec), module=around, tests=examples, callables=callables(spec),
+        seeds=seeds(d),
     )  # fmt: skip
     return split_operator(made)
 
@@ -177,7 +179,7 @@ def _check_guards(d: Declarations, found: tuple[Switch, ...], bag: Bag) -> froze
 
 def _tensor(d: Declarations, name: str) -> Tensor:
     t = d.inputs[name]
-    kind = Kind(t.dtype)
+    kind = Kind(t.kind)
     return Tensor(
         name, d.shapes[name], kind, differentiable=t.differentiable and kind in (Kind.FLOAT, Kind.COMPLEX), doc=t.doc
     )
@@ -202,7 +204,7 @@ def _variant(
     for name, t in d.inputs.items():
         absent = None if state.given.get(name, True) else absent_value(d, state, name, bag)
         shape = d.shapes[name] if is_clear(d.shapes[name]) else None
-        state.tensors[name] = Known(name, shape, Kind(t.dtype), t.span, absent, declared=True)
+        state.tensors[name] = Known(name, shape, Kind(t.kind), t.span, absent, declared=True)
     for f in d.functions.values():  # also those that nothing calls
         _look_at(f, frame_of(d, state, bag))
     statements = _statements(d, state, refused, bag)
@@ -236,7 +238,7 @@ def _statements(d: Declarations, state: Variation, refused: frozenset[str], bag:
             state.tensors[name] = Known(name, None, Kind.FLOAT, span)
     chosen = [s for s in d.forward if s.target.name not in refused and holds(d, s.guard, case)]
     found = lower_block(d, state, chosen, lambda s: _wanted(d, s.target.name), bag)
-    return (*found, *_untouched(d, state, refused), *unchanged(d, state, refused))
+    return placed((*found, *_untouched(d, state, refused), *unchanged(d, state, refused)))
 
 
 def _untouched(d: Declarations, state: Variation, refused: frozenset[str]) -> list[Statement]:

@@ -17,6 +17,7 @@ from opgen.ir.scalar import Index, Read, Scalar, substitute, transform
 from opgen.lang.circles import Step, accesses, constant_part, is_constant, shift_of
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Name
 from opgen.lower.declare import Declarations
+from opgen.lower.draw import placed_step
 from opgen.lower.extent import extent_of
 from opgen.lower.kinds import promote
 from opgen.lower.recurrence_kinds import Kinds, settled
@@ -337,7 +338,7 @@ def _assembled(g: _Group, before: list[Statement], steps: list[Compute]) -> tupl
         body = None if axes is None else _with_starts(g, c, along)
         if axes is None or body is None:
             return None
-        done.append(replace(c, axes=axes, body=body))
+        done.append(placed_step(replace(c, axes=axes, body=body)))
     span = next(iter(g.bodies.values())).span
     made = in_waves(tuple(done), along, g.state.fresh, span)
     if made is None:

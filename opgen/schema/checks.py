@@ -58,9 +58,25 @@ def _input(tensor: InputSpec, bag: Bag) -> None:
     if tensor.dtype == "complex" and tensor.domain is not None:
         message = f"`{tensor.name}` is complex, and complex numbers have no order"
         bag.error("OPG117", message, tensor.domain.whole, hints=("remove `domain`",))
-    if tensor.dtype in ("int", "bool") and tensor.differentiable:
+    if tensor.dtype == "seed":
+        _seed(tensor, bag)
+    if tensor.dtype in ("int", "bool", "seed") and tensor.differentiable:
         message = f"`{tensor.name}` is of dtype {tensor.dtype} and cannot have a gradient"
         bag.error("OPG117", message, tensor.span, hints=("remove `differentiable: true`",))
+
+
+def _seed(tensor: InputSpec, bag: Bag) -> None:
+    """A seed is one number that is drawn where a call leaves it out, and nothing else is to be said of it."""
+    if tensor.shape is not None and tensor.shape != ():
+        whole = tensor.shape[0].whole.to(tensor.shape[-1].whole)
+        message = f"`{tensor.name}` is a seed, which is one number and has no shape"
+        bag.error("OPG117", message, whole, label="has dims", hints=(f"write `{tensor.name}: {{dtype: seed}}`",))
+    if tensor.optional:
+        message = f"`{tensor.name}` is a seed, which a call may leave out anyway"
+        bag.error("OPG117", message, tensor.span, hints=("remove `optional: true`",))
+    if tensor.domain is not None:
+        message = f"`{tensor.name}` is a seed, and every integer is one"
+        bag.error("OPG117", message, tensor.domain.whole, hints=("remove `domain`",))
 
 
 def _param(param: ParamSpec, bag: Bag) -> None:

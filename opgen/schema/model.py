@@ -27,12 +27,17 @@ class InputSpec(f.Entry):
     name: f.Name = NAME
     span: f.Place = SPAN
     shape: f.Shape = Field(None, description="dims, integer literals and at most one `...`; without it, `[...]`")
-    dtype: f.Dtype = Field("float", description="float (any floating dtype), int, bool or complex")
+    dtype: f.Dtype = Field("float", description="float (any floating dtype), int, bool, complex or seed")
     optional: f.Flag = Field(False, description="may be None; reads then as `absent`")
     absent: f.OptionalFormula = Field(None, description="what a missing optional input reads as (default 0)")
     domain: f.OptionalDomain = Field(None, description="inequality over the name itself, such as `x > 0`")
     differentiable: f.Flag = Field(True, description="false: no gradient is derived for it (int and bool: never)")
     doc: f.Text = Field("", description="one line for the generated documentation")
+
+    @property
+    def kind(self) -> str:
+        """What an element is; a seed is an integer."""
+        return "int" if self.dtype == "seed" else self.dtype
 
     @model_validator(mode="before")
     @classmethod

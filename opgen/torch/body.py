@@ -43,6 +43,11 @@ class Body:
                 self.seen.update(dict.fromkeys(known.loops))
                 self.batch |= known.batch
                 return known.text
+            case Index("..."):
+                places = self.scope.batch_places()
+                self.seen[BATCH] = None
+                self.batch |= frozenset(t.name for t in self.scope.carriers())
+                return aligned(Value(Text(places, ATOM, Kind.INT), (BATCH,)), self.space).text
             case Index(name):
                 axis = next(a for a in self.space if isinstance(a, Axis) and a.name == name)
                 self.seen[axis] = None

@@ -71,11 +71,12 @@ def dialect(casts: Casts) -> Dialect:
             "detach": _detach,
             "int": _int,
             "tofloat": lambda p, args: _tofloat(p, args, as_float),
+            **{n: _of_bits(n, casts) for n, row in FUNCTIONS.items() if row.of_bits},
             **{name: _arithmetic(name, infix, as_float) for name, infix in _INFIX.items()},
             **{
                 name: _call(row, as_float, as_tensor)
                 for name, row in FUNCTIONS.items()
-                if not row.infix and name not in ("detach", "int", "tofloat")
+                if not (row.infix or row.of_bits) and name not in ("detach", "int", "tofloat")
             },
         },
         literal=_literal,
@@ -217,7 +218,7 @@ def _call(row: ScalarFunction, as_float: Convert, as_tensor: Convert) -> Special
 
 
 # Rows whose plain spelling takes Python numbers after the first argument.
-_NUMBERS = ("xlogy", "fmod", "remainder", "copysign", "clamp")
+_NUMBERS = ("philox", "xlogy", "fmod", "remainder", "copysign", "clamp")
 
 
 def _logic(name: str, numbers: Infix, tensors: Infix) -> Special:
@@ -269,6 +270,11 @@ def _int(p: Printer, args: tuple[Scalar, ...]) -> Text:
 def _tofloat(p: Printer, args: tuple[Scalar, ...], as_float: Convert) -> Text:
     n = whole(args[0])
     return as_float(p.text(args[0])) if n is None else _literal(Fraction(n))
+
+
+def _of_bits(name: str, casts: Casts) -> Special:
+    """A function of the runtime that makes random bits a number of the dtype that is computed in."""
+    return lambda p, args: Text(f"{name}({p.text(args[0]).text}, {casts.dtype()})", ATOM)
 
 
 def _power(p: Printer, args: tuple[Scalar, ...], as_float: Convert) -> Text:

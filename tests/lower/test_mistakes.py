@@ -25,7 +25,7 @@ MODE = "params: {mode: {choices: [ab, b]}, flag: {type: bool, default: true}, si
         ("y = sum(u)", "OPG206", "sum"),
         ("y = sum[...] + u", "OPG206", "sum"),
         ("y = cast(u, i)", "OPG223", "i"),
-        ("y = u*rand(u)", "OPG226", "rand(u)"),
+        ("y = u*rand(u)", "OPG209", "rand"),
         # left side
         ("u = 2*u", "OPG236", "u"),
         ("Y = u", "OPG241", "Y"),

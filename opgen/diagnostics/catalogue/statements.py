@@ -79,9 +79,10 @@ ROWS = (
     Code(
         "OPG226",
         "Reserved for later",
-        "Random numbers, more than one variadic dim and shapes that depend on data are reserved.",
-        "inputs: [x]\nforward: y = x + rand()",
-        "inputs: [x, noise]\nforward: y = x + noise",
+        "More than one variadic dim and shapes that depend on data are reserved.",
+        "y[i < count[]] = x[i]",
+        "y[i < N] = where(i < count[], x[i], 0)",
+        given="inputs: {x: {shape: [N]}, count: {shape: [], dtype: int}}",
     ),
     Code(
         "OPG227",

@@ -15,6 +15,7 @@ class Vocabulary:
     names: Sequence[str] = ()  # params, dims and all that is assigned
     reductions: Mapping[str, bool] = field(default_factory=dict)  # whether it keeps its index
     functions: Sequence[str] = ()
+    further: Mapping[str, str] = field(default_factory=dict)  # reductions with an argument beside the body, and which
 
     def declare(self, name: str, shape: Sequence[str]) -> None:
         self.shapes[name] = tuple(shape)

@@ -16,7 +16,7 @@ from opgen.ir import text
 from opgen.ir.complex_functions import PARTS
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.program import Kind, Shape
-from opgen.ir.reductions import REDUCTIONS
+from opgen.ir.reductions import ORDERS, REDUCTIONS
 from opgen.ir.scalar import Dim
 from opgen.lang.circles import circles
 from opgen.lang.head import parse_head
@@ -145,7 +145,8 @@ def _vocabulary(
     outputs = (str(o.name) for o in spec.outputs or ())
     words = Vocabulary(
         names=(*params, *outputs, *dims), functions=(*CALLABLE, *SPECIAL, *functions),
-        reductions={name: row.keeps_index for name, row in REDUCTIONS.items()},
+        reductions={name: row.keeps_index for name, row in (REDUCTIONS | ORDERS).items()},
+        further={name: row.takes for name, row in ORDERS.items() if row.takes},
     )  # fmt: skip
     for name, shape in shapes.items():
         words.declare(name, [text.position(size) for size in shape])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from opgen.diagnostics.model import Bag, Label, Span
 from opgen.ir.point import read_of
 from opgen.ir.program import Compute, Kind, Shape
-from opgen.ir.reductions import REDUCTIONS
+from opgen.ir.reductions import ORDERS, REDUCTIONS
 from opgen.ir.scalar import BATCH, NAN, Batch, Index, Scalar, substitute
 from opgen.lang.depth import MAX_NODES_DEPTH
 from opgen.lang.nodes import (
@@ -95,7 +95,7 @@ def _without_copy(pending: tuple[Compute, ...], last: Compute) -> tuple[Compute,
 
 def _right_side(frame: Frame, value: Expr) -> tuple[Typed, str | None, list[IndexInfo | Batch]]:
     """Body, reduction and reduced loops; a reduction that is the whole right side is not taken out."""
-    if not isinstance(value, Reduction):
+    if not isinstance(value, Reduction) or value.name in ORDERS:
         return frame.lower(value), None, []
     found = reduce(frame, value)
     if found is None:

@@ -182,7 +182,8 @@ class _Waves:
 
     def before(self, e: Read, place: int) -> Read:
         """What stands in the wave before."""
-        position = add(Index(self.axis.name), Lit(self.way))
+        wave = Index(self.axis.name)
+        position = sub(wave, ONE) if self.way < 0 else add(wave, ONE)
         return replace(e, at=(*e.at[:place], position, *e.at[place + 1 :]))
 
     def or_nothing(self, c: Compute, e: Scalar) -> Scalar:

@@ -136,3 +136,71 @@ def test_recurrences(case: Works, build_operator: Build) -> None:
 )
 def test_recurrences_refused(case: Refused) -> None:
     case.check()
+
+
+@works(
+    Works(
+        "sorted",
+        "op: a\ninputs: {x: {shape: [..., N]}}\noutputs: [y]\nforward: 'y[..., k] = sort[k](x[..., k])'\n",
+        lambda x: x.sort(-1).values,
+        (randn(2, 5),),
+    ),
+    Works(
+        "the_lower_median",
+        "op: a\ninputs: {x: {shape: [..., N]}}\noutputs: [y]\nforward: 'y[...] = median[k](x[..., k])'\n",
+        lambda x: x.median(-1).values,
+        (randn(2, 6),),
+    ),
+    Works(
+        "a_linear_quantile",
+        "op: a\ninputs: {x: {shape: [..., N]}}\nparams: {q: {type: float, default: 0.3}}\noutputs: [y]\n"
+        "forward: 'y[...] = quantile[k](x[..., k], q)'\n",
+        lambda x: torch.quantile(x, 0.3, -1),
+        (randn(2, 6),),
+    ),
+    Works(
+        "the_third_smallest",
+        "op: a\ninputs: {x: {shape: [..., N]}}\noutputs: [y]\nforward: 'y[...] = kth[k](x[..., k], 3)'\n",
+        lambda x: x.kthvalue(3, -1).values,
+        (randn(2, 6),),
+    ),
+    Works(
+        "windows_of_a_body",
+        "op: a\ninputs: {x: {shape: [..., N]}}\noutputs: [y]\n"
+        "forward: 'y[..., i < N - 2] = median[w < 3](2*x[..., i + w])'\n",
+        lambda x: 2 * x.unfold(-1, 3, 1).median(-1).values,
+        (randn(2, 6),),
+    ),
+    Works(
+        "over_two_indices",
+        "op: a\ninputs: {x: {shape: [N, M]}}\noutputs: [y]\n"
+        "forward: 'y = kth[i, j](x[i, j], 2) + median[i, j](x[i, j])'\n",
+        lambda x: x.reshape(-1).kthvalue(2).values + x.reshape(-1).median(),
+        (randn(3, 4),),
+    ),
+    Works(
+        "nan_as_in_torch",
+        "op: a\ninputs: {x: {shape: [..., N]}}\noutputs: [y, z, s]\n"
+        "forward: |\n  y[...] = median[k](x[..., k])\n  z[...] = kth[k](x[..., k], 2)\n"
+        "  s[..., k] = sort[k](x[..., k])\n",
+        lambda x: (x.median(-1).values, x.kthvalue(2, -1).values, x.sort(-1).values),
+        (torch.tensor([[1.0, float("nan"), 0.0], [3.0, 1.0, 2.0]], dtype=torch.float64),),
+        gradients=False,
+    ),
+)
+def test_order_statistics(case: Works, build_operator: Build) -> None:
+    case.check(build_operator)
+
+
+ROWS = "op: a\ninputs: {x: {shape: [..., N]}}\nforward: "
+
+
+@refused(
+    Refused("quantile_without_q", f"{ROWS}y[...] = quantile[k](x[..., k])\n", "OPG210", "quantile[k](x[..., k])"),
+    Refused("kth_of_a_float", f"{ROWS}y[...] = kth[k](x[..., k], 0.5)\n", "OPG223", "0.5"),
+    Refused("median_of_the_batch", f"{ROWS}y = median[...](x[..., 0])\n", "OPG246", "..."),
+    Refused("median_with_an_argument", f"{ROWS}y[...] = median[k](x[..., k], 2)\n", "OPG201", ","),
+    Refused("sort_of_two", f"{ROWS}'y[..., k] = sort[..., k](x[..., k])'\n", "OPG246", "sort[..., k](x[..., k])"),
+)
+def test_order_statistics_refused(case: Refused) -> None:
+    case.check()

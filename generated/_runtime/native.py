@@ -128,8 +128,7 @@ def route(op: Any) -> Route:
 
 def _chosen() -> None:
     """A thread chose a back end, or takes the choice back."""
-    global asked
-    asked = True
+    globals()["asked"] = True  # a plain name, since every call reads it
     refresh()  # there may be kernels by now that were loaded by hand
 
 

@@ -83,8 +83,8 @@ def _row(f: Frame, e: Reduction) -> Row | None:
         if not choices or len(usable) != len(choices):
             wrong = [c for c in choices if c not in usable]
             why = f"its choices {listed(wrong, 'and')} are no reductions" if wrong else "it has no choices"
-            hints = [f'write a statement for each choice, such as `… if {name} == "{wrong[0]}"`'] if wrong else []
-            f.error("OPG211", f"the param `{name}` cannot stand for a reduction", e.name_span, *hints, label=why)
+            more = [f'write a statement for each choice, such as `… if {name} == "{wrong[0]}"`'] if wrong else []
+            f.error("OPG211", f"the param `{name}` cannot stand for a reduction", e.name_span, *more, label=why)
             return None
         name = str(f.state.chosen.get(name, ""))
         if name not in REDUCTIONS:

@@ -386,7 +386,7 @@ def one(construct: str, formula: str, code: str, marked: str) -> Refused:
     one("index_operator_of_an_unbound_index", "y = softmax[i](x[i])", "OPG204", "i"),
     one("bit_operation_on_floats", "y = bitand(u, 1)", "OPG223", "bitand(u, 1)"),
     one("number_too_large", "y = u*1e999", "OPG245", "1e999"),
-    one("random_numbers_are_reserved", "y = u*rand(u)", "OPG226", "rand(u)"),
+    one("random_numbers_without_a_seed", "y = u*rand(u)", "OPG209", "rand"),
 )
 def test_expressions_refused(case: Refused) -> None:
     case.check()

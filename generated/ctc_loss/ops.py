@@ -249,8 +249,7 @@ def ctc_loss_second(
         for t_4 in range(T):
             grad_grad_a_1_t_4 = grad_grad_a_1_each[t_4]
             on_t_4 = on_each[t_4]
-            a_view = window(a, -2, t_4 - 1 if t_4 - 1 >= 0 else 0)
-            mask_85_3 = a_view == -math.inf
+            mask_85_3 = window(a, -2, max(t_4 - 1, 0)) == -math.inf
             mask_86_3 = s > 0
             mask_96_2 = (t_4 - 1 >= 0) & mask_85_3 & mask_86_3
             position_12 = flat_index((T, L), torch.where(mask_96_2, t_4 - 1, 0), torch.where(mask_96_2, s - 1, 0))
@@ -318,8 +317,7 @@ def ctc_loss_second(
         for t_4 in range(T):
             grad_grad_a_1_t_4 = grad_grad_a_1_each[t_4]
             on_t_4 = on_each[t_4]
-            a_view = window(a, -2, t_4 - 1 if t_4 - 1 >= 0 else 0)
-            mask_80_4 = a_view == -math.inf
+            mask_80_4 = window(a, -2, max(t_4 - 1, 0)) == -math.inf
             mask_81_4 = s > 0
             mask_91_2 = (t_4 - 1 >= 0) & mask_80_4 & mask_81_4
             position_12 = flat_index((T, L), torch.where(mask_91_2, t_4 - 1, 0), torch.where(mask_91_2, s - 1, 0))
@@ -490,11 +488,11 @@ def ctc_loss_second(
         sigmoid_value_14 = torch.sigmoid(a_picked - a)
         mask_64 = on == -math.inf
         mask_83 = mask_64 & mask_65 & skips.unsqueeze(-2) & ~mask_66.unsqueeze(-1)
-        a_view_2 = window(a, -2, -1, (T, 1), fill=0)
-        a_view_3 = window(a_view_2, -1, -2, (L, 1), fill=0)
-        mask_69 = mask_64 & (torch.where(skips.unsqueeze(-2), a_view_3, -math.inf) == -math.inf)
-        sigmoid_value_15 = torch.sigmoid(on - a_view_3)
-        sigmoid_value_16 = torch.sigmoid(a_view_3 - on)
+        a_view = window(a, -2, -1, (T, 1), fill=0)
+        a_view_2 = window(a_view, -1, -2, (L, 1), fill=0)
+        mask_69 = mask_64 & (torch.where(skips.unsqueeze(-2), a_view_2, -math.inf) == -math.inf)
+        sigmoid_value_15 = torch.sigmoid(on - a_view_2)
+        sigmoid_value_16 = torch.sigmoid(a_view_2 - on)
         if reduction != "mean":
             grad_found = torch.where(mask_5, 0, -grad_output)
             chosen_10 = torch.where(mask_51, 0, torch.where(mask_4, grad_found * sigmoid_value, 0))

@@ -308,6 +308,16 @@ def _simple(text: str) -> bool:
     return text.replace(".", "_").isidentifier() or re.fullmatch(r"[\d.]+(e[-+]?\d+)?", text) is not None
 
 
+def _extreme(condition: Scalar, a: Scalar, b: Scalar) -> Scalar | None:
+    """A choice of the larger or smaller of two integers as what it is."""
+    match condition:
+        case Apply("ge" | "gt", (x, y)) if {x, y} == {a, b}:
+            return Apply("max" if a == x else "min", (x, y))
+        case Apply("le" | "lt", (x, y)) if {x, y} == {a, b}:
+            return Apply("min" if a == x else "max", (x, y))
+    return None
+
+
 def _where(p: Printer, args: tuple[Scalar, ...], as_float: Convert, as_tensor: Convert) -> Text:
     condition = p.text(args[0])
     if not condition.number and args[1:] in ((ONE, ZERO), (Lit(True), Lit(False))):
@@ -315,6 +325,8 @@ def _where(p: Printer, args: tuple[Scalar, ...], as_float: Convert, as_tensor: C
     a, b = p.text(args[1]), p.text(args[2])
     kind = a.kind if a.kind is b.kind else Kind.FLOAT if Kind.FLOAT in (a.kind, b.kind) else Kind.INT
     if condition.number:
+        if kind is Kind.INT and (extreme := _extreme(*args)) is not None:
+            return p.text(extreme)
         if a.number != b.number:
             a, b = (as_tensor(replace(t, kind=kind)) if t.number else t for t in (a, b))
         return Text(f"{a.at(OR)} if {condition.at(OR)} else {b.at(TERNARY)}", TERNARY, kind, a.number)

@@ -40,6 +40,7 @@ OP = register(
         forward=function.edit_distance_forward,
         fake=fake,
         check=check,
+        views=("distance",),
         computed=(("first", "0 <= wave - j < N", "first", -1),),
         sharding=(
             Sharding(

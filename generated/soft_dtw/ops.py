@@ -1197,7 +1197,7 @@ OP = register(
         second_returns=("grad_output", "cost"),
         second_mask=("grad_output", "cost"),
         backward_tangent=soft_dtw_backward_tangent,
-        views=("grad_cost", "tangent_grad_cost"),
+        views=("output", "grad_cost", "tangent_output", "tangent_grad_cost"),
         computed=(("cost", "0 <= wave - j < N", "cost", -2),),
         flops=flops,
         backward_flops=backward_flops,

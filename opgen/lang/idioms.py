@@ -259,7 +259,8 @@ class Idioms:
         return replace(item, extent=Name(sizes[0], item.span)) if sizes else item
 
     def _in_order(self, name: str, of: Expr, axis: str | None, more: Expr | None) -> None:
-        self.note_unclear(through_order(self.words, name, spelled(self.words, of), axis, more, self.target) or "")
+        made = through_order(self.words, name, spelled(self.words, of), axis, more, self.target, self.left)
+        self.note_unclear(made or "")
 
     def product(self, a: Expr, b: Expr, at: Span) -> Expr:
         """`a @ b`."""

@@ -27,9 +27,12 @@ NAMES = (*_PLACES, *_WORDS)
 
 
 def through_order(
-    words: Vocabulary, name: str, of: Expr, axis: str | None, given: Expr | None, target: str
+    words: Vocabulary, name: str, of: Expr, axis: str | None, given: Expr | None, target: str, left: Sequence[str] = ()
 ) -> str | None:
-    """The statements that give what `name` gives elsewhere; None where the tensor or its axis is not clear."""
+    """The statements that give what `name` gives elsewhere; None where the tensor or its axis is not clear.
+
+    `left`: the indices of the target; the largest elements of an axis that stands there are told by a mask.
+    """
     if not isinstance(of, Access) or not (name in _WORDS or _PLACES[name]):
         return None
     items = ["..." if isinstance(i, Dots) else i.name if isinstance(i, Name) else "" for i in of.items]
@@ -44,6 +47,10 @@ def through_order(
         left = _list(items, axis, axis if name in ("sort", "msort") else None)
         return f"write `{f'{target}[{left}]' if left else target} = {value}`"
     size = _size(words, of.name, items.index(axis), axis)
+    if name == "topk" and axis in left:
+        here, there = ", ".join(items), _list(items, axis, each)
+        least = f"kth[{each}]({of.name}[{there}], {size} - {count})"
+        return f"a mask of the largest: `{target}[{here}] = {of.name}[{here}] >= {least}`"
     place = _PLACES[name].format(size=size, given=count, axis=axis, each=each)
     order = "order" if not words.knows("order") else f"order_{of.name}"
     read = _list(items, axis, f"{order}[{_list(items, axis, place)}]")

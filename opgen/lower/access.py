@@ -85,7 +85,7 @@ def _bare_tensor(f: Frame, e: Name, known: Known) -> Typed:
 
 
 def _no_tensors(f: Frame, name: str, span: Span) -> Typed:
-    hints = ("pass it as an argument",) if f.place == "a local function" else ()
+    hints = ("pass it as an argument",) if f.place in ("a local function", "a derivative") else ()
     return f.error("OPG206", f"{f.place} cannot read the tensor `{name}`", span, *hints)
 
 
@@ -170,6 +170,11 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
         hints = (f"declare it: `inputs: {{{name}: {{shape: [...]}}}}`, or under `params`",)
     elif not hints and len(name) == 1 and f.scope is not None:
         hints = (f"if it is an index: it is bound left of `=` or by a reduction, `sum[{name} < N](…)`",)
+    if f.place == "a derivative" and name.startswith(("grad", "upstream", "cotangent")):
+        hints = (
+            f"a derivative is that of the value by its argument; what comes from behind is multiplied by itself: leave"
+            f" `{name}` out",
+        )
     if not hints and f.place == "a default":
         hints = ("a default is a number, such as `0.5`, or a formula of dims and other params",)
     if not hints:

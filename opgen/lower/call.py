@@ -305,6 +305,16 @@ def _free(name: str, taken: tuple[str, ...]) -> str:
     return f"{name}_{n}"
 
 
+def _subscript(f: Frame, e: Call) -> str | None:
+    """`sum_k(…)` of someone who writes the index below, as it is written here."""
+    name, _, indices = e.name.partition("_")
+    if name not in REDUCTIONS or not indices or len(e.args) != 1:
+        return None
+    read = {n.name for n in nodes(e.args[0]) if isinstance(n, Name)}
+    bound = (indices,) if indices in read else tuple(indices.replace("_", ""))
+    return f"{name}[{', '.join(bound)}]({unparse(e.args[0])})" if read.issuperset(bound) else None
+
+
 def _unknown(f: Frame, e: Call) -> Typed:
     if e.name in f.decl.broken:
         return BAD
@@ -326,6 +336,8 @@ def _unknown(f: Frame, e: Call) -> Typed:
         return f.error("OPG209", f"there is no function `{e.name}`", e.name_span, hint, label="unknown function")
     if e.name in habits.FUNCTIONS:
         hints = (habits.FUNCTIONS[e.name],)
+    if (subscript := _subscript(f, e)) is not None:
+        hints = (f"write `{subscript}`: the index stands in brackets",)
     if not hints:
         hints = ("write out what it computes, or declare it under `functions`",)
     return f.error("OPG209", f"there is no function `{e.name}`", e.name_span, *hints, label="unknown function")

@@ -22,7 +22,7 @@ from opgen.lang.circles import circles
 from opgen.lang.head import parse_head
 from opgen.lang.nodes import Assign, Expr
 from opgen.lang.parser import parse_expression, parse_statements
-from opgen.lang.unparse import unparse_assign
+from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import statement_names
 from opgen.lower.shape import is_clear, shape_of
@@ -107,7 +107,7 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
     absent = {
         n: e for n, t in inputs.items() if t.absent is not None and (e := parse_expression(t.absent, bag)) is not None
     }
-    words = _vocabulary(spec, shapes, (*sizes, *derived), functions)
+    words = _vocabulary(spec, shapes, sizes, derived, functions)
     forward, lost = _block(spec.forward, words, bag)
     backward, lost_back = _block(spec.backward if forward else None, words, bag)
     lost = (*lost, *lost_back)
@@ -138,13 +138,18 @@ def _block(block: Formula | Callee | None, words: Vocabulary, bag: Bag) -> tuple
 
 
 def _vocabulary(
-    spec: OpSpec, shapes: dict[str, Shape], dims: tuple[str, ...], functions: dict[str, LocalFunction]
+    spec: OpSpec,
+    shapes: dict[str, Shape],
+    sizes: tuple[str, ...],
+    derived: dict[str, Expr],
+    functions: dict[str, LocalFunction],
 ) -> Vocabulary:
     """What statements may name, for what is proposed instead of one that cannot be read."""
     params = (str(p.name) for p in spec.params)
     outputs = (str(o.name) for o in spec.outputs or ())
     words = Vocabulary(
-        names=(*params, *outputs, *dims), functions=(*CALLABLE, *SPECIAL, *functions),
+        sizes={n: unparse(e) for n, e in derived.items()},
+        names=(*params, *outputs, *sizes, *derived), functions=(*CALLABLE, *SPECIAL, *functions),
         reductions={name: row.keeps_index for name, row in (REDUCTIONS | ORDERS).items()},
         further={name: row.takes for name, row in ORDERS.items() if row.takes},
     )  # fmt: skip

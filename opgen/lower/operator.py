@@ -295,7 +295,7 @@ def _functions(d: Declarations, state: Variation, statements: tuple[Statement, .
 def _look_at(f: LocalFunction, frame: Frame) -> None:
     look_at(f, frame)
     for e in f.partials or ():
-        replace(placeholder(f, frame), calls=(), alone=True).lower(e)
+        replace(placeholder(f, frame), calls=(), alone=True, place="a derivative").lower(e)
 
 
 def _function(f: LocalFunction, frame: Frame) -> Function:

@@ -93,6 +93,20 @@ def test_nothing_leaks_from_the_branch_not_taken(build_operator: Build) -> None:
     assert (first[0], second[0]) == (0, 0)
 
 
+@pytest.mark.parametrize(
+    "formula",
+    ["where(N == 0, s, square(x[..., N - 1]))", "where(N > 0, square(x[..., 0]), s)", "where(N < 2, s, x[..., 1]**2)"],
+)
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_a_size_chooses_lazily_in_every_derivative(build_operator: Build, formula: str, n: int) -> None:
+    op = build_operator(
+        f"op: chosen\ninputs: {{x: {{shape: [..., N]}}, s: {{shape: [...]}}}}\nforward: y = {formula}\n"
+    ).chosen
+    x, s = randn(2, n).requires_grad_(), randn(2).requires_grad_()
+    assert torch.autograd.gradcheck(op, (x, s), check_forward_ad=True)
+    assert torch.autograd.gradgradcheck(op, (x, s), check_fwd_over_rev=True)
+
+
 def test_nothing_leaks_through_a_statement_that_the_branch_reads(build_operator: Build) -> None:
     op = build_operator(
         "op: pairs\ninputs: {x: {shape: [N]}}\nparams: {s: {type: float, default: 1.1}}\nforward: |\n"

@@ -284,4 +284,13 @@ ROWS = (
         "inputs: {x: {}, w: {optional: true, absent: 1}}",
         given="forward: y = w*x",
     ),
+    Code(
+        "OPG252",
+        "A width as the value outside",
+        "The second argument of `pad` is the value read outside of the tensor; how far one reads, the position says."
+        " A warning; the spec builds all the same.",
+        "y[p < P] = pad(x[p], padding)",
+        "y[p < P] = pad(x[p - padding], 0)",
+        given='inputs: {x: {shape: [N]}}\nparams: {padding: {type: int, default: 1}}\ndims: {P: "N + 2*padding"}',
+    ),
 )

@@ -40,7 +40,7 @@ def subjects() -> dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[
 
 
 def load(name: str) -> Callable[..., Any]:
-    return opgen.load(ROOT / "specs" / f"{name}.yaml")
+    return opgen.load(ROOT / "specs" / f"{name}.yaml").function
 
 
 def forms(f: Callable[..., Any], tensors: tuple[torch.Tensor, ...]) -> dict[str, Call]:

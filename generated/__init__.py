@@ -2,4 +2,8 @@
 # fmt: off
 # ruff: noqa
 # mypy: disable-error-code="arg-type, attr-defined, no-any-return, no-untyped-call, operator, return-value, union-attr"
-"""Generated operators."""
+"""Generated operators, imported when they are first asked for."""
+
+from . import _exports
+
+_exports.install(__name__)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from opgen.version import __version__
 
 if TYPE_CHECKING:
-    from opgen.api import Operator, build, compile, load
+    from opgen.api import LoadError, Operator, build, compile, load, op, reload, use_backend
 
-__all__ = ["Operator", "__version__", "build", "compile", "load"]
+__all__ = ["LoadError", "Operator", "__version__", "build", "compile", "load", "op", "reload", "use_backend"]
 
 
 def __getattr__(name: str) -> object:
@@ -21,3 +21,7 @@ def __getattr__(name: str) -> object:
     from opgen import api
 
     return getattr(api, name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

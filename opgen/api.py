@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from opgen.project import build
-from opgen.toolchain.load import Operator, compile, load
+from opgen.toolchain.backend import use_backend
+from opgen.toolchain.load import LoadError, compile, load, op, reload
+from opgen.toolchain.loaded import Operator
 
-__all__ = ["Operator", "build", "compile", "load"]
+__all__ = ["LoadError", "Operator", "build", "compile", "load", "op", "reload", "use_backend"]

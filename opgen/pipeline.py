@@ -56,11 +56,17 @@ class Stage(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class SpecFile:
-    """A spec as it was read: its bytes, and the name it has in everything generated from it."""
+    """A spec as it was read: its bytes, and the name it has in everything generated from it.
+
+    `shown` is what mistakes call it where that is not its path, and `command` what generates from it where that is not
+    `opgen build`.
+    """
 
     path: Path
     data: bytes = field(repr=False)
     label: str
+    shown: str = ""
+    command: str = ""
 
     @property
     def sha256(self) -> str:
@@ -169,10 +175,11 @@ def shared_files(namespace: str) -> tuple[RenderedFile, ...]:
 
 def _source(file: SpecFile, bag: Bag) -> Source | None:
     """The text of a spec, with the line ends of every system read as one."""
+    shown = file.shown or str(file.path)
     try:
         text = file.data.decode("utf-8-sig")
     except UnicodeDecodeError as e:
         line = file.data[: e.start].count(b"\n") + 1
-        bag.error("OPG502", f"{file.path} is not UTF-8: byte {e.object[e.start]:#04x} in line {line}", None)
+        bag.error("OPG502", f"{shown} is not UTF-8: byte {e.object[e.start]:#04x} in line {line}", None)
         return None
-    return Source(str(file.path), text.replace("\r\n", "\n"))
+    return Source(shown, text.replace("\r\n", "\n"))

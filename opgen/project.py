@@ -9,7 +9,7 @@ without importing any stage.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,12 +23,12 @@ from opgen.diagnostics.suggest import listed
 from opgen.pipeline import SpecFile, Stage, Target
 from opgen.version import __version__
 from opgen.write.cache import build_key, is_fresh, origins, remember
-from opgen.write.compare import Change, Status, Unit, compare, read_manifest, removal
+from opgen.write.compare import Change, Status, Unit, compare, read_manifest, record_changes, removal
 from opgen.write.diff import shortened, unified
 from opgen.write.manifest import Manifest
 from opgen.write.paths import MANIFEST, OutsideError, build_line, command, spec_label
 from opgen.write.settings import namespace_of
-from opgen.write.writer import clear_away, commit, exclusive, replace_file
+from opgen.write.writer import clear_away, commit, exclusive
 
 if TYPE_CHECKING:
     from opgen.ir.operator import Operator
@@ -69,7 +69,7 @@ class _Run:
     out: Path
     check: bool
     force: bool
-    paths: Sequence[Path] = ()
+    paths: Sequence[Path] = ()  # as they were given
     namespace: str = ""
     given: str | None = None  # the namespace, where only the call of `build` tells it
     bag: Bag = field(default_factory=Bag)
@@ -101,14 +101,28 @@ def build(
     run.given = run.namespace if alone else None
     if run.bag.has_errors:
         return BuildResult(run.out, (), run.bag.items, (), ())
+    found = (pipeline.read(path, run.bag) for path in specs_of(given, run.bag))
+    return _built(run, (spec for spec in found if spec is not None), progress, doing)
+
+
+def generate(spec: SpecFile, out: PathLike, namespace: str) -> BuildResult:
+    """Generate the operator of a spec that was read already, into a folder that holds no other."""
+    run = _Run(Path(out), check=False, force=False, namespace=namespace, given=namespace)
+    return _built(run, (spec,))
+
+
+def _built(
+    run: _Run,
+    specs: Iterable[SpecFile],
+    progress: Callable[[str], None] = lambda _: None,
+    doing: Callable[[str, str], None] = lambda *_: None,
+) -> BuildResult:
+    """Bring the operators of specs up to date."""
     rendered: list[tuple[SpecFile, Unit]] = []
-    if not check:
+    if not run.check:
         clear_away(run.out)
-    for path in _specs(given, run.bag):
-        spec = pipeline.read(path, run.bag)
-        if spec is None:
-            continue
-        op = is_fresh(run.out, path, _key(run, spec))
+    for spec in specs:
+        op = is_fresh(run.out, spec.path, _key(run, spec))
         if op is None:
             progress(spec.label)
             unit = _render(spec, run, doing)
@@ -116,53 +130,14 @@ def build(
                 rendered.append((spec, unit))
         elif _claim(run, spec, op):
             run.fresh.append(op)
-    if _in_one_namespace(run, given):
+    if _in_one_namespace(run, run.paths):
         _write_all(run, rendered)
     else:
         run.unwritten += [unit.folder for _, unit in rendered]
-    _remove_orphans(run, given)
+    gone = _remove_orphans(run, run.paths)
+    _write_stub(run, {unit.folder: unit for _, unit in rendered}, gone)
     ops = tuple(op for op in run.ops if op not in run.unwritten)
     return BuildResult(run.out, tuple(run.changes), run.bag.items, ops, tuple(run.fresh))
-
-
-@dataclass(frozen=True, slots=True)
-class PageResult:
-    """What `catalogue` did, or with `check` would do."""
-
-    changed: bool
-    diagnostics: tuple[Diagnostic, ...]
-
-    @property
-    def failed(self) -> bool:
-        return any(d.severity is Severity.ERROR for d in self.diagnostics)
-
-
-def catalogue(paths: Sequence[PathLike], out: PathLike, *, check: bool = False) -> PageResult:
-    """Write the page that describes the operators of specs and folders of specs; with a mistake in one, nothing.
-
-    `check` writes nothing either.
-    """
-    from opgen.package.catalogue import Described, page
-
-    bag = Bag()
-    found: list[Described] = []
-    for path in _specs([Path(p) for p in paths], bag):
-        file = pipeline.read(path, bag)
-        made = pipeline.run(file, Stage.DERIVED) if file else pipeline.Artefacts()
-        for diagnostic in made.diagnostics:
-            bag.add(diagnostic)
-        if file and made.operator is not None and made.derived:
-            found.append(Described(made.operator, file.label, made.derived))
-    target = Path(out)
-    try:
-        text = page(found)
-        changed = not bag.has_errors and (not target.is_file() or target.read_bytes() != text.encode())
-        if changed and not check:
-            replace_file(target, text.encode())
-    except OSError as e:
-        bag.error("OPG506", f"cannot write {e.filename or target}: {e.strerror or e}", None)
-        changed = False
-    return PageResult(changed, bag.items)
 
 
 def lint(paths: Sequence[PathLike], *looks: Callable[[Operator], tuple[Diagnostic, ...]]) -> tuple[Diagnostic, ...]:
@@ -173,7 +148,7 @@ def lint(paths: Sequence[PathLike], *looks: Callable[[Operator], tuple[Diagnosti
     from opgen.lower.unused import unused
 
     run = _Run(Path(), check=True, force=False)
-    for path in _specs([Path(p) for p in paths], run.bag):
+    for path in specs_of([Path(p) for p in paths], run.bag):
         file = pipeline.read(path, run.bag)
         made = pipeline.run(file, Stage.PROGRAM) if file else pipeline.Artefacts()
         for diagnostic in made.diagnostics:
@@ -190,7 +165,14 @@ def lint(paths: Sequence[PathLike], *looks: Callable[[Operator], tuple[Diagnosti
     return run.bag.items
 
 
-def _specs(paths: Sequence[Path], bag: Bag) -> Iterator[Path]:
+def operator_of(path: Path) -> str | None:
+    """The operator that a spec defines; None where it cannot be read."""
+    file = pipeline.read(path, Bag())
+    spec = None if file is None else pipeline.run(file, Stage.SPEC).spec
+    return None if spec is None else str(spec.op)
+
+
+def specs_of(paths: Sequence[Path], bag: Bag) -> Iterator[Path]:
     """The spec files that are meant, each once, in order."""
     seen: dict[Path, None] = {}
     for path in paths:
@@ -205,7 +187,7 @@ def _specs(paths: Sequence[Path], bag: Bag) -> Iterator[Path]:
 
 
 def _target(run: _Run, spec: SpecFile) -> Target:
-    return Target(run.namespace, build_line(spec.path, run.out, run.given))
+    return Target(run.namespace, spec.command or build_line(spec.path, run.out, run.given))
 
 
 def _key(run: _Run, spec: SpecFile) -> str:
@@ -288,6 +270,20 @@ def _write_all(run: _Run, rendered: Sequence[tuple[SpecFile, Unit]]) -> None:
             remember(run.out, spec.path, _key(run, spec), unit.folder)
 
 
+def _write_stub(run: _Run, rendered: Mapping[str, Unit], gone: Sequence[str]) -> None:
+    """Tell type checkers of the operators in the folder, those that are new and without those that go."""
+    from opgen.package.exports import STUB, listed, stub
+
+    texts = {op: unit.files["__init__.py"] for op, unit in rendered.items() if op not in run.unwritten}
+    for op, _ in _generated(run.out):
+        path = run.out / op / "__init__.py"
+        if op not in texts and op not in gone and path.is_file():
+            texts[op] = path.read_text(encoding="utf-8")
+    if texts:
+        unit = Unit(SHARED, {}, records={STUB: stub({op: listed(text) for op, text in texts.items()})})
+        _carry_out(run, unit, partial(record_changes, run.out, unit))
+
+
 def _write(run: _Run, unit: Unit) -> bool:
     """Bring one folder up to date, all of it or nothing."""
     return _carry_out(run, unit, partial(compare, run.out, unit, __version__))
@@ -339,11 +335,12 @@ def _report_edits(run: _Run, edits: Sequence[Change]) -> None:
         )
 
 
-def _remove_orphans(run: _Run, paths: Sequence[Path]) -> None:
+def _remove_orphans(run: _Run, paths: Sequence[Path]) -> list[str]:
     """Remove the folders of operators whose spec is gone from a folder that was built, or has another `op:` now."""
-    for op, manifest in _generated(run.out):
-        if op not in run.ops and _is_orphan(run, op, manifest, paths):
-            _carry_out(run, Unit(op, {}), partial(removal, run.out, op))
+    gone = [op for op, found in _generated(run.out) if op not in run.ops and _is_orphan(run, op, found, paths)]
+    for op in gone:
+        _carry_out(run, Unit(op, {}), partial(removal, run.out, op))
+    return gone
 
 
 def _is_orphan(run: _Run, op: str, manifest: Manifest, paths: Sequence[Path]) -> bool:

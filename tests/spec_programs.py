@@ -9,8 +9,9 @@ from pathlib import Path
 
 from opgen.diagnostics.model import Bag, Source
 from opgen.ir.interp import Array, run
+from opgen.ir.polynomial import polynomial
 from opgen.ir.program import Program, Shape
-from opgen.ir.scalar import Batch, Dim, Lit, Param
+from opgen.ir.scalar import Batch, Dim, Lit, Param, Scalar, substitute
 from opgen.lower.operator import lower
 from opgen.opt.derive import derive
 from opgen.package.sample_arrays import InputSample
@@ -66,6 +67,8 @@ def _sizes(shape: Shape, sizes: Mapping[str, int], batch: tuple[int, ...]) -> li
         if isinstance(s, Batch):
             found.extend(batch)
         else:
-            assert isinstance(s, Lit | Dim | Param)
-            found.append(int(s.value) if isinstance(s, Lit) else sizes[s.name])
+            known: dict[Scalar, Scalar] = {kind(n): Lit(size) for n, size in sizes.items() for kind in (Dim, Param)}
+            size = polynomial(substitute(s, known)).constant
+            assert size is not None
+            found.append(size)
     return found

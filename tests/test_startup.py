@@ -33,7 +33,10 @@ def imports_of(*arguments: str) -> set[str]:
     [
         ("--help",),
         ("--version",),
-        *((name, "--help") for name in ("build", "clean", "doctor", "lint", "new", "package", "schema", "show")),
+        *(
+            (name, "--help")
+            for name in ("build", "clean", "doctor", "lint", "list", "new", "package", "report", "schema", "show")
+        ),
         ("explain", "OPG204"),
         ("clean", "--out", "none"),
         ("doctor", "--out", "none"),

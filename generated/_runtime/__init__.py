@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from .arguments import (
     Fill,
+    Seed,
     batch_shape,
     check_range,
     checks_values,
@@ -20,11 +21,13 @@ from .arguments import (
     rank_error,
     size_error,
 )
+from .buffers import snapshot
+from .choice import use_backend
 from .complex import complex_dtype, joined, parts, real_dtype
 from .dispatch import Definition
 from .elsewhere import Callee, FromElsewhere, like_input, second_order
 from .inlining import inline, set_inline
-from .native import add_function, calls, entry, kernel, load_library, use_backend
+from .native import add_function, calls, entry, kernel, load_library
 from .out import write_out
 from .registration import added, decompositions, filled, once_differentiable, or_zero, overload_call, register
 from .sharding import Sharding, placements
@@ -34,6 +37,7 @@ __all__ = [
     "Definition",
     "Fill",
     "FromElsewhere",
+    "Seed",
     "Sharding",
     "add_function",
     "added",
@@ -67,6 +71,7 @@ __all__ = [
     "second_order",
     "set_inline",
     "size_error",
+    "snapshot",
     "use_backend",
     "write_out",
 ]

@@ -19,6 +19,7 @@ from .complex import precision_of, split_operands
 if TYPE_CHECKING:
     from .dispatch import Definition
 from .graphs import in_graph, require
+from .meshes import on_every_device
 
 
 def operands(op: str, names: Sequence[str], kinds: str, tensors: Sequence[Any]) -> list[Tensor | None]:
@@ -72,15 +73,28 @@ class Fill:
     sizes: tuple[tuple[str, int] | int, ...] = ()
 
 
+@dataclass(frozen=True)
+class Seed:
+    """An operand that is drawn from torch's generator where a call leaves it out.
+
+    A call that draws nothing gets 0, and leaves the generator alone: one in which all entries of a row of `idle` hold,
+    an argument and its value, None where it is missing, or `...` where it is not.
+    """
+
+    name: str
+    idle: tuple[tuple[tuple[str, Any], ...], ...] = ()
+
+
 def complete(d: Definition, given: tuple[Any, ...], params: tuple[Any, ...]) -> tuple[Any, ...]:
     """The operands with a tensor for each that is left out, in a tuple, and all params."""
-    if not d.fills and not d.tells:
+    if not d.fills and not d.tells and not d.seeds:
         return (given, *params)
     names = d.operands or d.inputs
     known = dict(zip((*names, *d.params), (*given, *params), strict=False))
     told = [known[n] is not None if value is None else known[n] == value for n, value in d.tells]
     there = [t for t in given if isinstance(t, Tensor)]
     missing = {f.name: _filled(f, d.kinds[names.index(f.name)], known, there) for f in d.fills if known[f.name] is None}
+    missing |= {s.name: _drawn(s, known, there) for s in d.seeds if known[s.name] is None}
     return (tuple([missing.get(n, t) for n, t in zip(names, given, strict=True)]), *params, *told)
 
 
@@ -94,6 +108,20 @@ def _filled(f: Fill, kind: str, known: dict[str, Any], there: Sequence[Tensor]) 
     sizes = [s if isinstance(s, int) else _size(known[s[0]], s[1]) for s in f.sizes]
     value = int(f.value) if kind == "b" else f.value  # torch.jit knows no tensor filled with a bool
     return like.new_full((), value, dtype=dtype).expand(sizes)
+
+
+def _drawn(s: Seed, known: dict[str, Any], there: Sequence[Tensor]) -> Tensor:
+    """A seed, the same on all devices of a mesh: where torch's generator stands is then the first one's business."""
+    device = there[0].device if there else None
+    if any(all(_holds(known[n], value) for n, value in row) for row in s.idle):
+        seed = torch.zeros((), dtype=torch.int64, device=device)
+    else:
+        seed = torch.randint(-(2**63), 2**63 - 1, (), device=device)
+    return on_every_device(seed, there)
+
+
+def _holds(given: Any, value: Any) -> bool:
+    return given is None if value is None else given is not None if value is ... else given == value
 
 
 def _size(tensor: Any, axis: int) -> Any:

@@ -16,8 +16,8 @@ from typing import Any
 
 import torch
 
-from . import blocks, flops, native, private, refused, sharding
-from .arguments import Fill
+from . import blocks, choice, flops, native, private, refused, sharding
+from .arguments import Fill, Seed
 from .batching import as_tuple, empty_results, parameters, run, total, unpack
 from .graphs import graph
 from .naming import NAMESPACE, claimed
@@ -37,6 +37,7 @@ Arguments = tuple[Any, ...]
 class Definition:
     """An operator as data. Formulas take tensors and params by the names of their own parameters.
 
+    `seeds` are operands that are drawn where a call leaves them out.
     `fills` are operands that the ops always get, with what a call that leaves them out means; the last of `params` are
     bools that no call states: each of `tells` says whether an operand was given, or a param is this choice.
     `kinds` has a letter per operand (see `operands`); operands are the inputs, unless some are complex: each of
@@ -73,6 +74,7 @@ class Definition:
     params: tuple[str, ...] = ()
     defaults: tuple[Any, ...] = ()
     fills: tuple[Fill, ...] = ()
+    seeds: tuple[Seed, ...] = ()
     tells: tuple[tuple[str, str | None], ...] = ()
     residuals: tuple[str, ...] = ()
     differentiable: tuple[str, ...] = ()
@@ -112,11 +114,8 @@ class Op(ABC):
     """One dispatcher op and its `.batched` form: kernels, fake kernels, batching rules and the way into autograd."""
 
     which = "forward"  # or backward
-    native: Callable[..., Any] | None = None  # the compiled kernel, set by `native.refresh`
-    quick: Any = None  # the same, where it can be called without the dispatcher op; see `quick`
-    unrecorded: tuple[bool, ...] = ()  # what it is told behind its arguments where no gradient can be asked for
-    devices: tuple[str, ...] = ()  # where the compiled kernel runs
-    small: Callable[[Arguments], bool] | None = None  # if it is for some calls only: is this one of them?
+    route = native.Route()  # what it does with calls where nobody chose a back end, and
+    routes: dict[str, native.Route] = dict.fromkeys(choice.BACKENDS, route)  # by back end; set by `native.refresh`
     inline = False  # does a compiler get the overload `inlined` in place of the op? See `inlining`
     inlined: Any = None
 
@@ -200,11 +199,14 @@ class Op(ABC):
 
     def computed(self, args: Arguments) -> Any:
         """What the compiled kernel computes, or the formula."""
-        if self.native is not None:
+        way = native.route(self)
+        if way.native is not None:
             device = self.device(args)
-            if device in self.devices and not self.left_to_torch(device) and (self.small is None or self.small(args)):
-                return self.native(*args)
+            if device in way.devices and not self.left_to_torch(device) and (way.small is None or way.small(args)):
+                return way.native(*args)
         native.CALLS["torch"] += 1
+        if native.is_hint_due():
+            native.hint(self)
         results = blocks.call(self, args)
         if self.views or isinstance(results, tuple):
             return self.packed(distinct(as_tuple(results), args if self.views else ()))

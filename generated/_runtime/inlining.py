@@ -86,7 +86,8 @@ def has_form(op: Op) -> bool:
 
 def _defined(op: Op) -> Op:
     made = copy.copy(op)
-    made.quick = None
+    made.route = native.Route()
+    made.routes = dict.fromkeys(op.routes, made.route)
     if getattr(op, "backward", None) is not None:
         made.backward = _defined(op.backward)
     overload = f"inline_{_digest(op)}"

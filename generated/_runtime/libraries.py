@@ -13,9 +13,12 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
+from shutil import which
 
 import torch
 
@@ -39,6 +42,21 @@ def load(op: str, defines: Callable[[], bool], has_cuda: Callable[[], bool]) -> 
 def cure(op: str) -> str:
     """The command that compiles an operator of this package."""
     return f"`opgen compile {op} --out {quote(str(_ROOT))}`"
+
+
+def hinted(op: str) -> bool:
+    """Say that an operator could be compiled, where it could; False if it has no kernels that this could be said of."""
+    if not (_ROOT / op / "csrc").is_dir() or (_ROOT / op / "no_kernels.txt").exists():
+        return False
+    compilers = [os.environ["CXX"]] if os.environ.get("CXX") else ["g++", "c++"]
+    if find_spec("opgen") is not None and any(map(which, compilers)):
+        _LOG.warning(
+            "%s is not compiled and runs in plain torch: %s builds its kernels (said once; OPGEN_BACKEND=auto or =torch"
+            " silences it)",
+            op,
+            cure(op),
+        )
+    return True
 
 
 def _loaded(library: Path, op: str) -> bool:

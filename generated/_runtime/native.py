@@ -11,8 +11,9 @@ Nothing here needs one: without it, everything runs in plain torch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from operator import itemgetter
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import Any
 
 import torch
 
-from . import libraries, private
+from . import choice, libraries, private
 from .batching import parameters
 from .naming import NAMESPACE
 
@@ -31,9 +32,21 @@ GAIN = 20_000_000  # picoseconds that one call of a kernel is shorter than the c
 
 _LIBRARY = torch.library.Library(LIBRARY_NAMESPACE, "FRAGMENT")
 _guarded: set[str] = set()
-_state = {"backend": "auto"}
+_state = {"hint": choice.VARIABLE not in os.environ}  # is there still to be said that nothing is compiled?
 _ops: dict[tuple[str, str], Any] = {}
 _functions: dict[str, Callable[..., Any]] = {}
+asked = bool(choice.SHARED["asked"])  # may a thread have chosen a back end?
+
+
+@dataclass(frozen=True)
+class Route:
+    """What an op does with a call where a back end is asked for; as it stands, it runs the formula."""
+
+    native: Callable[..., Any] | None = None  # the compiled kernel
+    devices: tuple[str, ...] = ()  # where it runs
+    small: Callable[..., bool] | None = None  # if it is for some calls only: is this one of them?
+    quick: Any = None  # the same kernel, where it can be called without the dispatcher op; see `quick`
+    unrecorded: tuple[bool, ...] = ()  # what that is told behind its arguments where no gradient can be asked for
 
 
 def kernel(op: str, which: str) -> Callable[..., Any] | None:
@@ -47,26 +60,6 @@ def load_library(path: str | Path) -> None:
     torch.ops.load_library(str(path))
     _devices.cache_clear()
     refresh()
-
-
-@contextmanager
-def use_backend(backend: str) -> Iterator[None]:
-    """Choose what runs: `torch`, `native` (an error where no kernel is there) or `auto`.
-
-    With `auto`, the forward and the backward op each run their compiled kernel where there is one, but on a CPU only if
-    it is expected to be as fast as the formula in plain torch (`Definition.faster_in_torch`), or the call is so small
-    that this does not count. What that comes to is the `backend` of the operator's function.
-    """
-    if backend not in ("auto", "native", "torch"):
-        raise ValueError(f"the back end is auto, native or torch, not {backend!r}")
-    before = _state["backend"]
-    _state["backend"] = backend
-    refresh()
-    try:
-        yield
-    finally:
-        _state["backend"] = before
-        refresh()
 
 
 def calls(backend: str) -> int:
@@ -104,7 +97,7 @@ def add_function(op: str, function: Callable[..., Any]) -> None:
     """Keep `function.backend` up to date; `function` has the name of the operator from now on."""
     function.__name__ = function.__qualname__ = op
     _functions[op] = function
-    function.backend = _described(op)
+    function.backend = described(op)
 
 
 def function(op: str) -> Callable[..., Any] | None:
@@ -113,29 +106,72 @@ def function(op: str) -> Callable[..., Any] | None:
 
 
 def refresh() -> None:
-    """Give every op the kernel that the chosen back end has."""
+    """Give every op the kernels that are there."""
     for op, which in _ops:
         _refresh(op, which)
 
 
 def _refresh(op: str, which: str) -> None:
-    made, chosen = _ops[op, which], _state["backend"]
-    compiled = None if chosen == "torch" or made.is_copy else kernel(op, which)
-    made.native, made.devices, made.quick, made.small, made.unrecorded = None, (), None, None, ()
-    if compiled is not None:
+    made = _ops[op, which]
+    compiled = None if made.is_copy else kernel(op, which)
+    made.routes = {backend: _route(op, which, backend, compiled) for backend in choice.BACKENDS}
+    made.route = made.routes[choice.DEFAULT]
+    if op in _functions:
+        _functions[op].backend = described(op)
+
+
+def route(op: Any) -> Route:
+    """What an op does with a call of this thread."""
+    chosen: Route = op.routes[choice.chosen()] if asked else op.route
+    return chosen
+
+
+def _chosen() -> None:
+    """A thread chose a back end, or takes the choice back."""
+    globals()["asked"] = True  # a plain name, since every call reads it
+    refresh()  # there may be kernels by now that were loaded by hand
+
+
+choice.LISTENERS.append(_chosen)
+choice.SHARED["listeners"].append(_chosen)
+
+
+def _route(op: str, which: str, chosen: str, compiled: Callable[..., Any] | None) -> Route:
+    made = _ops[op, which]
+    native: Callable[..., Any] | None = None
+    devices: tuple[str, ...] = ()
+    small = quick = None
+    unrecorded: tuple[bool, ...] = ()
+    if compiled is not None and chosen != "torch":
         there = _devices(op, which)
         left = () if chosen == "native" else tuple(d for d in there if _prefers_torch(made, d))
-        made.small = _small(made) if left else None
-        made.devices = there if made.small is not None else tuple(d for d in there if d not in left)
-        if made.devices:
-            made.native, quick = _counted(compiled), _quick(made, f"{op}_{which}", compiled)
-            made.quick = quick if made.devices == there else _on(made, quick)
-            made.unrecorded = (False,) if private.has_default(compiled) else ()
-    if chosen == "native" and made.devices != DEVICES:
-        made.native = _only(op, made.native, made.devices, made.device) if made.devices else _missing(op)
-        made.devices = DEVICES
-    if op in _functions:
-        _functions[op].backend = _described(op)
+        small = _small(made) if left else None
+        devices = there if small is not None else tuple(d for d in there if d not in left)
+        if devices:
+            native, found = _counted(compiled), _quick(made, f"{op}_{which}", compiled)
+            quick = found if devices == there else _on(made, found, devices)
+            unrecorded = (False,) if private.has_default(compiled) else ()
+    if chosen == "native" and devices != DEVICES:
+        native = _only(op, native, devices, made.device) if devices else _missing(op)
+        devices = DEVICES
+    return Route(native, devices, small, quick, unrecorded)
+
+
+def hint(op: Any) -> None:
+    """Say once, of the first operator that runs in plain torch for want of kernels, how it gets them."""
+    name = op.definition.name
+    if kernel(name, "forward") is None and not op.is_copy:
+        _state["hint"] = "PYTEST_CURRENT_TEST" not in os.environ and not libraries.hinted(name)
+
+
+def is_hint_due() -> bool:
+    """Is there still something to be said?"""
+    return _state["hint"]
+
+
+def be_quiet() -> None:
+    """Whoever loads the operators knows what runs."""
+    _state["hint"] = False
 
 
 def _prefers_torch(made: Any, device: str) -> bool:
@@ -171,20 +207,20 @@ def _quick(made: Any, name: str, compiled: Callable[..., Any]) -> Callable[..., 
     return private.unwrapped(compiled)
 
 
-def _on(made: Any, quick: Callable[..., Any] | None) -> Callable[..., Any] | None:
+def _on(made: Any, quick: Callable[..., Any] | None, devices: tuple[str, ...]) -> Callable[..., Any] | None:
     """The same for tensors on the devices where the compiled kernel is chosen: others take the full way."""
     if quick is None:
         return None
 
     def call(*args: Any) -> Any:
-        if made.device(args) not in made.devices:
+        if made.device(args) not in devices:
             raise RuntimeError("the formula runs there")
         return quick(*args)
 
     return call
 
 
-def _described(op: str) -> str:
+def described(op: str) -> str:
     """What runs: `torch`, `native`, `native on` a device if there is another one; of both ops where they differ.
 
     `(native when small)` says that the size of a call decides.
@@ -195,11 +231,11 @@ def _described(op: str) -> str:
 
 
 def _running(op: str, which: str) -> str:
-    made, there = _ops[op, which], _devices(op, which)
-    used = tuple(d for d in there if d in made.devices)
+    chosen, there = _ops[op, which].routes[choice.chosen()], _devices(op, which)
+    used = tuple(d for d in there if d in chosen.devices)
     if not used:
-        return "none" if made.devices else "torch"
-    if made.small is not None:
+        return "none" if chosen.devices else "torch"
+    if chosen.small is not None:
         return "native on cuda (on cpu when small)" if "cuda" in used else "torch (native when small)"
     return f"native on {used[0]}" if len(used) == 1 and _has_cuda() else "native"
 

@@ -13,6 +13,7 @@ AD and the transforms of `torch.func` do not.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -64,6 +65,11 @@ try:
 except (ImportError, AttributeError):
     AVAILABLE = False
 
+_local = vars(torch.ops).setdefault("__opgen_threads__", threading.local())
+_kept = getattr(torch._C, "_get_obj_in_tls", None)
+_keep = getattr(torch._C, "_stash_obj_in_tls", None)
+_is_kept = getattr(torch._C, "_is_key_in_tls", None)
+
 # the method by which compiled autograd tells nodes apart
 COMPILED_AUTOGRAD: dict[str, Callable[..., Any]] = {"_compiled_autograd_key": lambda ctx: (ctx._autograd_function_id,)}
 
@@ -82,6 +88,21 @@ def plain(args: Sequence[Any]) -> bool:
         and not (torch.is_grad_enabled() and any_requires_grad(*args))
         and not transforms_active()
     )
+
+
+def kept(key: str) -> Any:
+    """What this thread keeps under a key, or None. Torch hands it on to the threads of a backward pass."""
+    if _is_kept is None or _kept is None or _keep is None:
+        return vars(_local).get(key)
+    return _kept(key) if _is_kept(key) else None
+
+
+def keep(key: str, value: Any) -> None:
+    """Keep a value for this thread."""
+    if _is_kept is None or _kept is None or _keep is None:
+        setattr(_local, key, value)
+    else:
+        _keep(key, value)
 
 
 def constant_for_compilers(function: Function) -> Function:

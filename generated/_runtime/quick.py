@@ -72,9 +72,10 @@ def caller(op: Forward) -> Callable[..., Any]:
     grad_enabled, any_requires_grad = torch.is_grad_enabled, private.any_requires_grad
 
     def run(given: Arguments, *params: Any) -> Any:
-        kernel = op.quick
         if compiling():
             return inlined(given, *params) if op.inline and not exporting() else traced(given, *params)
+        way = native.route(op) if native.asked else op.route
+        kernel = way.quick
         if kernel is None or forward_ad._current_level >= 0 or profiling():
             return full(given, *params)
         if casts and autocasting():
@@ -89,22 +90,25 @@ def caller(op: Forward) -> Callable[..., Any]:
             if recorded:
                 results = apply(*args)
             else:
-                results = kernel(*args, *op.unrecorded)
+                results = kernel(*args, *way.unrecorded)
         except _MISSED:
             return full(given, *params)
         calls["native"] += 1
         return results
 
     def chosen(given: Arguments, *params: Any) -> Any:
-        small = op.small
-        if small is None or compiling():
+        if compiling():
+            return run(given, *params)
+        small = native.route(op).small
+        if small is None:
             return run(given, *params)
         if modes() or tracing() or not small(given + params):  # a graph is not to depend on the size it is traced for
             return full(given, *params)
         return run(given, *params)
 
     short = run if d.forward_excess is None else chosen
-    return short if not d.fills and not d.tells else lambda given, *params: short(*complete(d, given, params))
+    whole = not d.fills and not d.tells and not d.seeds
+    return short if whole else lambda given, *params: short(*complete(d, given, params))
 
 
 def node(op: Forward) -> Any:
@@ -114,7 +118,7 @@ def node(op: Forward) -> Any:
     pick, one = itemgetter(*op.kept or [slice(0)]), len(op.kept) == 1
 
     def forward(ctx: Any, *args: Any) -> Any:
-        results = op.quick(*args)
+        results = native.route(op).quick(*args)
         ctx.materialize_grads = False  # as `set_materialize_grads` does, and below `save_for_backward`
         if others:
             ctx.others = args[count:]
@@ -135,12 +139,13 @@ def node(op: Forward) -> Any:
 
 def gradient(op: Op, args: Arguments) -> Any:
     """The results of a backward op whose own gradient nobody wants, or None where it has to be called in full."""
-    kernel = op.quick
-    if kernel is None or torch.compiler.is_dynamo_compiling() or torch.is_grad_enabled():
+    if torch.compiler.is_dynamo_compiling() or torch.is_grad_enabled():
         return None
-    if forward_ad._current_level >= 0 or private.profiling():
+    way = native.route(op)
+    kernel = way.quick
+    if kernel is None or forward_ad._current_level >= 0 or private.profiling():
         return None
-    if op.small is not None and (private.modes() or not op.small(args)):
+    if way.small is not None and (private.modes() or not way.small(args)):
         return None
     try:
         results = kernel(*args)

@@ -12,6 +12,7 @@ from .interface import InterfaceChecks
 from .layouts import LayoutChecks
 from .opinfo import OpInfoChecks, op_info
 from .sharding import ShardingChecks
+from .state import StateChecks
 from .values import ValueChecks
 
 __all__ = ["Case", "OperatorTests", "bools", "complexes", "floats", "ints", "op_info"]
@@ -25,6 +26,7 @@ class OperatorTests(
     CompositeChecks,
     OpInfoChecks,
     InterfaceChecks,
+    StateChecks,
     ShardingChecks,
 ):
     """Inherit, and state `operator`, `cases` and what the operator is like."""

@@ -52,6 +52,10 @@ class Checks:
     takes_out: ClassVar[bool] = True  # a keyword `out`
     tolerances: ClassVar[tuple[tuple[str, float, float], ...]] = ()  # dtype, relative, absolute; good ones for the rest
     make_module: ClassVar[Any] = None
+    owned: ClassVar[tuple[tuple[str, str], ...]] = ()  # inputs that the module holds, and the attribute of each
+    stored_params: ClassVar[tuple[tuple[str, str], ...]] = ()  # the same of params
+    updates: ClassVar[tuple[tuple[str, int], ...]] = ()  # buffers that training overwrites, and with which output
+    training: ClassVar[str | None] = None  # the param that follows the module
 
     @pytest.fixture(autouse=True)
     def selected_backend(self, request: pytest.FixtureRequest) -> Iterator[None]:

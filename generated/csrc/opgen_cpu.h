@@ -62,6 +62,15 @@ struct Tensor {
   }
 };
 
+// A tensor that holds its own places in the batch, and so needs no memory: where it is read is what it holds.
+struct Places {
+  int64_t batch_stride(const OpgenCall& call, int64_t d) const {
+    int64_t stride = 1;
+    for (int64_t k = d + 1; k < call.batch_ndim; ++k) stride *= call.batch[k];
+    return stride;
+  }
+};
+
 // A run of neighbouring points: `at` is where each access stands, in elements, `step` how far it moves per point.
 template <int Accesses>
 struct Run {
@@ -121,8 +130,8 @@ struct Loops {
   void batch(const OpgenCall& call, T... tensors) {
     for (int64_t d = 0; d < call.batch_ndim; ++d) dim(call.batch[d], {batch_stride(call, tensors, d)...});
   }
-  template <typename T>
-  static int64_t batch_stride(const OpgenCall& call, const Tensor<T>* tensor, int64_t d) {
+  template <typename Where>
+  static int64_t batch_stride(const OpgenCall& call, const Where* tensor, int64_t d) {
     return tensor->batch_stride(call, d);
   }
   static int64_t batch_stride(const OpgenCall&, decltype(nullptr), int64_t) { return 0; }

@@ -392,4 +392,5 @@ OPGEN_DEVICE T log1mexp(T x) {  // log(1 - exp(-x)) for x > 0
 
 }  // namespace rt
 
+#include "opgen_random.h"
 #include "opgen_special.cuh"

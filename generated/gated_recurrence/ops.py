@@ -127,7 +127,7 @@ def gated_recurrence_second(
             state_picked = columns(state.mT, torch.where(~mask, t_2 - 1, 0), guarded=True).mT
             chosen = torch.where(mask.unsqueeze(-1), initial.unsqueeze(-2), state_picked)
             product_2 = grad_grad_gate * chosen
-            product_3 = grad_grad_initial * gate.select(-2, 0)
+            product_3 = grad_grad_initial * window(gate, -2, 0, fill=0)
             chosen_2 = torch.broadcast_to(product_3, (*batch, D)) if T > 0 else grad_grad_gate.new_zeros(*batch, D)
             safe_chosen_2 = torch.where(mask.unsqueeze(-1), chosen_2.unsqueeze(-2), 0)
             grad_grad_state_1_1 = grad_grad_input + product_2 + safe_chosen_2
@@ -166,7 +166,7 @@ def gated_recurrence_second(
         mask_2 = t_2 - 1 >= 0
         whole_grad_grad_state_view = window(whole_grad_grad_state, -2, -1, (T, 1), fill=0)
         if initial is not None:
-            product_6 = grad_grad_initial * grad_state_1.select(-2, 0)
+            product_6 = grad_grad_initial * window(grad_state_1, -2, 0, fill=0)
             safe_product_6 = product_6 if T > 0 else grad_grad_gate.new_zeros(*batch, D)
             chosen_3 = torch.where(mask.unsqueeze(-1), safe_product_6.unsqueeze(-2), 0)
             product_7 = whole_grad_grad_state_view * grad_state_1

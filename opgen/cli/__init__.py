@@ -24,9 +24,11 @@ _COMMANDS = {
     "compile": "compile the native libraries of generated operators",
     "doctor": "look at versions, compilers, locks and caches",
     "explain": "explain a diagnostic code, or list all of them",
+    "list": "every operator: its spec, built, compiled, and what runs of it",
     "lint": "look for mistakes in specs without writing anything",
     "new": "write a first spec of a new operator",
     "package": "make a wheel of generated operators, with libraries for all machines",
+    "report": "write pages to look at operators in a browser",
     "schema": "print the JSON Schema of specs, for editors",
     "show": "print a stage of the way from a spec to code",
     "test": "run the tests of generated operators",
@@ -37,7 +39,7 @@ class LazyGroup(click.Group):
     """A group that knows its commands by name and imports one when it is needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        return [*_COMMANDS]  # `list` is a command here, once it was imported
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         if cmd_name not in _COMMANDS:
@@ -51,7 +53,7 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+            formatter.write_dl([*_COMMANDS.items()])
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

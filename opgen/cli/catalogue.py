@@ -9,7 +9,7 @@ import click
 from opgen.cli import FINDINGS
 from opgen.cli.console import put, say, show_diagnostics, verdict
 from opgen.cli.options import default_specs
-from opgen.project import catalogue
+from opgen.report.catalogue import catalogue
 
 
 @click.command()

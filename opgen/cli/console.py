@@ -58,7 +58,7 @@ def show_diagnostics(diagnostics: Sequence[Diagnostic], form: str = "text") -> N
     if count := summary(diagnostics):
         say(count, colour="red" if any(d.severity is Severity.ERROR for d in diagnostics) else "yellow")
     if crashes:
-        from opgen.cli.report import report
+        from opgen.cli.crash_report import report
 
         report(crashes)
 

@@ -50,6 +50,27 @@ def default_specs(name: str) -> tuple[Path, ...]:
     return found
 
 
+def named_spec(wanted: str, name: str) -> Path:
+    """The spec that is meant by its path, or by the operator that it defines; `name` is the command."""
+    from opgen.diagnostics.model import Bag
+    from opgen.project import operator_of, specs_of
+
+    path = Path(wanted)
+    if path.exists() or path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
+        if not path.exists():
+            raise click.UsageError(f"there is no spec {wanted}")
+        return path
+    found = [*specs_of(default_specs(name), Bag())]
+    alike = sorted(found, key=lambda p: p.stem != wanted)  # most are called like their operator
+    meant = next((p for p in alike if operator_of(p) == wanted), None)
+    if meant is None:
+        from opgen.diagnostics.suggest import closest
+
+        near = closest(wanted, [p.stem for p in found])
+        raise click.UsageError(f"there is no operator '{wanted}'" + (f"; did you mean '{near}'?" if near else ""))
+    return meant
+
+
 def generated_ops(out: Path, wanted: tuple[str, ...]) -> list[str]:
     """The operators in a folder, all or the ones that are wanted."""
     found = sorted(p.parent.name for p in out.glob("*/manifest.json"))

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from opgen import pipeline
 from opgen.cli.console import Patience, put, show_diagnostics, verdict
+from opgen.cli.options import named_spec
 from opgen.diagnostics.model import Bag
 from opgen.diagnostics.suggest import did_you_mean, listed
-from opgen.ir.program import Condition, Given, Program
+from opgen.ir.program import Condition, Program
 from opgen.pipeline import Artefacts, Stage
 
 if TYPE_CHECKING:
     from opgen.opt.derive import Applied, Derived
     from opgen.pipeline import Passes
-    from opgen.plan.model import KernelPlan, Step
 
 Printed = Callable[[Program], str]
 
@@ -38,8 +37,15 @@ _UNTIL = {
 _FILES = {"torch": "function.py", "cpp": ".cpp", "cuda": ".cu"}
 
 
-@click.command()
-@click.argument("spec", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+EXAMPLES = """\b
+Examples:
+  opgen show softmax --stage plan    the kernels that are planned, and what auto runs
+  opgen show specs/softmax.yaml --pass stabilise
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("spec")
 @click.option(
     "--stage",
     type=click.Choice(list(_UNTIL)),
@@ -53,13 +59,13 @@ _FILES = {"torch": "function.py", "cpp": ".cpp", "cuda": ".cu"}
     help="Print the program and its gradient before and after a pass, such as tidy or stabilise.",
 )
 @click.option("--exact", is_flag=True, help="Print programs with all there is to them, as text that is read back.")
-def command(spec: Path, stage: str | None, pass_: str | None, exact: bool) -> None:
-    """Print a stage of the way from SPEC to code, or what a pass does on it."""
+def command(spec: str, stage: str | None, pass_: str | None, exact: bool) -> None:
+    """Print a stage of the way from SPEC, a path or the name of an operator, to code, or what a pass does on it."""
     if stage and pass_:
         raise click.UsageError("--stage and --pass exclude each other")
     until = _UNTIL[stage or "program"] if pass_ is None else Stage.PASSES
     bag = Bag()
-    file = pipeline.read(spec, bag)
+    file = pipeline.read(named_spec(spec, "show"), bag)
     patience = Patience()
     try:
         made = pipeline.run(file, until, doing=partial(patience, file.label)) if file else Artefacts()
@@ -148,6 +154,7 @@ def _planned(derived: Derived, results: tuple[str, ...], stage: str) -> str:
     from opgen.plan import speed
     from opgen.plan.build import build
     from opgen.plan.text import choice, plan
+    from opgen.report.texts import kernels
 
     programs = {"forward": derived.forward, "backward": derived.backward}
     try:
@@ -155,38 +162,18 @@ def _planned(derived: Derived, results: tuple[str, ...], stage: str) -> str:
     except UnplannableError as e:
         return f"# no kernels: {e}\n"
     if stage == "kernel":
-        return "\n".join(text for p in plans.values() for step in p.steps for text in _kernels(p, step))
+        return "\n".join(text for p in plans.values() for step in p.steps for text in kernels(p, step))
     chosen = speed.choice({which: (p,) for which, p in plans.items()})
     shown = "\n".join(map(plan, plans.values()))
     return f"# auto runs {choice([*plans], chosen.in_torch, chosen.excess)}\n{shown}"
 
 
-def _kernels(plan: KernelPlan, step: Step) -> Iterator[str]:
-    """The kernel of a step as it is lowered, and as each back end prints it."""
-    from opgen.kernel.lanes import lanes, schedule_of
-    from opgen.kernel.lower import lower
-    from opgen.kernel.teams import teams
-    from opgen.kernel.text import kernel
-    from opgen.plan.model import Library, Stream
-
-    k = lower(plan, step)
-    yield kernel(k)
-    if not isinstance(step, Library | Stream):
-        yield f"# in lanes, for a CPU\n{kernel(lanes(k, schedule_of(step)))}"
-        yield f"# in teams, for a device\n{kernel(teams(k, schedule_of(step)))}"
-
-
 def _titled(conditions: tuple[Condition, ...], text: str) -> Iterator[str]:
     """A block, under a line that says for which variant it holds."""
     if conditions:
-        yield f"# {', '.join(_condition(c) for c in conditions)}"
+        from opgen.report.texts import condition
+
+        yield f"# {', '.join(map(condition, conditions))}"
     yield text.rstrip("\n") + "\n"
     if conditions:
         yield ""
-
-
-def _condition(condition: Condition) -> str:
-    if isinstance(condition, Given):
-        return f"{condition.name} {'given' if condition.present else 'absent'}"
-    value = condition.value
-    return f"{condition.name} = {str(value).lower() if isinstance(value, bool) else value}"

@@ -18,7 +18,7 @@ from opgen.code.cpp_statements import FOLDS, Around, Statements, fold_name, sums
 from opgen.code.long_values import hoisted
 from opgen.code.native_scope import value_type
 from opgen.ir.program import Axis, Loop
-from opgen.ir.scalar import Batch, Index, Read, Scalar, reads, walk
+from opgen.ir.scalar import PLACE, Batch, Index, Read, Scalar, reads, walk
 from opgen.kernel.formal import Formal
 from opgen.kernel.lanes import lanes
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile
@@ -293,6 +293,7 @@ class _PartCode(Statements):
         targets = (self.written(n) for n in inside(body) if isinstance(n, Atomic))
         return any(a.moves_with(self.scope.lanes) for a in targets) or any(
             (isinstance(e, Index) and e.name in moving)
+            or (e is PLACE and self.scope.places().moves_with(self.scope.lanes))
             or (isinstance(e, Read) and (e.tensor in self.arrays or self.moves(e)))
             for value in values(body)
             for e in walk(value)
@@ -304,7 +305,9 @@ class _PartCode(Statements):
             return True
         own = {a.name for a in loops if isinstance(a, Axis)} & self.fixed
         return any(
-            (isinstance(e, Index) and e.name in own) or (isinstance(e, Read) and e.tensor not in self.bound)
+            e is PLACE
+            or (isinstance(e, Index) and e.name in own)
+            or (isinstance(e, Read) and e.tensor not in self.bound)
             for value in values(body)
             for e in walk(value)
         )

@@ -15,7 +15,7 @@ from opgen.code.native_scope import layout, value_type, wish
 from opgen.code.printer import NATIVE, Leaf, Printer, Text
 from opgen.ir.names import Names
 from opgen.ir.program import Axis, Kind, Loop
-from opgen.ir.scalar import ONE, Batch, Dim, Index, Lit, Param, Position, Read, Scalar, children, walk
+from opgen.ir.scalar import BATCH, ONE, PLACE, Batch, Dim, Index, Lit, Param, Position, Read, Scalar, children, walk
 from opgen.kernel.formal import Formal
 from opgen.kernel.model import Atomic, Body, Store
 from opgen.kernel.walk import bound, inside, straight, values
@@ -28,6 +28,8 @@ _CONSTANT = {
     Kind.BOOL: "bool {name} = {number} != 0",
 }
 _LONG = 100
+
+_PLACES = "..."  # the buffer of the places in the batch, without memory: where it is read is what it would hold
 
 # How an access is read at a point: from a run (by i), from where it stands (a number per run), or through its strides.
 Place = str
@@ -99,7 +101,7 @@ class CpuScope:
     def tensor(self, buffer: str) -> str:
         """The C++ name of a buffer."""
         if buffer not in self.names:
-            self.names[buffer] = self.fresh(buffer)
+            self.names[buffer] = self.fresh("places" if buffer == _PLACES else buffer)
         return self.names[buffer]
 
     def collect(self, body: Body) -> None:
@@ -110,6 +112,8 @@ class CpuScope:
                 for r in walk(e):
                     if isinstance(r, Read) and r.tensor not in own:
                         self.access(r.tensor, r.at, write=False)
+                    elif r is PLACE:
+                        self.access(_PLACES, (BATCH,), write=False)
         for node in inside(body):
             if isinstance(node, Store | Atomic) and node.slot not in own:
                 self.access(node.slot, node.at, write=True)
@@ -143,6 +147,12 @@ class CpuScope:
             return isinstance(size, Lit) and 0 <= p.value < size.value
         return isinstance(p, Batch | Index) and not self.doubtful(buffer, k, p)
 
+    def places(self) -> Access:
+        """Where in the batch the loops are, as an access to memory that nobody needs."""
+        access = self.find(_PLACES, (BATCH,))
+        assert access is not None, f"{self.formal.kernel.name}: no place in the batch was collected"
+        return access
+
     def settled(self, r: Read) -> bool:
         """Whether a read does no harm where nobody wants it."""
         access = self.find(r.tensor, r.at) if r.at else None
@@ -160,6 +170,8 @@ class CpuScope:
                 return Text(name, _ATOM, kind)
             case Read():
                 return self.load(e)
+            case Index("..."):
+                return Text(self.offset(self.places()), _ATOM, Kind.INT)
             case Index(name):
                 return Text(self.indices[name], _ATOM, Kind.INT)
             case Dim() | Param():
@@ -281,6 +293,9 @@ class CpuScope:
     def tensors(self) -> Iterator[str]:
         """Declarations of the tensors that are accessed."""
         for buffer in dict.fromkeys(a.buffer for a in self.accesses):
+            if buffer == _PLACES:
+                yield f"const rt::Places {self.tensor(buffer)};"
+                continue
             rank, batch_at = layout(self.formal.slots[buffer])
             type_ = value_type(self.formal.slots[buffer].kind)
             batch = f", {batch_at}" if batch_at >= 0 else ""
@@ -338,6 +353,8 @@ def numeric_indices(scope: CpuScope, body: Body) -> frozenset[str]:
 
 
 def _numeric(scope: CpuScope, own: Collection[str], e: Scalar, found: set[str]) -> None:
+    if e is PLACE:
+        return  # which is no loop's own
     if isinstance(e, Index):
         found.add(e.name)
     elif isinstance(e, Read) and e.tensor not in own:

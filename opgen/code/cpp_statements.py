@@ -94,6 +94,8 @@ class Statements:
 
         def is_same(e: Scalar) -> bool:
             match e:
+                case Index("..."):
+                    return not scope.places().moves_with(scope.lanes)
                 case Index(name):
                     return name not in moving
                 case Read(tensor, ()):

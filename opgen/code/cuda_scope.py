@@ -147,6 +147,9 @@ class Scope:
                 return Text(name, _ATOM, kind)
             case Read():
                 return self.load(e)
+            case Index("..."):
+                self.need_batch()
+                return Text("batch.index(place)", _ATOM, Kind.INT)
             case Index(name):
                 return Text(self.loops[name], _ATOM, Kind.INT)
             case Dim("..."):

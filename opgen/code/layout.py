@@ -6,6 +6,8 @@ import re
 import textwrap
 from collections.abc import Iterable, Sequence
 
+from opgen.code.names import DRAWS
+
 WIDTH = 120
 NUMBERS = "numbers"  # the module of the runtime with functions of Python numbers
 
@@ -49,8 +51,10 @@ def runtime_imports(runtime: Iterable[str], helpers: Iterable[str]) -> list[str]
     """What comes from the runtime beside an operator, and which of its tensor functions; `numbers` is a module."""
     every = tuple(helpers)
     shared = (*runtime, *(h for h in every if h == NUMBERS))
-    functions = [h for h in every if h != NUMBERS]
+    drawn = [h for h in every if h in DRAWS]
+    functions = [h for h in every if h not in (NUMBERS, *DRAWS)]
     out = [imported(".._runtime", shared)] if shared else []
+    out += [imported(".._runtime.draws", drawn)] if drawn else []
     return out + ([imported(".._runtime.functions", functions)] if functions else [])
 
 

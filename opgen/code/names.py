@@ -47,6 +47,8 @@ CPP = frozenset(f"{_CPP} {_MACROS} {_SHARED}".split())
 KERNELS = CPP | frozenset(_KERNELS.split())
 CPU_KERNELS = KERNELS | frozenset(_CPU_KERNELS.split())
 
+# What lines of Python call to draw random numbers: functions of a module of the runtime.
+DRAWS = ("batch_places", "normal_of", "philox", "uniform_of")
 # What lines of Python call: functions of the runtime that stand beside formulas.
 RUNTIME = (
     "add_along",
@@ -55,6 +57,7 @@ RUNTIME = (
     "amax",
     "amin",
     "as_rows",
+    "batch_places",
     "columns",
     "combine_along",
     "combine_at",
@@ -67,11 +70,14 @@ RUNTIME = (
     "joint_log_softmax",
     "joint_softmax",
     "logsumexp",
+    "normal_of",
     "numbers",
+    "philox",
     "pick",
     "polygamma",
     "prod",
     "take",
+    "uniform_of",
     "upcast",
     "upcast_all",
     "variance",

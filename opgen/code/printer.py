@@ -134,7 +134,9 @@ class Printer:
     def call(self, row: ScalarFunction, texts: tuple[Text, ...]) -> Text:
         """A spelling of the table; a variadic row of two arguments is folded from the left."""
         kind = result_kind(row, texts)
-        if kind is Kind.FLOAT or row.result == "bool":
+        if row.of_bits:
+            texts = tuple(self.dialect.as_int(t) for t in texts)
+        elif kind is Kind.FLOAT or row.result == "bool":
             texts = tuple(t if t.kind is Kind.FLOAT else self.dialect.as_float(t) for t in texts)
         else:
             texts = tuple(self.dialect.as_int(t) for t in texts)

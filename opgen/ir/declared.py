@@ -52,12 +52,17 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """The module around an operator. `sizes` are the dims that its constructor takes, and what they are called."""
+    """The module around an operator. `sizes` are the dims that its constructor takes, and what they are called.
+
+    In training, buffers are overwritten with outputs (`updates`), which the module does not return.
+    """
 
     name: str = ""  # empty: that of the operator
     doc: str = ""
     sizes: tuple[tuple[str, str], ...] = ()
     states: tuple[State, ...] = ()
+    updates: tuple[tuple[str, str], ...] = ()  # buffer to output
+    training: str = ""  # the bool param that says whether the module is in training; empty: none
 
 
 @dataclass(frozen=True, slots=True)

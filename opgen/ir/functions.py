@@ -45,6 +45,7 @@ class ScalarFunction:
     avoid: tuple[float, ...] = ()  # kinks and poles inside the domain, kept away from by finite differences
     tame: bool = False  # value and derivatives are finite wherever the arguments are: no condition needs to guard it
     vanishes: bool = False  # tends to 0 in a tail faster than any power grows
+    of_bits: bool = False  # a float made of whole numbers, which are not to become floats before
     doc: str = ""
 
 
@@ -324,6 +325,22 @@ _CHOICES = (
     _row("detach", "x", None, "x, a constant for every derivative", result="same"),
 )
 
+# What random numbers are made of (`opgen.ir.philox`): made by the lowering, constants for every derivative.
+_RANDOM = tuple(
+    replace(row, internal=True, tame=True, of_bits=row.result == "float")
+    for row in (
+        _row(
+            "philox",
+            "seed call place",
+            None,
+            "63 bits of a seed, the call in the spec and the place",
+            result="int",
+        ),
+        _row("uniform_of", "bits", None, "random bits as a number in [0, 1), the same in every dtype"),
+        _row("normal_of", "bits", None, "random bits as a number of the normal distribution (Box-Muller)"),
+    )
+)
+
 _TAME = (
     *("add", "sub", "mul", "neg", "where", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "abs", "sign"),
     *("sin", "cos", "tanh", "sigmoid", "logsigmoid", "softplus", "silu", "relu", "erf", "erfc", "atan", "asinh"),
@@ -332,8 +349,8 @@ _TAME = (
 _VANISHING = ("exp", "exp2", "sigmoid", "erfc", "softplus")
 
 FUNCTIONS: dict[str, ScalarFunction] = {
-    row.name: replace(row, tame=row.name in _TAME, vanishes=row.name in _VANISHING)
-    for rows in (_ARITHMETIC, _POWERS, _TRIGONOMETRY, _ACTIVATIONS, _SPECIAL, _ROUNDING, _CHOICES)
+    row.name: replace(row, tame=row.tame or row.name in _TAME, vanishes=row.name in _VANISHING)
+    for rows in (_ARITHMETIC, _POWERS, _TRIGONOMETRY, _ACTIVATIONS, _SPECIAL, _ROUNDING, _CHOICES, _RANDOM)
     for row in rows
 }
 

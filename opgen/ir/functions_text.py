@@ -41,6 +41,9 @@ TORCH: dict[str, str] = {
     "bitand": "torch.bitwise_and({0}, {1})",
     "bitor": "torch.bitwise_or({0}, {1})",
     "bitxor": "torch.bitwise_xor({0}, {1})",
+    "philox": "philox({0}, {1}, {2})",
+    "uniform_of": "uniform_of({0})",
+    "normal_of": "normal_of({0})",
     "int": "torch.trunc({0}).long()",
     "tofloat": "{0}.to(torch.get_default_dtype())",
 }
@@ -67,6 +70,8 @@ NATIVE: dict[str, str] = {
     # `bitand` and its like are alternative tokens of C++, no names
     "bitand": "rt::bit_and({0}, {1})",
     "bitor": "rt::bit_or({0}, {1})",
+    "uniform_of": "rt::uniform_of<opmath_t>({0})",
+    "normal_of": "rt::normal_of<opmath_t>({0})",
     "bitxor": "rt::bit_xor({0}, {1})",
 }
 

@@ -179,7 +179,7 @@ class _Machine(Evaluator[_Point]):
     # --- scalars -------------------------------------------------------------------------------------------------
 
     def index(self, name: str, point: _Point) -> int:
-        return point.index[name]
+        return place(self.batch, point.batch) if name == "..." else point.index[name]
 
     def read(self, e: Read, point: _Point) -> Value:
         held = self.arrays[e.tensor]
@@ -198,6 +198,14 @@ class _Machine(Evaluator[_Point]):
         sizes = held.shape[first : first + own]
         aligned = point.batch[len(point.batch) - own :]
         return [0 if n == 1 else i for n, i in zip(sizes, aligned, strict=True)]
+
+
+def place(sizes: Sequence[int], at: Sequence[int]) -> int:
+    """The row-major place of a point."""
+    flat = 0
+    for size, i in zip(sizes, at, strict=True):
+        flat = flat * size + i
+    return flat
 
 
 def product(sizes: Sequence[int]) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
+from opgen.ir import philox
 from opgen.ir.functions import FUNCTIONS, ScalarFunction
 from opgen.ir.scalar import Apply, Const, Lit, Param, Scalar
 
@@ -223,6 +224,7 @@ SCALARS: dict[str, Callable[..., Value]] = {
     "sinpi": _half_turns(math.sin), "cospi": _half_turns(math.cos),
     "isnan": math.isnan, "isfinite": math.isfinite,
     "bitand": lambda a, b: a & b, "bitor": lambda a, b: a | b, "bitxor": lambda a, b: a ^ b,
+    "philox": philox.bits, "uniform_of": philox.uniform, "normal_of": philox.normal,
     "detach": lambda a: a, "tofloat": float, "int": math.trunc, "log1mexp": _log1mexp,
 }  # fmt: skip
 

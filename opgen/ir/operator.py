@@ -81,6 +81,7 @@ class Operator:
     elsewhere: Elsewhere | None = None
     pairs: tuple[Pair, ...] = ()
     fills: tuple[Fill, ...] = ()
+    seeds: tuple[str, ...] = ()  # inputs that random numbers are drawn from, drawn where a call leaves them out
     spelled: tuple[tuple[str, str], ...] = ()  # a name used inside, and how the spec spells it, where these differ
     flags: Flags = Flags()
     inplace: str = ""  # the input that a variant with a trailing underscore overwrites
@@ -111,7 +112,7 @@ class Operator:
     @property
     def maybe_none(self) -> tuple[str, ...]:
         """The operands that may be left out."""
-        missing = (*self.optional, *(f.name for f in self.fills))
+        missing = (*self.optional, *self.seeds, *(f.name for f in self.fills))
         return tuple(t.name for t in surface(self.pairs, (t for t in self.inputs if t.name in missing)))
 
     @property

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from opgen.ir.program import Axis, Kind, Loop
-from opgen.ir.scalar import BATCH, INF, NAN, PI, Apply, Cast, Dim, Index, Lit, Param, Position, Read, Scalar
+from opgen.ir.scalar import BATCH, INF, NAN, PI, PLACE, Apply, Cast, Dim, Index, Lit, Param, Position, Read, Scalar
 from opgen.ir.text import CHAINS, INFIX, NOT, UNARY
 
 _T = TypeVar("_T")
@@ -175,6 +175,9 @@ class Reader:
             case "size":
                 self.expect("...", ")")
                 return Dim("...")
+            case "place":
+                self.expect("...", ")")
+                return PLACE
             case "cast":
                 inner = self.scalar()
                 self.expect(",")

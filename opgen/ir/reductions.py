@@ -60,4 +60,25 @@ _ROWS = (
     ),
 )
 
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An order statistic: written like a reduction, lowered to `argsort` and reads. `takes`: a further argument."""
+
+    name: str
+    doc: str
+    takes: str = ""
+    keeps_index: bool = False
+
+
+ORDERS: dict[str, Order] = {
+    row.name: row
+    for row in (
+        Order("sort", "the elements from the smallest on, nan last", keeps_index=True),
+        Order("median", "the lower one of the two in the middle; nan with a nan, or when empty"),
+        Order("quantile", "between the two elements beside `q*(n - 1)`; nan with a nan, or when empty", "q"),
+        Order("kth", "the n-th smallest, counted from 1; nan counts as the greatest", "n"),
+    )
+}
+
 REDUCTIONS: dict[str, Reduction] = {row.name: row for row in _ROWS}

@@ -45,6 +45,7 @@ def renamed_operator(operator: Operator, inside: Mapping[str, str]) -> Operator:
         ),
         pairs=tuple(replace(p, name=r.name(p.name), real=r.name(p.real), imag=r.name(p.imag)) for p in operator.pairs),
         fills=tuple(replace(f, name=r.name(f.name)) for f in operator.fills),
+        seeds=tuple(map(r.name, operator.seeds)),
         spelled=tuple((new, old) for old, new in inside.items()),
         flags=replace(operator.flags, save=None if save is None else tuple(map(r.name, save))),
         inplace=r.name(operator.inplace),
@@ -77,7 +78,12 @@ class _Renaming:
             return tuple((keyword, self.scalar(e)) for keyword, e in given)
 
         made = ((s, replace(s.initialiser, arguments=arguments(s.initialiser.arguments))) for s in m.states)
-        return replace(m, states=tuple(replace(s, input=self.name(s.input), initialiser=i) for s, i in made))
+        return replace(
+            m,
+            states=tuple(replace(s, input=self.name(s.input), initialiser=i) for s, i in made),
+            updates=tuple((self.name(b), self.name(o)) for b, o in m.updates),
+            training=self.name(m.training),
+        )
 
     def case(self, c: StatedCase) -> StatedCase:
         params = tuple((self.name(n), v) for n, v in c.params)

@@ -77,7 +77,7 @@ class Dim(Unique):
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
 class Index(Unique):
-    """The value of an index (an axis of the statement that holds it)."""
+    """The value of an index (an axis of the statement that holds it); of `...`, the row-major place in the batch."""
 
     name: str
 
@@ -129,6 +129,7 @@ _SPOKEN = 8  # so many conditions at once are left as they were written, repeate
 
 ZERO, ONE, TWO = Lit(0), Lit(1), Lit(2)
 _MINUS_ONE = Lit(-1)
+PLACE = Index("...")
 INF, NAN, PI = Const("inf"), Const("nan"), Const("pi")
 NEG_INF = Apply("neg", (INF,))
 
@@ -227,7 +228,7 @@ def occurrences(e: Scalar) -> dict[Scalar, int]:
 def mentions(e: Scalar) -> tuple[frozenset[str], bool]:
     """The indices an expression depends on, and whether it depends on the batch."""
     if isinstance(e, Index):
-        return frozenset((e.name,)), False
+        return (frozenset(), True) if e is PLACE else (frozenset((e.name,)), False)
     own = isinstance(e, Read) and BATCH in e.at
     inner = [mentions(a) for a in children(e)]
     return frozenset().union(*(names for names, _ in inner)), own or any(batch for _, batch in inner)

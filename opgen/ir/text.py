@@ -81,6 +81,8 @@ def _print(e: Scalar, *, exact: bool) -> tuple[str, int]:
         case Lit(value):
             text = number(value)
             return text, 6 if "/" in text else UNARY if text.startswith("-") else _ATOM
+        case Index("..."):
+            return "place(...)", _ATOM
         case Const(name) | Dim(name) | Index(name):
             return (f"size({name})" if name == "..." else name), _ATOM
         case Param(name, item):

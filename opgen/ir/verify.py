@@ -118,6 +118,9 @@ def _check_op(where: str, s: Compute) -> None:
 def _check_scalar(scope: _Scope, known: dict[str, Shape], where: str, e: Scalar, bound: set[str], batch: bool) -> None:
     for node in walk(e):
         match node:
+            case Index("..."):
+                if not batch:
+                    raise IllegalProgramError(f"{where}: asks for the place in the batch without having one")
             case Index(name) if name not in bound:
                 raise IllegalProgramError(f"{where}: index {name} is not bound")
             case Param(name) if name not in scope.params:

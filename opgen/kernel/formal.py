@@ -209,10 +209,10 @@ class _Found:
 
     def renamed(self, e: Scalar) -> Scalar:
         match e:
+            case Index("...") | Dim("..."):
+                return e
             case Index(name):
                 return Index(self.loops[name])
-            case Dim("..."):
-                return e
             case Param(name) if self.types[name] == "float":
                 return Param(f"#{self.reals.setdefault(e, len(self.reals))}")
             case Param(name):

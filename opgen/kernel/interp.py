@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from opgen.ir.evaluate import Evaluator, Value
-from opgen.ir.interp import Array, batch_part, expand_to, product, sum_to, wider
+from opgen.ir.interp import Array, batch_part, expand_to, place, product, sum_to, wider
 from opgen.ir.interp_functions import reduce_values
 from opgen.ir.program import Axis, Kind, Loop, Shape
 from opgen.ir.scalar import Batch, Position, Read, Scalar
@@ -152,7 +152,7 @@ class Machine(Evaluator[_Point]):
     # --- scalars -----------------------------------------------------------------------------------------------------
 
     def index(self, name: str, point: _Point) -> int:
-        return point.index[name]
+        return place(self.batch, point.batch) if name == "..." else point.index[name]
 
     def read(self, e: Read, point: _Point) -> Value:
         if not e.at and e.tensor in point.locals:

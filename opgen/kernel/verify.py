@@ -116,7 +116,7 @@ def _inside(node: For, around: _Around) -> _Around:
         apart=around.apart if node.role is Role.SERIAL else (*around.apart, loop),
     )
     if isinstance(loop, Batch):
-        return replace(around, batch=True)
+        return replace(around, batch=True, indices=around.indices | {"..."})  # the place in the batch, as a number
     return replace(around, indices=around.indices | {loop.name})
 
 

@@ -37,16 +37,18 @@ def shift_of(e: Expr | Dots) -> Step | None:
 
 
 def constant_part(s: Assign) -> str | None:
-    """The position of a target that is no index: the number of a component, or the start of a recurrence."""
+    """The positions of a target that are no indices: the number of a component, or the start of a recurrence."""
     if s.op != "=":
         return None
-    for item in s.target.items or ():
-        if isinstance(item, Binder):
-            if item.name[:1].isupper() and item.extent is None:
-                return item.name
-        elif not isinstance(item, Dots):
-            return item.span.text
-    return None
+    items = s.target.items or ()
+    return ", ".join(i.span.text if is_constant(i) else "_" for i in items) if any(map(is_constant, items)) else None
+
+
+def is_constant(item: Binder | Dots | Expr) -> bool:
+    """Whether a position of a target is no index."""
+    if isinstance(item, Binder):
+        return item.name[:1].isupper() and item.extent is None
+    return not isinstance(item, Dots)
 
 
 def accesses(statements: Iterable[Assign], names: Sequence[str]) -> Iterator[Access]:

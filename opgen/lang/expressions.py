@@ -233,7 +233,8 @@ class ExpressionParser(Cursor):
                 self.idioms.bound += [b.name for i in items if isinstance(b := as_binder(i), Binder)]
                 body = self.choice()
                 self.idioms.bound[:] = outer
-                more = self.expression() if self.idioms.takes_more(token.text) and self.accept(",") else None
+                takes = self.idioms.words.further.get(token.text) or self.idioms.takes_more(token.text)
+                more = self.expression() if takes and self.accept(",") else None
                 if self.token.is_op(","):
                     hint = "indices stand in the brackets, the expression in the parentheses"
                     hint = KEPT if self.peek().is_word("keepdim", "keepdims") else hint

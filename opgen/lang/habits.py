@@ -78,6 +78,9 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
                     "`p[n, c] = log_softmax[c](x[n, c])`, then `loss = -mean[n](p[n, t[n]])`"),
     **dict.fromkeys(("argmax", "argmin"),
                     "a position counts along one index: over two dims it is `argmax[k < H*W](x[k//W, k%W])`"),
+    **dict.fromkeys(("inv", "inverse", "pinv", "det", "logdet", "slogdet", "solve", "cholesky", "eig", "eigh",
+                     "eigvalsh", "svd", "qr", "lstsq", "fft", "ifft", "rfft", "irfft"),
+                    "what takes a matrix as a whole is no formula: pass its result as an input"),
     "mse_loss": "write `mean[...]((x - t)**2)`",
     "roll": "write `x[(n + 1) % N]`",
     **dict.fromkeys(("flip", "fliplr", "flipud"), "write `x[N - 1 - n]`"),
@@ -89,7 +92,7 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("layer_norm", "batch_norm", "group_norm", "normalize"),
                     "write it out: `(x[..., k] - mean[k](x[..., k]))*rsqrt(var[k](x[..., k]) + eps)`"),
 })  # fmt: skip
-RANDOM = ("rand", "randn", "random", "dropout", "bernoulli", "normal", "uniform")
+RANDOM = ("rand", "randn", "randint", "random", "dropout", "bernoulli")
 
 # Constants of other languages.
 NAMES: Mapping[str, str] = MappingProxyType({

@@ -223,7 +223,7 @@ class Idioms:
             self.note(e.name_span, f"there is no reduction `{e.name}`", *hints, code="OPG211")
         if meant is None and self.takes_more(e.name):
             self._in_order(e.name, e.body, axis.name if isinstance(axis, Binder) else None, more)
-        return meant or e
+        return meant or (replace(e, further=more) if e.name in words.further else e)
 
     def limited(self, name: str, items: Sequence[Expr | Dots], body: Expr, span: Span) -> Expr | None:
         """`sum[j <= i](…)` over what another index limits, or `sum[1](…)` over an axis; None where all is well."""
@@ -259,7 +259,8 @@ class Idioms:
         return replace(item, extent=Name(sizes[0], item.span)) if sizes else item
 
     def _in_order(self, name: str, of: Expr, axis: str | None, more: Expr | None) -> None:
-        self.note_unclear(through_order(self.words, name, spelled(self.words, of), axis, more, self.target) or "")
+        made = through_order(self.words, name, spelled(self.words, of), axis, more, self.target, self.left)
+        self.note_unclear(made or "")
 
     def product(self, a: Expr, b: Expr, at: Span) -> Expr:
         """`a @ b`."""

@@ -118,13 +118,17 @@ class Binder:
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """`name[i, j < J, ...](body)`: a reduction, an index operator, or a choices param standing for one."""
+    """`name[i, j < J, ...](body)`: a reduction, an index operator, or a choices param standing for one.
+
+    `further` is what follows the body: the `q` of a quantile.
+    """
 
     name: str
     binders: tuple[Binder | Dots, ...]
     body: Expr
     span: Span = field(compare=False, repr=False)
     name_span: Span = field(compare=False, repr=False)
+    further: Expr | None = None
 
 
 Expr = Number | Text | Name | Unary | Sum | Product | Power | Compare | Logic | Call | Access | Reduction

@@ -1,4 +1,4 @@
-"""Medians, quantiles and largest elements: what they are by `argsort` and a gather, spelt for the tensor at hand."""
+"""Medians, sorted and largest elements of other libraries: what they are here, spelt for the tensor at hand."""
 
 from __future__ import annotations
 
@@ -10,24 +10,30 @@ from opgen.lang.vocabulary import Vocabulary
 
 # The position in the order, of an axis of size {size} and with the argument {given}.
 _PLACES = {
-    "median": "({size} - 1)//2",
     "nanmedian": "({size} - 1)//2",
-    "quantile": "int({given}*({size} - 1))",
-    "kthvalue": "{given} - 1",
-    "kth": "{given}",
-    "sort": "{axis}",
-    "msort": "{axis}",
     "topk": "{size} - 1 - {each}",
     "mode": "",
 }
-NAMES = tuple(_PLACES)
+# What has a word of its own here.
+_WORDS = {
+    "median": "median[{axis}]({of})",
+    "quantile": "quantile[{axis}]({of}, {given})",
+    "kthvalue": "kth[{axis}]({of}, {given})",
+    "kth": "kth[{axis}]({of}, {given})",
+    "sort": "sort[{axis}]({of})",
+    "msort": "sort[{axis}]({of})",
+}
+NAMES = (*_PLACES, *_WORDS)
 
 
 def through_order(
-    words: Vocabulary, name: str, of: Expr, axis: str | None, given: Expr | None, target: str
+    words: Vocabulary, name: str, of: Expr, axis: str | None, given: Expr | None, target: str, left: Sequence[str] = ()
 ) -> str | None:
-    """Two statements that give what `name` gives elsewhere; None where the tensor or its axis is not clear."""
-    if not isinstance(of, Access) or not _PLACES[name]:
+    """The statements that give what `name` gives elsewhere; None where the tensor or its axis is not clear.
+
+    `left`: the indices of the target; the largest elements of an axis that stands there are told by a mask.
+    """
+    if not isinstance(of, Access) or not (name in _WORDS or _PLACES[name]):
         return None
     items = ["..." if isinstance(i, Dots) else i.name if isinstance(i, Name) else "" for i in of.items]
     named = [i for i in items if i != "..."]
@@ -36,12 +42,19 @@ def through_order(
         return None
     each = next(c for c in "jirsp" if c not in items and not words.knows(c))
     count = "3" if given is None else unparse(given)
+    if name in _WORDS:
+        value = _WORDS[name].format(axis=axis, of=f"{of.name}[{', '.join(items)}]", given=count)
+        left = _list(items, axis, axis if name in ("sort", "msort") else None)
+        return f"write `{f'{target}[{left}]' if left else target} = {value}`"
     size = _size(words, of.name, items.index(axis), axis)
+    if name == "topk" and axis in left:
+        here, there = ", ".join(items), _list(items, axis, each)
+        least = f"kth[{each}]({of.name}[{there}], {size} - {count})"
+        return f"a mask of the largest: `{target}[{here}] = {of.name}[{here}] >= {least}`"
     place = _PLACES[name].format(size=size, given=count, axis=axis, each=each)
     order = "order" if not words.knows("order") else f"order_{of.name}"
     read = _list(items, axis, f"{order}[{_list(items, axis, place)}]")
-    kept = {"sort": axis, "msort": axis, "topk": f"{each} < {count}"}.get(name)
-    left = _list(items, axis, kept)
+    left = _list(items, axis, f"{each} < {count}" if name == "topk" else None)
     made = f"{target}[{left}]" if left else target
     first = f"`{order}[{', '.join(items)}] = argsort[{axis}]({of.name}[{', '.join(items)}])`"
     return f"read it through its order: {first}, then `{made} = {of.name}[{read}]`"

@@ -63,7 +63,7 @@ def read_at(
         if isinstance(item, Slice):
             wish = None if axes is None or place is None else axes[place]
             size = _size(shape[place], item.span) if place is not None and place < len(shape) else None
-            wanted.append(_Axis(item, wish, size))
+            wanted.append(_Axis(item, wish, size, _halves(words, size)))
     indices = _indices(words, wanted, used, left, bound)
     read = None if indices is None else [axis.at(i) for axis, i in zip(wanted, indices, strict=True)]
     if indices is None or read is None or None in read:
@@ -159,6 +159,14 @@ def _indices(
     return found
 
 
+def _halves(words: Vocabulary, size: Expr | None) -> tuple[str, ...]:
+    """What says half of a size: the formula, and dims that are computed so."""
+    if size is None:
+        return ()
+    half = f"{unparse(size)} // 2"
+    return (half, *(n for n, formula in words.sizes.items() if formula == half))
+
+
 def _size(size: str, at: Span) -> Expr | None:
     return Number(int(size), at) if size.isdigit() else Name(size, at) if size != "..." else None
 
@@ -173,6 +181,7 @@ class _Axis:
     slice: Slice
     wish: str | None
     size: Expr | None
+    halves: tuple[str, ...] = ()  # what says half of its size
 
     @property
     def partly(self) -> bool:
@@ -207,6 +216,8 @@ class _Axis:
         start, stop = _end(s.start, self.size, s.span), _end(s.stop or self.size, self.size, s.span)
         if start is None or not stop:
             return None
+        if s.start is not None and s.stop is None and unparse(s.start) in self.halves:
+            return s.start  # beside the first half, of which there is as much
         length = [*stop, *((-sign, t) for sign, t in start)]
         if s.step in (None, Number(1, s.span)):
             return _total(length, s.span)

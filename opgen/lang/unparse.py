@@ -104,7 +104,8 @@ def _print(e: Expr) -> tuple[str, int]:
             return f"{name}({', '.join(unparse(a) for a in args)})", _ATOM
         case Access(name=name, items=items):
             return f"{name}[{', '.join(_item(i) for i in items)}]", _ATOM
-        case Reduction(name=name, binders=binders, body=body):
-            return f"{name}[{', '.join(_item(b) for b in binders)}]({unparse(body)})", _ATOM
+        case Reduction(name=name, binders=binders, body=body, further=further):
+            inside = unparse(body) if further is None else f"{unparse(body)}, {unparse(further)}"
+            return f"{name}[{', '.join(_item(b) for b in binders)}]({inside})", _ATOM
         case _:
             assert_never(e)

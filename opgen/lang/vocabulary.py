@@ -12,9 +12,11 @@ class Vocabulary:
 
     shapes: dict[str, tuple[str, ...]] = field(default_factory=dict)
     letters: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    sizes: Mapping[str, str] = field(default_factory=dict)  # dims that are computed, each with its formula
     names: Sequence[str] = ()  # params, dims and all that is assigned
     reductions: Mapping[str, bool] = field(default_factory=dict)  # whether it keeps its index
     functions: Sequence[str] = ()
+    further: Mapping[str, str] = field(default_factory=dict)  # reductions with an argument beside the body, and which
 
     def declare(self, name: str, shape: Sequence[str]) -> None:
         self.shapes[name] = tuple(shape)

@@ -45,8 +45,9 @@ def operands(e: Expr) -> tuple[Expr, ...]:
             return args
         case Access(items=items):
             return tuple(i for i in items if not isinstance(i, Dots))
-        case Reduction(binders=binders, body=body):
-            return (*(b.extent for b in binders if isinstance(b, Binder) and b.extent is not None), body)
+        case Reduction(binders=binders, body=body, further=further):
+            extents = (b.extent for b in binders if isinstance(b, Binder) and b.extent is not None)
+            return (*extents, body) if further is None else (*extents, body, further)
         case _:
             assert_never(e)
 
@@ -104,8 +105,9 @@ def rebuild(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
             return replace(e, args=tuple(map(f, args)))
         case Access(items=items):
             return replace(e, items=tuple(i if isinstance(i, Dots) else f(i) for i in items))
-        case Reduction(binders=binders, body=body):
-            return replace(e, binders=tuple(rebuild_item(b, f) for b in binders), body=f(body))
+        case Reduction(binders=binders, body=body, further=further):
+            after = None if further is None else f(further)
+            return replace(e, binders=tuple(rebuild_item(b, f) for b in binders), body=f(body), further=after)
         case _:
             assert_never(e)
 
@@ -123,7 +125,7 @@ def transform(e: Expr, step: Callable[[Expr], Expr | None]) -> Expr:
     match e:
         case Access():
             return e
-        case Reduction(body=body):
-            return replace(e, body=transform(body, step))
+        case Reduction(body=body, further=further):
+            return replace(e, body=transform(body, step), further=None if further is None else transform(further, step))
         case _:
             return rebuild(e, lambda x: transform(x, step))

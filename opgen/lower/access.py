@@ -14,18 +14,18 @@ from opgen.ir.formula import CONSTANTS
 from opgen.ir.program import Kind, Shape
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import BATCH, Batch, Dim, Index, Lit, Param, Position, Read, Scalar
-from opgen.lang.circles import step_of
 from opgen.lang.habits import NAMES, NO_AXIS
 from opgen.lang.nodes import Access, Dots, Expr, Name, Number
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import letters
 from opgen.lang.walk import statement_names
 from opgen.lower.declare import CALLABLE
+from opgen.lower.draw import refused
 from opgen.lower.gradient_names import cotangent_by, cotangents_by
 from opgen.lower.kinds import integer
 from opgen.lower.proposals import shape_read
 from opgen.lower.range import note
-from opgen.lower.recurrence_start import or_start
+from opgen.lower.recurrence_start import Unclear, or_start, steps_back
 from opgen.lower.scope import BAD, UNKNOWN, Frame, Known, Site, Typed
 from opgen.lower.shape import derived
 from opgen.schema.model import ParamSpec
@@ -72,7 +72,7 @@ def bare_name(f: Frame, e: Name) -> Typed:
 def _bare_tensor(f: Frame, e: Name, known: Known) -> Typed:
     if f.scope is None:
         return _no_tensors(f, e.name, e.span)
-    if known.shape is None:
+    if known.shape is None or refused(f, e.name, e, known):
         return BAD
     if known.shape not in ((), (BATCH,)):
         return f.error(
@@ -85,7 +85,7 @@ def _bare_tensor(f: Frame, e: Name, known: Known) -> Typed:
 
 
 def _no_tensors(f: Frame, name: str, span: Span) -> Typed:
-    hints = ("pass it as an argument",) if f.place == "a local function" else ()
+    hints = ("pass it as an argument",) if f.place in ("a local function", "a derivative") else ()
     return f.error("OPG206", f"{f.place} cannot read the tensor `{name}`", span, *hints)
 
 
@@ -170,6 +170,11 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
         hints = (f"declare it: `inputs: {{{name}: {{shape: [...]}}}}`, or under `params`",)
     elif not hints and len(name) == 1 and f.scope is not None:
         hints = (f"if it is an index: it is bound left of `=` or by a reduction, `sum[{name} < N](…)`",)
+    if f.place == "a derivative" and name.startswith(("grad", "upstream", "cotangent")):
+        hints = (
+            f"a derivative is that of the value by its argument; what comes from behind is multiplied by itself: leave"
+            f" `{name}` out",
+        )
     if not hints and f.place == "a default":
         hints = ("a default is a number, such as `0.5`, or a formula of dims and other params",)
     if not hints:
@@ -248,34 +253,32 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
 
 
 def _read(f: Frame, e: Access, known: Known, *, padded: bool) -> Typed:
-    if known.shape is None:
+    if known.shape is None or refused(f, e.name, e, known):
         return BAD
     if not check_rank(f, e, known):
         return BAD
     at: list[Position] = []
     good = True
-    back = not padded and _one_place_back(e, known)
+    back = {} if padded else steps_back(e, known)
     for k, (item, dim) in enumerate(zip(e.items, known.shape, strict=True)):
         if isinstance(item, Dots) or isinstance(dim, Batch):
             good = _use_batch(f, e.name, item.span) and good
             at.append(BATCH)
             continue
-        beside = back and known.start is not None and k == known.start.place
-        p = position(f, item, dim, Site(dim, e.name, e.span, padded or beside or k == known.running))
+        p = position(f, item, dim, Site(dim, e.name, e.span, padded or k in back or k in known.running))
         good = p is not None and good
         at.append(Lit(0) if p is None else p)
     if not good:
         return BAD
     read = Read(e.name, tuple(at))
-    if back and known.start is not None:
-        return Typed(or_start(known.start, read, known.shape, known.kind), known.kind)
+    if back and known.outside is not None:
+        found = or_start(known.outside, read, back, known.shape, known.kind)
+        return (
+            f.error("OPG250", found.message, e.span, found.hint)
+            if isinstance(found, Unclear)
+            else Typed(found, known.kind)
+        )
     return Typed(known.absent if known.absent is not None else read, known.kind)
-
-
-def _one_place_back(e: Access, known: Known) -> bool:
-    """Does an access of a recurrence that is done step out of it, to its start?"""
-    step = None if known.start is None else step_of(e.items[known.start.place])
-    return step is not None and known.start is not None and step.offset == known.start.offset
 
 
 def check_rank(f: Frame, e: Access, known: Known, *, verb: str = "read") -> bool:

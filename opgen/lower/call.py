@@ -23,6 +23,7 @@ from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes
 from opgen.lower.complex import complex_call, complex_row
 from opgen.lower.declare import CALLABLE, SPECIAL, LocalFunction
+from opgen.lower.draw import draw
 from opgen.lower.guards import check_given
 from opgen.lower.kinds import condition, numeric, promote, real_number
 from opgen.lower.lazy import named
@@ -48,6 +49,8 @@ def call(f: Frame, e: Call) -> Typed:
             return _given(f, e)
         case "pad":
             return padded(f, e)
+        case "uniform" | "normal" | "integer":
+            return draw(f, e)
     if e.name in PARTS:
         return complex_call(f, e)
     if e.name in f.decl.functions:
@@ -302,6 +305,16 @@ def _free(name: str, taken: tuple[str, ...]) -> str:
     return f"{name}_{n}"
 
 
+def _subscript(f: Frame, e: Call) -> str | None:
+    """`sum_k(…)` of someone who writes the index below, as it is written here."""
+    name, _, indices = e.name.partition("_")
+    if name not in REDUCTIONS or not indices or len(e.args) != 1:
+        return None
+    read = {n.name for n in nodes(e.args[0]) if isinstance(n, Name)}
+    bound = (indices,) if indices in read else tuple(indices.replace("_", ""))
+    return f"{name}[{', '.join(bound)}]({unparse(e.args[0])})" if read.issuperset(bound) else None
+
+
 def _unknown(f: Frame, e: Call) -> Typed:
     if e.name in f.decl.broken:
         return BAD
@@ -319,9 +332,12 @@ def _unknown(f: Frame, e: Call) -> Typed:
     known = (*CALLABLE, *SPECIAL, *f.decl.functions, *REDUCTIONS)
     hints = did_you_mean(e.name, known) or did_you_mean(e.name.lower(), known)
     if e.name in habits.RANDOM:
-        return f.error("OPG226", "random numbers are reserved for later", e.span, "pass them in as an input")
+        hint = "random numbers are drawn from a seed: `uniform(seed)`, `normal(seed)`, `integer(seed, n)`"
+        return f.error("OPG209", f"there is no function `{e.name}`", e.name_span, hint, label="unknown function")
     if e.name in habits.FUNCTIONS:
         hints = (habits.FUNCTIONS[e.name],)
+    if (subscript := _subscript(f, e)) is not None:
+        hints = (f"write `{subscript}`: the index stands in brackets",)
     if not hints:
         hints = ("write out what it computes, or declare it under `functions`",)
     return f.error("OPG209", f"there is no function `{e.name}`", e.name_span, *hints, label="unknown function")

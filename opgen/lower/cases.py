@@ -52,11 +52,11 @@ def _values(
         if not t.optional:
             _report(name, f"`{name}` is not optional", bag)
         return None
-    found = _nested(value, t.dtype)
+    found = _nested(value, t.kind)
     if found is None:
         _report(name, f"the values of `{name}` are no array of dtype {t.dtype}", bag)
         return None
-    items = ["..."] if t.shape is None else [item.text for item in t.shape]
+    items = [] if t.dtype == "seed" else ["..."] if t.shape is None else [item.text for item in t.shape]
     at = items.index("...") if "..." in items else len(items)
     after = len(items) - at - 1 if at < len(items) else 0
     rank = len(found.shape)

@@ -63,7 +63,7 @@ def reduced(f: Frame, row: Row, body: Typed, e: Reduction, loops: Sequence[Index
             "OPG223", f"`{row.name}` is not defined for complex numbers", e.body.span, _HINT, label="complex",
             notes=(f"{listed(_REDUCTIONS, 'and')} are",),
         )  # fmt: skip
-    running = any(t.running is not None for t in f.state.tensors.values())
+    running = any(t.running for t in f.state.tensors.values())
     if row.name in _ALONG_ONE and (running or len(loops) != 1 or isinstance(loops[0], Batch)):
         message = f"`{row.name}` of complex numbers takes one index" + " outside recurrences" * running
         return f.error("OPG246", message, e.span, f"write one `{row.name}[…]` inside the other")

@@ -113,7 +113,7 @@ def computed_values(d: Declarations, state: Variation, computed: frozenset[str],
 
 def absent_value(d: Declarations, state: Variation, name: str, bag: Bag) -> Scalar:
     """What a missing optional input reads as; a complex one has both parts, so that all functions take it for one."""
-    wanted = Kind(d.inputs[name].dtype)
+    wanted = Kind(d.inputs[name].kind)
     e = d.absent.get(name)
     if e is None:
         return {Kind.BOOL: Lit(False), Kind.COMPLEX: call("complex", ZERO, ZERO)}.get(wanted, ZERO)

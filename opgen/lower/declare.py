@@ -16,13 +16,13 @@ from opgen.ir import text
 from opgen.ir.complex_functions import PARTS
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.program import Kind, Shape
-from opgen.ir.reductions import REDUCTIONS
+from opgen.ir.reductions import ORDERS, REDUCTIONS
 from opgen.ir.scalar import Dim
 from opgen.lang.circles import circles
 from opgen.lang.head import parse_head
 from opgen.lang.nodes import Assign, Expr
 from opgen.lang.parser import parse_expression, parse_statements
-from opgen.lang.unparse import unparse_assign
+from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import statement_names
 from opgen.lower.shape import is_clear, shape_of
@@ -31,7 +31,8 @@ from opgen.schema.formula import Formula
 from opgen.schema.model import FunctionSpec, InputSpec, OpSpec, ParamSpec
 
 # Words of the language that look like functions; `pow` has a row without a name of its own in formulas.
-SPECIAL = ("where", "cast", "given", "pad")
+DRAWS = ("uniform", "normal", "integer")
+SPECIAL = ("where", "cast", "given", "pad", *DRAWS)
 CALLABLE = tuple(f.name for f in FUNCTIONS.values() if not (f.infix or f.internal) or f.name == "pow")
 
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
@@ -99,14 +100,14 @@ def declare(spec: OpSpec, bag: Bag) -> Declarations | None:
     """Parse and check the declarations; None where a block cannot be read at all."""
     inputs = {str(t.name): t for t in spec.inputs}
     params = tuple(str(p.name) for p in spec.params)
-    shapes = {name: shape_of(t.shape, params, bag) for name, t in inputs.items()}
+    shapes = {n: () if t.dtype == "seed" else shape_of(t.shape, params, bag) for n, t in inputs.items()}
     sizes = tuple(dict.fromkeys(d.name for s in shapes.values() for d in s if isinstance(d, Dim)))
     derived = {str(d.name): e for d in spec.dims if (e := parse_expression(d.value, bag)) is not None}
     functions = {f.name: f for s in spec.functions if (f := _function(s, bag)) is not None}
     absent = {
         n: e for n, t in inputs.items() if t.absent is not None and (e := parse_expression(t.absent, bag)) is not None
     }
-    words = _vocabulary(spec, shapes, (*sizes, *derived), functions)
+    words = _vocabulary(spec, shapes, sizes, derived, functions)
     forward, lost = _block(spec.forward, words, bag)
     backward, lost_back = _block(spec.backward if forward else None, words, bag)
     lost = (*lost, *lost_back)
@@ -137,14 +138,20 @@ def _block(block: Formula | Callee | None, words: Vocabulary, bag: Bag) -> tuple
 
 
 def _vocabulary(
-    spec: OpSpec, shapes: dict[str, Shape], dims: tuple[str, ...], functions: dict[str, LocalFunction]
+    spec: OpSpec,
+    shapes: dict[str, Shape],
+    sizes: tuple[str, ...],
+    derived: dict[str, Expr],
+    functions: dict[str, LocalFunction],
 ) -> Vocabulary:
     """What statements may name, for what is proposed instead of one that cannot be read."""
     params = (str(p.name) for p in spec.params)
     outputs = (str(o.name) for o in spec.outputs or ())
     words = Vocabulary(
-        names=(*params, *outputs, *dims), functions=(*CALLABLE, *SPECIAL, *functions),
-        reductions={name: row.keeps_index for name, row in REDUCTIONS.items()},
+        sizes={n: unparse(e) for n, e in derived.items()},
+        names=(*params, *outputs, *sizes, *derived), functions=(*CALLABLE, *SPECIAL, *functions),
+        reductions={name: row.keeps_index for name, row in (REDUCTIONS | ORDERS).items()},
+        further={name: row.takes for name, row in ORDERS.items() if row.takes},
     )  # fmt: skip
     for name, shape in shapes.items():
         words.declare(name, [text.position(size) for size in shape])

@@ -40,7 +40,10 @@ def module(spec: OpSpec, bag: Bag) -> Module:
         return Module()
     buffers = tuple(str(n) for n, _ in m.buffers)
     states = tuple(State(name, i, name in buffers) for name, i in found.items())
-    return Module("" if m.name is None else str(m.name), str(m.doc), tuple(sizes.items()), states)
+    updates = tuple((str(buffer), str(output)) for buffer, output in m.updates)
+    training = "" if m.training is None else str(m.training)
+    name = "" if m.name is None else str(m.name)
+    return Module(name, str(m.doc), tuple(sizes.items()), states, updates, training)
 
 
 def tests(spec: OpSpec, bag: Bag) -> Tests:

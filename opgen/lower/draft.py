@@ -9,7 +9,7 @@ the draft, where the stages behind this one find them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from opgen.diagnostics.model import Bag, Source
@@ -46,30 +46,48 @@ class _Operands:
                 return f"D{self.fresh}"
 
 
-def of_formula(op: str, formula: str, schema: str) -> str:
-    """The spec of a formula; one without `=` is the value of an output `y`."""
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """What follows from a formula: its statements, the inputs with what has to be said of them, the last result."""
+
+    statements: str
+    inputs: Mapping[str, Mapping[str, str | tuple[str, ...]]]
+    result: str | None
+
+
+def drafted(formula: str, params: Container[str] = ()) -> Drafted:
+    """What a formula leaves to be declared; one without `=` is the value of an output `y`."""
     lines = [line.strip() for line in formula.strip().splitlines() if line.strip()]
     if len(lines) == 1 and not re.search(r"(?<![=!<>])=(?!=)", lines[0]):
         lines = [f"y = {lines[0]}"]
-    operands = _operands("\n".join(lines))
-    block = "".join(f"  {line}\n" for line in lines)
-    return f"{head(op, schema)}{_inputs(operands)}forward: |\n{block}"
+    text = "\n".join(lines)
+    statements, _ = parse_statements(Formula(text, Source("", text), tuple(range(len(text) + 1))), Bag())
+    found: dict[str, Mapping[str, str | tuple[str, ...]]] = {}
+    for name, o in _operands(statements).items():
+        if name not in params:
+            shape = {} if o.shape is None else {"shape": o.shape}
+            found[name] = {**shape, **({"dtype": "int"} if o.integer else {})}
+    return Drafted(text, found, statements[-1].target.name if statements else None)
 
 
-def _inputs(operands: Mapping[str, _Operand]) -> str:
-    if all(o.shape is None and not o.integer for o in operands.values()):
-        return f"inputs: [{', '.join(operands)}]\n"
+def of_formula(op: str, formula: str, schema: str) -> str:
+    """The text of the spec of a formula, as a person would begin it."""
+    made = drafted(formula)
+    block = "".join(f"  {line}\n" for line in made.statements.splitlines())
+    return f"{head(op, schema)}{_inputs(made.inputs)}forward: |\n{block}"
+
+
+def _inputs(inputs: Mapping[str, Mapping[str, str | tuple[str, ...]]]) -> str:
+    if not any(inputs.values()):
+        return f"inputs: [{', '.join(inputs)}]\n"
     fields = []
-    for name, o in operands.items():
-        told = [] if o.shape is None else [f"shape: [{', '.join(o.shape)}]"]
-        told += ["dtype: int"] if o.integer else []
+    for name, said in inputs.items():
+        told = [f"{k}: {v}" if isinstance(v, str) else f"{k}: [{', '.join(v)}]" for k, v in said.items()]
         fields.append(f"  {name}: {{{', '.join(told)}}}\n")
     return "inputs:\n" + "".join(fields)
 
 
-def _operands(text: str) -> dict[str, _Operand]:
-    source = Source("", text)
-    statements, _ = parse_statements(Formula(text, source, tuple(range(len(text) + 1))), Bag())
+def _operands(statements: Sequence[Assign]) -> dict[str, _Operand]:
     assigned = frozenset(s.target.name for s in statements)
     found = _Operands()
     for s in statements:
@@ -105,3 +123,6 @@ def _indices(s: Assign) -> Iterator[str]:
     for node in nodes(s.value):
         if isinstance(node, Reduction):
             yield from (b.name for b in node.binders if isinstance(b, Binder))
+        elif isinstance(node, Access):  # a letter is an index; that it is bound nowhere is a mistake
+            inside = (n for item in node.items if not isinstance(item, Dots) for n in nodes(item))
+            yield from (n.name for n in inside if isinstance(n, Name) and len(n.name) == 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opgen.diagnostics.model import Label, Span
 from opgen.ir import text
-from opgen.ir.scalar import BATCH, Dim, Lit, Scalar
+from opgen.ir.scalar import BATCH, ONE, Dim, Lit, Scalar
 from opgen.lang.nodes import Expr
 from opgen.lang.walk import names_read
 from opgen.lower.access import shape_text
@@ -96,7 +96,7 @@ def _clash(f: Frame, info: IndexInfo, first: Site, second: Site) -> None:
         known = f.state.tensors.get(site.tensor)
         if known is not None and known.shape is not None:
             notes.append(f"`{site.tensor}` has shape {shape_text(known.shape)}")
-    hints = _swapped(f, info, first, second)
+    hints = _of_size_one(f, info, first, second) or _swapped(f, info, first, second)
     f.bag.error(
         "OPG213", f"the index `{info.name}` runs over `{a}` and over `{b}`", second.span,
         label=f"here it runs over `{b}`",
@@ -104,6 +104,30 @@ def _clash(f: Frame, info: IndexInfo, first: Site, second: Site) -> None:
         notes=tuple(dict.fromkeys(notes)),
         hints=hints or ("use two indices, or give the dims one name if they are always equal",),
     )  # fmt: skip
+
+
+def _by_letters(f: Frame, site: Site) -> str | None:
+    """The access with its indices in the order of the dims, where each is called like one of them."""
+    known = f.state.tensors.get(site.tensor)
+    items = [i.strip() for i in site.span.text.partition("[")[2].rpartition("]")[0].split(",")]
+    if known is None or known.shape is None or any(not isinstance(s, Dim) for s in known.shape):
+        return None
+    wanted = [s.name.lower() for s in known.shape if isinstance(s, Dim)]
+    other = items != wanted and sorted(items) == sorted(wanted) and len({*wanted}) == len(wanted)
+    return f"{site.tensor}[{', '.join(wanted)}]" if other else None
+
+
+def _of_size_one(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:
+    """A hint where one of them is read along a dim of size 1, as if that broadcast."""
+    site = next((s for s in sites if s.extent == ONE), None)
+    known = None if site is None else f.state.tensors.get(site.tensor)
+    if site is None or known is None or known.shape is None:
+        return ()
+    items = [i.strip() for i in site.span.text.partition("[")[2].rpartition("]")[0].split(",")]
+    if len(items) != len(known.shape):
+        return ()
+    at = ["0" if i == info.name and size == ONE else i for i, size in zip(items, known.shape, strict=True)]
+    return (f"a size of 1 does not broadcast: read it at 0, `{site.tensor}[{', '.join(at)}]`",)
 
 
 def _declared(f: Frame, *sites: Site) -> tuple[Label, ...]:
@@ -121,6 +145,9 @@ def _swapped(f: Frame, info: IndexInfo, first: Site, second: Site) -> tuple[str,
     known = f.state.tensors.get(second.tensor)
     if known is None or known.shape is None:
         return ()
+    for site in (first, second):
+        if (lettered := _by_letters(f, site)) is not None:
+            return (f"did you mean `{lettered}`?",)
     inside = second.span.text.partition("[")[2].rpartition("]")[0]
     items = [i.strip() for i in inside.split(",")]
     if len(items) != len(known.shape) or any(c in inside for c in "()["):

@@ -313,7 +313,7 @@ def check_cover(d: Declarations, name: str, statements: Sequence[Assign], found:
             return False
         if not matching and not (wanted in case.given and not case.given[wanted]):
             missing.append(case.describe())
-    if missing:
+    if missing and not _may_stay(d, name):
         bag.error(
             "OPG220", f"`{name}` has no statement for some settings", statements[0].target.span,
             label="left out: " + "; ".join(missing[:4]) + ("; …" if len(missing) > 4 else ""),
@@ -322,6 +322,11 @@ def check_cover(d: Declarations, name: str, statements: Sequence[Assign], found:
         )  # fmt: skip
         return False
     return True
+
+
+def _may_stay(d: Declarations, name: str) -> bool:
+    """Is it what a buffer becomes? Where it has no statement, the buffer stays as it is."""
+    return d.spec.module is not None and any(output == name for _, output in d.spec.module.updates)
 
 
 def _overlap(name: str, matching: Sequence[Assign], case: Case, bag: Bag) -> None:

@@ -46,6 +46,7 @@ from opgen.lower.constant import (
 )
 from opgen.lower.declare import Declarations, LocalFunction, check_outputs, declare, every
 from opgen.lower.declared import callables, docs, module, tests
+from opgen.lower.draw import placed, seeds
 from opgen.lower.elsewhere import check_sizes, declared_results, differentiable_outputs, elsewhere
 from opgen.lower.fold import folded
 from opgen.lower.guards import (
@@ -67,6 +68,7 @@ from opgen.lower.scatter import identity
 from opgen.lower.scope import Frame, Known, Variation
 from opgen.lower.shape import is_clear
 from opgen.lower.statement import Wanted, frame_of
+from opgen.lower.updates import check_fits, check_updates, unchanged
 from opgen.lower.vanishing import vanishing
 from opgen.schema.elsewhere import Callee
 from opgen.schema.model import OpSpec
@@ -99,6 +101,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
     found_domains = domains(d, bag)
     check_words(d, bag)
     check_targets(d, bag)
+    check_updates(d, bag)
     guards = every(
         check_guard(d, s.guard, bag, one_statement(d, s)) for s in (*d.forward, *d.backward) if s.guard is not None
     )
@@ -131,6 +134,8 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
     if kinds and not bag.has_errors:
         variants = variants_of(replace(d, kinds=kinds))
     check_outputs(d, bag)
+    if not bag.has_errors:
+        check_fits(d, variants, bag)
     if bag.has_errors:
         return None
     tensors = tuple(_tensor(d, n) for n in d.inputs)
@@ -141,6 +146,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         str(spec.op), tensors, optional, params, d.outputs, tuple(variants), elsewhere(spec),
         fills=fold.fills, flags=_flags(spec), inplace="" if spec.inplace is None else str(spec.inplace),
         domains=found_domains, docs=docs(spec), module=around, tests=examples, callables=callables(spec),
+        seeds=seeds(d),
     )  # fmt: skip
     return split_operator(made)
 
@@ -173,7 +179,7 @@ def _check_guards(d: Declarations, found: tuple[Switch, ...], bag: Bag) -> froze
 
 def _tensor(d: Declarations, name: str) -> Tensor:
     t = d.inputs[name]
-    kind = Kind(t.dtype)
+    kind = Kind(t.kind)
     return Tensor(
         name, d.shapes[name], kind, differentiable=t.differentiable and kind in (Kind.FLOAT, Kind.COMPLEX), doc=t.doc
     )
@@ -198,7 +204,7 @@ def _variant(
     for name, t in d.inputs.items():
         absent = None if state.given.get(name, True) else absent_value(d, state, name, bag)
         shape = d.shapes[name] if is_clear(d.shapes[name]) else None
-        state.tensors[name] = Known(name, shape, Kind(t.dtype), t.span, absent, declared=True)
+        state.tensors[name] = Known(name, shape, Kind(t.kind), t.span, absent, declared=True)
     for f in d.functions.values():  # also those that nothing calls
         _look_at(f, frame_of(d, state, bag))
     statements = _statements(d, state, refused, bag)
@@ -232,7 +238,7 @@ def _statements(d: Declarations, state: Variation, refused: frozenset[str], bag:
             state.tensors[name] = Known(name, None, Kind.FLOAT, span)
     chosen = [s for s in d.forward if s.target.name not in refused and holds(d, s.guard, case)]
     found = lower_block(d, state, chosen, lambda s: _wanted(d, s.target.name), bag)
-    return (*found, *_untouched(d, state, refused))
+    return placed((*found, *_untouched(d, state, refused), *unchanged(d, state, refused)))
 
 
 def _untouched(d: Declarations, state: Variation, refused: frozenset[str]) -> list[Statement]:
@@ -289,7 +295,7 @@ def _functions(d: Declarations, state: Variation, statements: tuple[Statement, .
 def _look_at(f: LocalFunction, frame: Frame) -> None:
     look_at(f, frame)
     for e in f.partials or ():
-        replace(placeholder(f, frame), calls=(), alone=True).lower(e)
+        replace(placeholder(f, frame), calls=(), alone=True, place="a derivative").lower(e)
 
 
 def _function(f: LocalFunction, frame: Frame) -> Function:

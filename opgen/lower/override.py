@@ -12,6 +12,7 @@ from opgen.ir.scalar import BATCH, Batch
 from opgen.lang.nodes import Assign, Dots
 from opgen.lower.block import lower_block
 from opgen.lower.declare import Declarations
+from opgen.lower.draw import placed
 from opgen.lower.guards import Case, holds
 from opgen.lower.scope import Known, Variation
 from opgen.lower.statement import Wanted
@@ -61,7 +62,7 @@ def lower_override(
     chosen = [s for s in d.backward if s.target.name not in refused and holds(d, s.guard, case)]
     chosen = [s for s in chosen if state.given.get(s.target.name.removeprefix(PREFIX), True)]
     last = {s.target.name: s for s in chosen}
-    statements = lower_block(d, inner, chosen, lambda s: _stated_shape(d, s), bag)
+    statements = placed(lower_block(d, inner, chosen, lambda s: _stated_shape(d, s), bag))
     by_name = {s.target: s for s in parts(statements)}
     stated: list[str] = []
     shapes: list[Shape] = []
@@ -90,7 +91,7 @@ def _stated_shape(d: Declarations, s: Assign) -> Wanted:
     own = d.shapes.get(of)
     if own is None:
         return Wanted()
-    origin, kind = f"the shape of `{of}`", Kind(d.inputs[of].dtype)
+    origin, kind = f"the shape of `{of}`", Kind(d.inputs[of].kind)
     if own == ():
         return Wanted(kind=kind)
     if BATCH in own:

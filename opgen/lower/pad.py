@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from opgen.diagnostics.model import Span
 from opgen.diagnostics.suggest import counted
-from opgen.ir.polynomial import polynomial
-from opgen.ir.program import Kind, Shape
-from opgen.ir.scalar import BATCH, ZERO, Batch, Index, Lit, Read, Scalar, both, call, walk, where
+from opgen.ir.point import in_bounds
+from opgen.ir.program import Kind
+from opgen.ir.scalar import BATCH, Index, Lit, Read, Scalar, walk, where
 from opgen.lang.nodes import Access, Call
 from opgen.lower.access import access
 from opgen.lower.kinds import condition, numeric, promote
@@ -44,7 +44,7 @@ def padded(f: Frame, e: Call) -> Typed:
         return Typed(Read(value.scalar.tensor, value.scalar.at, fill.scalar), kind)
     known = f.state.tensors[value.scalar.tensor]
     assert known.shape is not None
-    shape = tuple(BATCH if k == known.running else n for k, n in enumerate(known.shape))  # before it is the start
+    shape = tuple(BATCH if k in known.running else n for k, n in enumerate(known.shape))  # before it is the start
     return Typed(where(in_bounds(value.scalar, shape), value.scalar, fill.scalar), kind)
 
 
@@ -56,15 +56,3 @@ def _as_condition(f: Frame, fill: Typed, span: Span) -> Typed:
 
 def _is_constant(e: Scalar) -> bool:
     return all(not isinstance(n, Read | Index) for n in walk(e))
-
-
-def in_bounds(r: Read, shape: Shape) -> Scalar:
-    """The condition that every position of an access is in range."""
-    result: Scalar = Lit(True)
-    for p, n in zip(r.at, shape, strict=True):
-        if isinstance(p, Batch) or isinstance(n, Batch):
-            continue
-        shown = polynomial(p).constant
-        low = Lit(shown >= 0) if shown is not None else call("ge", p, ZERO)
-        result = both(both(result, low), call("lt", p, n))
-    return result

@@ -1,7 +1,8 @@
 """Recurrences: `h[..., t] = a[..., t]*h[..., t - 1] + x[..., t]`, one or several names together, up or down.
 
 While the bodies are lowered the shapes of their own names are those that the statements say together; an unknown size
-says nothing about how far an index runs. Reads one place back become a choice between that element and the start.
+says nothing about how far an index runs. Reads from further back become a choice between that element and the starts;
+what runs along several indices, or further back than by one, becomes a loop over waves.
 """
 
 from __future__ import annotations
@@ -11,31 +12,22 @@ from dataclasses import dataclass, field, replace
 
 from opgen.diagnostics.model import Bag, Span
 from opgen.ir.polynomial import polynomial
-from opgen.ir.program import Axis, Compute, Kind, Loop, Recurrence, Statement, statement_reads
-from opgen.ir.scalar import (
-    ONE,
-    ZERO,
-    Batch,
-    Index,
-    Position,
-    Read,
-    Scalar,
-    call,
-    sub,
-    substitute,
-    transform,
-    where,
-)
-from opgen.lang.circles import Step, accesses, constant_part, step_of
+from opgen.ir.program import Axis, Compute, Kind, Loop, Statement, statement_reads
+from opgen.ir.scalar import Index, Read, Scalar, substitute, transform
+from opgen.lang.circles import Step, accesses, constant_part, is_constant, shift_of
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Name
 from opgen.lower.declare import Declarations
-from opgen.lower.pad import in_bounds
+from opgen.lower.draw import placed_step
+from opgen.lower.extent import extent_of
+from opgen.lower.kinds import promote
 from opgen.lower.recurrence_kinds import Kinds, settled
 from opgen.lower.recurrence_shape import Extents, extents, says_extents
-from opgen.lower.recurrence_slips import carried, direction, start_hints
-from opgen.lower.recurrence_start import start_value
-from opgen.lower.scope import Known, Start, Variation, same_extent
-from opgen.lower.statement import Wanted, lower_statement
+from opgen.lower.recurrence_slips import start_hints
+from opgen.lower.recurrence_slots import slots
+from opgen.lower.recurrence_start import Unclear, or_start
+from opgen.lower.scope import Begun, Known, Outside, Variation, same_extent
+from opgen.lower.statement import Wanted, frame_of, lower_statement
+from opgen.lower.waves import Slot, in_waves
 
 
 @dataclass(slots=True)
@@ -47,15 +39,20 @@ class _Group:
     wanted: Callable[[Assign], Wanted]
     bag: Bag
     bodies: dict[str, Assign]
-    starts: dict[str, Assign]
-    step: Step
-    places: dict[str, int] = field(default_factory=dict)  # which position of a name runs along
-    along: dict[str, str] = field(default_factory=dict)  # the name of its index there
-    begun: dict[str, Compute] = field(default_factory=dict)
+    starts: dict[str, list[Assign]]
+    steps: tuple[Step, ...]
+    places: dict[str, tuple[int, ...]] = field(default_factory=dict)  # which positions of a name run along
+    along: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the names of its indices there
+    begun: dict[str, list[Begun]] = field(default_factory=dict)
 
     def error(self, message: str, at: Assign | Access | Binder, *hints: str) -> None:
         span = at.target.span if isinstance(at, Assign) else at.span
         self.bag.error("OPG250", message, span, hints=hints)
+
+    def outside(self, name: str) -> Outside:
+        """What stands outside of a name."""
+        ways = (step.offset for step in self.steps)
+        return Outside(tuple(zip(self.places[name], ways, strict=True)), tuple(self.begun.get(name, ())))
 
 
 def lower_recurrence(
@@ -77,8 +74,7 @@ def lower_recurrence(
         if made is None or group is None:
             state.tensors[n] = Known(n, None, Kind.FLOAT, span)
             continue
-        start = _start_of(group, n)
-        state.tensors[n] = replace(state.tensors[n], running=None, start=start)
+        state.tensors[n] = replace(state.tensors[n], running=frozenset(), outside=group.outside(n))
     return made or ()
 
 
@@ -91,62 +87,83 @@ def _group(
     bag: Bag,
 ) -> _Group | None:
     bodies: dict[str, Assign] = {}
-    starts: dict[str, Assign] = {}
+    starts: dict[str, list[Assign]] = {}
     for s in statements:
-        kind = starts if constant_part(s) is not None else bodies
-        if s.op != "=" or s.target.name in kind:
+        begins = constant_part(s) is not None
+        if s.op != "=" or (not begins and s.target.name in bodies):
             bag.error("OPG250", f"`{s.target.name}` is a recurrence and gets another statement", s.target.span)
             return None
-        kind[s.target.name] = s
+        if begins:
+            starts.setdefault(s.target.name, []).append(s)
+        else:
+            bodies[s.target.name] = s
     for n in names:
         if n not in bodies:
-            bag.error("OPG250", f"`{n}` has a start and nothing that goes on from it", starts[n].target.span)
+            bag.error("OPG250", f"`{n}` has a start and nothing that goes on from it", starts[n][0].target.span)
             return None
-    step = direction(bodies, names, _unlisted(d), bag)
-    if step is None:
+    steps = slots(bodies, starts, names, bag)
+    if not steps:
         return None
-    group = _Group(d, state, wanted, bag, bodies, starts, step)
+    group = _Group(d, state, wanted, bag, bodies, starts, steps)
     return group if _placed(group) and _checked(group) else None
 
 
-def _unlisted(d: Declarations) -> tuple[str, ...]:
-    """The outputs, where they are not listed and so would be others with a further name."""
-    return d.outputs if d.spec.outputs is None else ()
-
-
 def _placed(g: _Group) -> bool:
-    """Find the position of every target that runs along, and the name of its index there."""
-    _follow(g)
+    """Find the positions of every target that run along, and the names of its indices there."""
+    if len(g.steps) == 1:
+        _follow(g)
     for n, s in g.bodies.items():
+        own = {i.name: k for k, i in enumerate(s.target.items or ()) if isinstance(i, Binder)}
+        if n not in g.along and all(step.index in own for step in g.steps):
+            g.along[n] = tuple(step.index for step in g.steps)
+            g.places[n] = tuple(own[index] for index in g.along[n])
         if n not in g.along:
-            hint = f"every name of a recurrence has an index like `{g.step.index}` on the left"
-            g.error(f"`{n}` does not run along `{g.step.index}`", s, hint)
+            lacks = next((step.index for step in g.steps if step.index not in own), g.steps[0].index)
+            hint = f"every name of a recurrence has an index like `{lacks}` on the left"
+            g.error(f"`{n}` does not run along `{lacks}`", s, hint)
             return False
-    for n, s in g.starts.items():
-        items = s.target.items or ()
-        place = g.places[n]
-        if len(items) != len(g.bodies[n].target.items or ()) or isinstance(items[place], Dots):
-            g.error(f"the start of `{n}` has other positions than `{g.bodies[n].target.span.text}`", s)
-            return False
-        item = items[place]
-        wrong = isinstance(item, Binder) and not item.name[:1].isupper()
-        if wrong or (g.step.offset < 0) != (item.span.text.replace(" ", "") == "-1"):
-            g.error(f"the start of `{n}` stands at the wrong place", s, *start_hints(g.bodies[n], s, place, g.step))
-            return False
-    return True
+    return all(_start_placed(g, n, s) for n, found in g.starts.items() for s in found)
+
+
+def _start_placed(g: _Group, n: str, s: Assign) -> bool:
+    """Whether a start has the positions of what goes on from it, and stands outside at those that run along."""
+    items, own = s.target.items or (), g.bodies[n].target.items or ()
+    same = len(items) == len(own) and all(
+        isinstance(a, Dots) == isinstance(b, Dots) for a, b in zip(items, own, strict=False)
+    )
+    if not same:
+        g.error(f"the start of `{n}` has other positions than `{g.bodies[n].target.span.text}`", s)
+        return False
+    ways = dict(g.outside(n).along)
+    apart = {k: item for k, item in enumerate(items) if is_constant(item)}
+    below = {k: item.span.text.startswith("-") for k, item in apart.items()}
+    bad = next((k for k in apart if k not in ways or (ways[k] < 0) != below[k]), None)
+    if bad is None:
+        return True
+    item = own[bad]
+    if bad not in ways and below[bad] and isinstance(item, Binder):
+        hint = f"leave this start out, or read `{n}` at `{item.name} - 1`"
+        g.error(f"no read of `{n}` goes back along `{item.name}`, so it has no start there", s, hint)
+        return False
+    place = bad if bad in ways else g.places[n][0]
+    step = g.steps[g.places[n].index(place)]
+    g.error(f"the start of `{n}` stands at the wrong place", s, *start_hints(g.bodies[n], s, place, step))
+    return False
 
 
 def _follow(g: _Group) -> None:
     """A read one place back says where a name runs, and by which index the name that reads it does."""
+    step = g.steps[0]
     for _ in range(2 * len(g.bodies)):
         for n, s in g.bodies.items():
             for a in accesses((s,), tuple(g.bodies)):
                 for k, item in enumerate(a.items):
-                    step = step_of(item)
-                    if step is not None and step.offset == g.step.offset and g.along.get(n, step.index) == step.index:
+                    found = shift_of(item)
+                    back = found is not None and found.offset * step.offset > 0
+                    if found is not None and back and g.along.get(n, (found.index,)) == (found.index,):
                         _runs(g, a.name, k, None)
-                        _runs(g, n, None, step.index)
-                    elif isinstance(item, Name) and item.name == g.along.get(n):
+                        _runs(g, n, None, found.index)
+                    elif isinstance(item, Name) and (item.name,) == g.along.get(n):
                         _runs(g, a.name, k, None)
 
 
@@ -154,32 +171,42 @@ def _runs(g: _Group, n: str, place: int | None, index: str | None) -> None:
     """Note where a name runs along, unless that is known, or is no index of its target."""
     for k, item in enumerate(g.bodies[n].target.items or ()):
         if n not in g.along and isinstance(item, Binder) and (k == place or item.name == index):
-            g.places[n], g.along[n] = k, item.name
+            g.places[n], g.along[n] = (k,), (item.name,)
 
 
 def _checked(g: _Group) -> bool:
-    """Whether the names read one another at the same place or one place back only."""
+    """Whether the names read one another at the same place or further back only."""
     seen: list[str] = []
     good = True
     for n, s in g.bodies.items():
         for a in accesses((s,), tuple(g.bodies)):
-            place = g.places[a.name]
-            item = a.items[place] if place < len(a.items) else None
-            if item is not None and step_of(item) == Step(g.along[n], g.step.offset):
-                continue
-            if isinstance(item, Name) and item.name == g.along[n]:
-                if a.name in seen:
-                    continue
+            back = _back(g, n, a)
+            if back is None and len(g.steps) == 1:
+                sign = "-" if g.steps[0].offset < 0 else "+"
+                where_ = f"`{g.along[n][0]}` and `{g.along[n][0]} {sign}` a number"
+                g.error(f"a recurrence reads its own names at {where_} only", a)
+                good = False
+            elif back is not None and not any(back) and a.name not in seen:
                 hints = ("order the statements so that each reads earlier ones, or read one place back",)
                 g.bag.error("OPG219", f"`{a.name}` is read before it is assigned", a.span, hints=hints)
-            else:
-                sign = "-" if g.step.offset < 0 else "+"
-                where_ = f"`{g.along[n]}` and `{g.along[n]} {sign} 1`"
-                told = carried(g.bodies[a.name], a, g.step, _unlisted(g.d))
-                g.error(f"a recurrence reads its own names at {where_} only", a, *told)
-            good = False
+                good = False
         seen.append(n)
     return good
+
+
+def _back(g: _Group, n: str, a: Access) -> tuple[int, ...] | None:
+    """How far back a read of a body goes along every slot; None where it stands anywhere else."""
+    found: list[int] = []
+    for place, index, step in zip(g.places[a.name], g.along[n], g.steps, strict=True):
+        item = a.items[place] if place < len(a.items) else None
+        shift = None if item is None else shift_of(item)
+        if isinstance(item, Name) and item.name == index:
+            found.append(0)
+        elif shift is not None and shift.index == index and shift.offset * step.offset > 0:
+            found.append(abs(shift.offset))
+        else:
+            return None
+    return tuple(found)
 
 
 # --- lowering --------------------------------------------------------------------------------------------------------
@@ -188,19 +215,13 @@ def _checked(g: _Group) -> bool:
 def _lowered(g: _Group) -> tuple[Statement, ...] | None:
     before: list[Statement] = []
     sizes = extents(g.d, g.state, g.bodies, g.places, {n: g.wanted(s) for n, s in g.bodies.items()})
-    for n, s in g.starts.items():
-        items, place = s.target.items or (), g.places[n]
-        plain = replace(s, target=replace(s.target, items=items[:place] + items[place + 1 :]))
-        wanted = g.wanted(s)
-        if wanted.shape is None and not says_extents(g.state, plain) and sizes.complete(n):
-            wanted = replace(wanted, shape=sizes.shape(n), span=g.bodies[n].target.span, origin="as it goes on")
-        made = lower_statement(g.d, g.state, plain, _without(wanted, place), g.bag)
-        if not made:
+    for n, s in ((n, s) for n, found in g.starts.items() for s in found):
+        made = _begun(g, sizes, n, s)
+        if made is None:
             return None
-        g.begun[n] = replace(made[-1], target=g.state.fresh(f"{n}_start"))
-        before += [*made[:-1], g.begun[n]]
+        before += made
     later = {n: g.state.later.pop(n) for n in g.bodies}
-    known = {n: g.wanted(s).kind or (g.begun[n].kind if n in g.begun else None) for n, s in g.bodies.items()}
+    known = {n: g.wanted(s).kind or _start_kind(g, n) for n, s in g.bodies.items()}
 
     def tried(kinds: Kinds) -> Kinds | None:
         state, bag = replace(g.state, tensors=dict(g.state.tensors), taken=set(g.state.taken), sizes={}), Bag()
@@ -213,6 +234,50 @@ def _lowered(g: _Group) -> tuple[Statement, ...] | None:
     return None if steps is None else _assembled(g, before, steps)
 
 
+def _start_kind(g: _Group, n: str) -> Kind | None:
+    return promote([b.value.kind for b in g.begun[n]]) if n in g.begun else None
+
+
+def _begun(g: _Group, sizes: Extents, n: str, s: Assign) -> list[Statement] | None:
+    """The statements of a start."""
+    items = s.target.items or ()
+    apart = tuple(k for k, item in enumerate(items) if is_constant(item))
+    at = [(k, _far(g, sizes, n, s, k)) for k in apart]
+    plain = replace(s, target=replace(s.target, items=tuple(i for k, i in enumerate(items) if k not in apart)))
+    wanted = g.wanted(s)
+    if wanted.shape is None and not says_extents(g.state, plain) and sizes.complete(n):
+        wanted = replace(wanted, shape=sizes.shape(n), span=g.bodies[n].target.span, origin="as it goes on")
+    made = lower_statement(g.d, g.state, plain, _without(wanted, apart), g.bag)
+    if not made:
+        return None
+    found = replace(made[-1], target=g.state.fresh(f"{n}_start"))
+    own = g.begun.setdefault(n, [])
+    for k, far in at:
+        if far is None:
+            place = g.places[n].index(k)
+            g.error(f"the start of `{n}` stands at the wrong place", s, *start_hints(g.bodies[n], s, k, g.steps[place]))
+            return None
+    own.append(Begun(tuple((k, far) for k, far in at if far is not None), found))
+    return [*made[:-1], found]
+
+
+def _far(g: _Group, sizes: Extents, n: str, s: Assign, k: int) -> int | None:
+    """How far outside of its name a start stands at a position."""
+    item = (s.target.items or ())[k]
+    assert not isinstance(item, Dots)
+    if item.span.text.replace(" ", "").startswith("-"):
+        shown = item.span.text.replace(" ", "")[1:]
+        return int(shown) if shown.isdigit() and int(shown) else None
+    expr = Name(item.name, item.span) if isinstance(item, Binder) else item
+    position, extent = extent_of(frame_of(g.d, g.state, Bag()), expr), sizes.known.get((n, k))
+    if extent is None:
+        return 1
+    away = (
+        None if position is None else (polynomial(position, g.state.dims) - polynomial(extent, g.state.dims)).constant
+    )
+    return None if away is None or away < 0 else away + 1
+
+
 def _steps(
     g: _Group, sizes: Extents, later: Mapping[str, Span], kinds: Kinds, *, settled: bool
 ) -> list[Compute] | None:
@@ -221,7 +286,7 @@ def _steps(
     `settled`: they are of these kinds, even where a body gives a smaller one.
     """
     for n, kind in kinds.items():
-        g.state.tensors[n] = Known(n, sizes.shape(n), kind, later[n], running=g.places[n])
+        g.state.tensors[n] = Known(n, sizes.shape(n), kind, later[n], running=frozenset(g.places[n]))
     steps: list[Compute] = []
     failed = False
     for n, s in g.bodies.items():
@@ -237,13 +302,13 @@ def _steps(
     return None if failed else steps
 
 
-def _without(w: Wanted, place: int) -> Wanted:
-    return w if w.shape is None else replace(w, shape=w.shape[:place] + w.shape[place + 1 :])
+def _without(w: Wanted, places: Sequence[int]) -> Wanted:
+    return w if w.shape is None else replace(w, shape=tuple(n for k, n in enumerate(w.shape) if k not in places))
 
 
 def _running(g: _Group, n: str, c: Compute) -> Compute:
     """A statement of a name with the index of the recurrence in place of the name's own."""
-    old, new = g.along[n], g.step.index
+    old, new = g.along[n][0], g.steps[0].index
     if old == new:
         return c
     names = {old: new, new: old}  # an index of that name gives it up
@@ -265,60 +330,71 @@ def _assembled(g: _Group, before: list[Statement], steps: list[Compute]) -> tupl
             chosen.append(c)
         else:
             before.append(c)
-    along = next(a for a in chosen[-1].axes if isinstance(a, Axis) and a.name == g.step.index)
+    last = {a.name: a for a in chosen[-1].axes if isinstance(a, Axis)}
+    along = [Slot(last[step.index], step.offset) for step in g.steps]
     done: list[Compute] = []
     for c in chosen:
-        s = g.bodies.get(c.target, next(iter(g.bodies.values())))
-        own = next((a for a in c.axes if isinstance(a, Axis) and a.name == along.name), None)
-        if own is None or own in c.over:
-            hint = "name the recurrence, and reduce it afterwards"
-            g.error(f"this reduces a recurrence over `{along.name}`", s, hint)
+        axes = _axes_of(g, c, along)
+        body = None if axes is None else _with_starts(g, c, along)
+        if axes is None or body is None:
             return None
-        if not same_extent(own.extent, along.extent, g.state.dims):
-            g.error(f"`{along.name}` has another extent here", s)
-            return None
-        axes = tuple(along if a == own else a for a in c.axes)
-        body = _with_starts(g, c.body, along)
-        if body is None:
-            g.error(f"a recurrence reads its own names at `{along.name}` or one place back only", s)
-            return None
-        done.append(replace(c, axes=axes, body=body))
+        done.append(placed_step(replace(c, axes=axes, body=body)))
     span = next(iter(g.bodies.values())).span
-    return (*before, Recurrence(along, tuple(done), g.step.offset > 0, span))
+    made = in_waves(tuple(done), along, g.state.fresh, span)
+    if made is None:
+        first = next(iter(g.bodies.values()))
+        shown = " and ".join(f"`{slot.axis.name}`" for slot in along)
+        hint = "each read of its own names goes back along one of them, by a number, and not forth along another"
+        g.error(f"there is no order in which `{first.target.name}` could be computed along {shown}", first, hint)
+        return None
+    return (*before, *made)
 
 
-def _with_starts(g: _Group, body: Scalar, along: Axis) -> Scalar | None:
-    """The body with reads one place back guarded; None where a name is read anywhere else."""
-    t = Index(along.name)
-    first = ZERO if g.step.offset < 0 else sub(along.extent, ONE)
-    bad = False
+def _axes_of(g: _Group, c: Compute, along: Sequence[Slot]) -> tuple[Loop, ...] | None:
+    """The loops of a step, the same axes along the recurrence as all others; None after a mistake."""
+    s = g.bodies.get(c.target, next(iter(g.bodies.values())))
+    axes = c.axes
+    for slot in along:
+        own = next((a for a in c.axes if isinstance(a, Axis) and a.name == slot.axis.name), None)
+        if own is None or own in c.over:
+            if len(along) > 1 and own is None:
+                continue
+            g.error(
+                f"this reduces a recurrence over `{slot.axis.name}`", s, "name the recurrence, and reduce it afterwards"
+            )
+            return None
+        if not same_extent(own.extent, slot.axis.extent, g.state.dims):
+            g.error(f"`{slot.axis.name}` has another extent here", s)
+            return None
+        axes = tuple(slot.axis if a == own else a for a in axes)
+    return axes
+
+
+def _with_starts(g: _Group, c: Compute, along: Sequence[Slot]) -> Scalar | None:
+    """The body of a step with a choice between what it reads from further back and the starts."""
+    at = next((s for n, s in g.bodies.items() if n == c.target), next(iter(g.bodies.values())))
+    good = True
 
     def step(e: Scalar) -> Scalar:
-        nonlocal bad
+        nonlocal good
         if not isinstance(e, Read) or e.tensor not in g.bodies:
             return e
-        place = e.at[g.places[e.tensor]]
-        assert not isinstance(place, Batch)
-        away = (polynomial(place) - polynomial(t)).constant
-        if away == g.step.offset:
-            return where(call("eq", t, first), _start(g, e), e)
-        bad = bad or away != 0
-        return e
+        away: dict[int, int] = {}
+        for place, slot in zip(g.places[e.tensor], along, strict=True):
+            back = slot.back(e.at[place])
+            if back is not None and back > 0:
+                away[place] = back
+            elif back != 0 and len(along) == 1:
+                g.error(f"a recurrence reads its own names at `{slot.axis.name}` or further back only", at)
+                good = False
+        shape = g.state.tensors[e.tensor].shape
+        assert shape is not None
+        found = or_start(g.outside(e.tensor), e, away, shape, g.state.tensors[e.tensor].kind)
+        if isinstance(found, Unclear):
+            g.error(found.message, at, found.hint)
+            good = False
+            return e
+        return found
 
-    result = transform(body, step)
-    return None if bad else result
-
-
-def _start_of(g: _Group, n: str) -> Start:
-    return Start(g.places[n], g.step.offset, g.begun.get(n))
-
-
-def _start(g: _Group, e: Read) -> Scalar:
-    place = g.places[e.tensor]
-    known = g.state.tensors[e.tensor]
-    value = start_value(_start_of(g, e.tensor), e, known.kind)
-    shape = known.shape
-    if isinstance(value, Read) or e.fill is None or e.fill == value or shape is None:
-        return value
-    rest: tuple[Position, ...] = e.at[:place] + e.at[place + 1 :]
-    return where(in_bounds(Read(e.tensor, rest), shape[:place] + shape[place + 1 :]), value, e.fill)
+    result = transform(c.body, step)
+    return result if good else None

@@ -29,7 +29,7 @@ class Extents:
     """What is known about the positions of the names; `along` are those at which they run together."""
 
     bodies: Mapping[str, Assign]
-    along: Mapping[str, int]
+    along: Mapping[str, tuple[int, ...]]
     known: dict[Place, Scalar] = field(default_factory=dict)
     own: dict[Place, None] = field(default_factory=dict)  # known from the name's own statement
 
@@ -53,7 +53,7 @@ def extents(
     d: Declarations,
     state: Variation,
     bodies: Mapping[str, Assign],
-    along: Mapping[str, int],
+    along: Mapping[str, tuple[int, ...]],
     wanted: Mapping[str, Wanted],
 ) -> Extents:
     """Everything that the statements and the declared shapes say."""
@@ -72,7 +72,7 @@ def extents(
             if size is not None:
                 found.known[n, k] = size
                 found.own[n, k] = None
-    for n, k in along.items():
+    for n, k in ((n, k) for n, places in along.items() for k in places):
         if (n, k) not in found.known:
             size = next(_ended(state, bodies[n], k), None)
             if size is not None:
@@ -113,11 +113,12 @@ def _ended(state: Variation, s: Assign, place: int) -> Iterator[Scalar]:
     assert isinstance(own, Binder)
     for a in _accesses(s.value, own.name):
         known = state.tensors.get(a.name)
-        if known is None or known.start is None or known.shape is None or len(known.shape) != len(a.items):
+        if known is None or known.outside is None or known.shape is None or len(known.shape) != len(a.items):
             continue
-        size = _size(known.shape[known.start.place])
-        if size is not None and step_of(a.items[known.start.place]) == Step(own.name, known.start.offset):
-            yield size
+        for k, way in known.outside.along:
+            size = _size(known.shape[k])
+            if size is not None and step_of(a.items[k]) == Step(own.name, way):
+                yield size
 
 
 def _size(s: Scalar | Batch) -> Scalar | None:
@@ -142,10 +143,11 @@ def _binds(e: Reduction, index: str) -> bool:
 
 def _share(found: Extents) -> None:
     """Names take over sizes: all along the recurrence, and where one reads another at its own index."""
-    size = next((found.known[p] for p in found.along.items() if p in found.known), None)
-    for p in found.along.items():
-        if size is not None:
-            found.known.setdefault(p, size)
+    for slot in zip(*([(n, k) for k in places] for n, places in found.along.items()), strict=True):
+        size = next((found.known[p] for p in slot if p in found.known), None)
+        for p in slot:
+            if size is not None:
+                found.known.setdefault(p, size)
     for n, s in found.bodies.items():
         for k, item in enumerate(s.target.items or ()):
             if not isinstance(item, Binder):

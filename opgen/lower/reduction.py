@@ -10,7 +10,7 @@ from __future__ import annotations
 from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.program import Kind
-from opgen.ir.reductions import REDUCTIONS
+from opgen.ir.reductions import ORDERS, REDUCTIONS
 from opgen.ir.reductions import Reduction as Row
 from opgen.ir.scalar import (
     BATCH,
@@ -27,6 +27,7 @@ from opgen.lower.declare import check_lower, every
 from opgen.lower.extent import extent_of, resolve
 from opgen.lower.kinds import condition, numeric
 from opgen.lower.lazy import axes_of, risky, take_out, under
+from opgen.lower.order import in_order, picked
 from opgen.lower.proposals import one_index
 from opgen.lower.scope import BAD, Frame, IndexInfo, Pending, Scope, Typed, free
 
@@ -35,10 +36,32 @@ def reduction(f: Frame, e: Reduction) -> Typed:
     """A reduction inside a formula: taken out into a pending statement, and read."""
     if f.scope is None:
         return f.error("OPG206", f"{f.place} cannot reduce", e.span, "reduce in a statement and pass the result")
+    if e.name in ORDERS:
+        return _order(f, e)
     found = reduce(f, e)
+    return BAD if found is None else take_out(f, found)
+
+
+def _order(f: Frame, e: Reduction) -> Typed:
+    """An order statistic: its body by the rules of reductions, or of index operators."""
+    row = ORDERS[e.name]
+    if row.takes and e.further is None:
+        hint = f"write `{e.name}[k](x[k], {row.takes})`"
+        return f.error("OPG210", f"`{e.name}` takes two arguments, the elements and `{row.takes}`", e.span, hint)
+    if row.keeps_index and len(e.binders) != 1:
+        return f.error("OPG246", f"`{e.name}` takes one index", e.span)
+    dots = next((b for b in e.binders if isinstance(b, Dots)), None)
+    if dots is not None:
+        hint = "name the dims that are put in order"
+        return f.error("OPG246", f"`{e.name}` takes indices, not the batch dims", dots.span, hint)
+    found = _kept(f, e, REDUCTIONS["cumsum"]) if row.keeps_index else _bound(f, e, REDUCTIONS["sum"])
     if found is None:
         return BAD
-    return take_out(f, found)
+    if found.kind is Kind.COMPLEX:
+        return f.error("OPG223", f"`{e.name}` is not defined for complex numbers", e.body.span, label="complex")
+    if row.keeps_index:
+        return in_order(f, found)
+    return picked(f, e, found)
 
 
 def reduce(f: Frame, e: Reduction) -> Pending | None:
@@ -60,7 +83,8 @@ def _row(f: Frame, e: Reduction) -> Row | None:
         if not choices or len(usable) != len(choices):
             wrong = [c for c in choices if c not in usable]
             why = f"its choices {listed(wrong, 'and')} are no reductions" if wrong else "it has no choices"
-            f.error("OPG211", f"the param `{name}` cannot stand for a reduction", e.name_span, label=why)
+            more = [f'write a statement for each choice, such as `… if {name} == "{wrong[0]}"`'] if wrong else []
+            f.error("OPG211", f"the param `{name}` cannot stand for a reduction", e.name_span, *more, label=why)
             return None
         name = str(f.state.chosen.get(name, ""))
         if name not in REDUCTIONS:

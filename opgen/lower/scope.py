@@ -43,12 +43,19 @@ UNKNOWN = "?"  # the dim of a tensor whose shape is being found out
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
-    """What stands one place outside a recurrence: at -1, or at the extent where it runs downwards."""
+class Begun:
+    """A start of a recurrence: at which positions it is how far outside, and what it is at the others."""
 
-    place: int  # the position that runs along
-    offset: int
-    value: Compute | None  # None: 0
+    at: tuple[tuple[int, int], ...]
+    value: Compute
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What stands outside of a recurrence: below 0, or from the extent on where it runs downwards."""
+
+    along: tuple[tuple[int, int], ...]  # the positions that run along, with -1 or, downwards, 1
+    starts: tuple[Begun, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +68,8 @@ class Known:
     span: Span
     absent: Scalar | None = None  # what reads of a missing optional input become
     declared: bool = False  # an input, whose shape stands in the spec
-    running: int | None = (
-        None  # where one of the recurrence at hand runs along: what is one place back is guarded later
-    )
-    start: Start | None = None  # of a recurrence that is done
+    running: frozenset[int] = frozenset()  # where one of the recurrence at hand runs along: guarded later
+    outside: Outside | None = None  # of a recurrence that is done
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from opgen.diagnostics.model import Bag, Label, Span
 from opgen.ir.point import read_of
 from opgen.ir.program import Compute, Kind, Shape
-from opgen.ir.reductions import REDUCTIONS
+from opgen.ir.reductions import ORDERS, REDUCTIONS
 from opgen.ir.scalar import BATCH, NAN, Batch, Index, Scalar, substitute
 from opgen.lang.depth import MAX_NODES_DEPTH
 from opgen.lang.nodes import (
@@ -22,6 +22,7 @@ from opgen.lang.nodes import (
     Reduction,
     Unary,
 )
+from opgen.lang.unparse import unparse, unparse_target
 from opgen.lang.walk import nodes, transform
 from opgen.lower.access import shape_text, spelled
 from opgen.lower.call import MAX_SIZE
@@ -95,7 +96,7 @@ def _without_copy(pending: tuple[Compute, ...], last: Compute) -> tuple[Compute,
 
 def _right_side(frame: Frame, value: Expr) -> tuple[Typed, str | None, list[IndexInfo | Batch]]:
     """Body, reduction and reduced loops; a reduction that is the whole right side is not taken out."""
-    if not isinstance(value, Reduction):
+    if not isinstance(value, Reduction) or value.name in ORDERS:
         return frame.lower(value), None, []
     found = reduce(frame, value)
     if found is None:
@@ -146,7 +147,7 @@ def _scope(frame: Frame, s: Assign, appended: tuple[Binder | Dots, ...], wanted:
         frame.error("OPG208", f"the index `{twice.name}` stands twice", twice.span, *hints, label="again here")
         return None
     for item in all_items:
-        if not _bind(frame, scope, item):
+        if not _bind(frame, scope, item, s):
             return None
     if wanted.shape is not None and (items is not None or appended):
         return scope if _declare(frame, s, scope, wanted) else None
@@ -164,7 +165,7 @@ def _repeated(items: Sequence[Binder | Dots | Expr]) -> Binder | None:
     return None
 
 
-def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr) -> bool:
+def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr, s: Assign) -> bool:
     name = frame.target
     match item:
         case Dots():
@@ -191,9 +192,21 @@ def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr) -> bool:
             hint = f"it goes on with, say, `{name}[t] = {name}[t - 1] + …`"
             frame.error("OPG250", f"`{name}` starts here and goes on nowhere", item.span, hint)
         case _:
-            hint = "left of `=` stand distinct plain indices and `...`; at computed positions, `+=` adds up"
-            frame.error("OPG241", "this is no plain index", item.span, hint)
+            hints = "left of `=` stand distinct plain indices and `...`", _computed(frame, s)
+            frame.error("OPG241", "this is no plain index", item.span, *hints)
     return False
+
+
+def _computed(frame: Frame, s: Assign) -> str:
+    """How elements at computed positions are written: the statement, and the shape that holds them."""
+    name, left = s.target.name, unparse_target(s.target)
+    line = f"at computed positions `+=` adds up: `{left} += …`"
+    if frame.decl.output_shapes.get(name) is not None:
+        return line
+    alike = [a.name for a in nodes(s.value) if isinstance(a, Access) and unparse(replace(a, name=name)) == left]
+    known = (frame.state.tensors.get(n) for n in alike)
+    of = next((shape_text(t.shape) for t in known if t is not None and t.shape is not None), "[…]")
+    return f"{line}, with the shape of all of it: `outputs: {{{name}: {{shape: {of}}}}}`"
 
 
 def _declare(frame: Frame, s: Assign, scope: Scope, wanted: Wanted) -> bool:

@@ -1,6 +1,6 @@
-"""What a spec declares, assigns or binds and never reads: warnings for a spec that is otherwise right.
+"""What a spec declares, assigns or binds and never reads, or as what it is not: warnings for a spec that is right.
 
-In: a spec without mistakes. Out: one `OPG240` per name, in the order of the file.
+In: a spec without mistakes. Out: one `OPG240` per name, and an `OPG252` per width, in the order of the file.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from opgen.schema.model import OpSpec
 
 
 def unused(spec: OpSpec) -> tuple[Diagnostic, ...]:
-    """A warning for every name without a use."""
+    """A warning for every name without a use, or with one that is hardly meant."""
     d = declare(spec, Bag())
     if d is None:
         return ()
     read = frozenset(_mentioned(d))
-    found = [*_declared(d, read), *_assigned(d), *_bound(d)]
+    found = [*_declared(d, read), *_assigned(d), *_bound(d), *_widths(d)]
     return tuple(sorted(found, key=lambda w: w.span.start if w.span is not None else 0))
 
 
@@ -75,6 +75,19 @@ def _bound(d: Declarations) -> Iterator[Diagnostic]:
                 for b in node.binders:
                     if isinstance(b, Binder) and b.name not in body:
                         yield _warning("index", b.name, b.span, f"read something at `{b.name}` in the reduction")
+
+
+def _widths(d: Declarations) -> Iterator[Diagnostic]:
+    """Values read outside of a tensor that are params which sizes are made of: a width is meant."""
+    sizes = frozenset(n.name for e in d.derived.values() for n in nodes(e) if isinstance(n, Name))
+    for s in (*d.forward, *d.backward):
+        for node in nodes(s.value):
+            match node:
+                case Call(name="pad", args=(Access() as read, Name(name=fill, span=span))) if fill in sizes:
+                    shown = f"pad({read.name}[…], 0)"
+                    hint = f"`{shown}` reads 0 outside, however far; the position says where: `i - {fill}`"
+                    message = f"`{fill}` is the value that `{read.name}` has outside, not a width"
+                    yield Diagnostic("OPG252", message, span, hints=(hint,), severity=Severity.WARNING)
 
 
 def _mentioned(d: Declarations) -> Iterator[str]:

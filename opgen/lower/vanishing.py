@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from opgen.diagnostics.model import Diagnostic, Severity, Span
+from opgen.ir import text
 from opgen.ir.operator import Variant
 from opgen.ir.program import Compute, Given, Program, statement_reads, targets
-from opgen.ir.scalar import ZERO, Apply, Lit, Read, Scalar
+from opgen.ir.scalar import INF, NEG_INF, ZERO, Apply, Lit, Read, Scalar
 from opgen.lang.nodes import Call, Name
 from opgen.lang.walk import nodes
 from opgen.lower.declare import Declarations
@@ -24,9 +25,10 @@ def vanishing(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnost
     asked = [c for e in formulas for c in nodes(e) if isinstance(c, Call) and c.name == "given"]
     named = {a.name for c in asked for a in c.args if isinstance(a, Name)}
     zero = {v.conditions: _zeros(v.program) for v in variants}
+    infinite = {v.conditions: _infinite(v.program) for v in variants}
     programs = {v.conditions: v.program for v in variants}
     for name, t in d.inputs.items():
-        if not t.optional or t.absent is not None or name in named or t.dtype == "bool":
+        if not t.optional or t.absent is not None or name in named:
             continue
         there, missing = Given(name, present=True), Given(name, present=False)
         for v in variants:
@@ -34,16 +36,33 @@ def vanishing(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnost
             if missing not in v.conditions or whole not in zero:
                 continue
             lost = [n for n in zero[v.conditions] - zero[whole] if _inputs_of(programs[whole], n) - {name}]
+            endless = infinite[v.conditions] - infinite[whole] if t.dtype == "bool" else ()
             if lost:
-                yield _warning(name, sorted(lost)[0], t.span)
+                yield _warning(name, f"`{sorted(lost)[0]}` is 0 everywhere", t.span, is_bool=t.dtype == "bool")
+                break
+            if endless:
+                message = f"all that it chooses is {sorted(endless)[0]}"
+                yield _warning(name, message, t.span, is_bool=True)
                 break
 
 
-def _warning(name: str, output: str, span: Span) -> Diagnostic:
-    message = f"without `{name}`, `{output}` is 0 everywhere"
-    factor = f"a factor that changes nothing where it is missing: `{name}: {{…, absent: 1}}`"
-    hints = (factor, "or `absent: 0` if 0 is meant")
-    return Diagnostic("OPG251", message, span, "a missing input reads as 0", hints=hints, severity=Severity.WARNING)
+def _warning(name: str, lost: str, span: Span, *, is_bool: bool) -> Diagnostic:
+    read, other = ("false", "true") if is_bool else ("0", "1")
+    what = "a mask that hides nothing" if is_bool else "a factor that changes nothing"
+    hints = (
+        f"{what} where it is missing: `{name}: {{…, absent: {other}}}`",
+        f"or `absent: {read}` if {read} is meant",
+    )
+    return Diagnostic(
+        "OPG251", f"without `{name}`, {lost}", span, f"a missing input reads as {read}", hints=hints,
+        severity=Severity.WARNING,
+    )  # fmt: skip
+
+
+def _infinite(p: Program) -> frozenset[str]:
+    """The infinities that statements compute at every element."""
+    bodies = [s.body for s in p.statements if isinstance(s, Compute)]
+    return frozenset(text.scalar(b) for b in bodies if b in (INF, NEG_INF))
 
 
 def _inputs_of(p: Program, output: str) -> set[str]:

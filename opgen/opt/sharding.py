@@ -26,7 +26,7 @@ from opgen.ir.program import (
     Tensor,
     targets,
 )
-from opgen.ir.scalar import BATCH, ZERO, Apply, Batch, Dim, Index, Position, Read, Scalar, children, reads, walk
+from opgen.ir.scalar import BATCH, PLACE, ZERO, Apply, Batch, Dim, Index, Position, Read, Scalar, children, reads, walk
 
 BATCH_DIM = "..."
 LINEAR_REDUCTIONS = (None, "sum", "mean")
@@ -214,6 +214,8 @@ class _Walk:
     def _look(self, e: Scalar, sliced: Loop | None) -> None:
         """Raise unless a device can tell the value of an expression."""
         if (isinstance(e, Dim) and e.name in self.sizes) or (isinstance(e, Index) and e == _index(sliced)):
+            raise _LostError
+        if e is PLACE and sliced == BATCH:
             raise _LostError
         if isinstance(e, Read):
             along = self.held[e.tensor]

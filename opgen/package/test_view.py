@@ -22,6 +22,7 @@ from opgen.package.sample_arrays import InputSample
 from opgen.package.sample_cases import holds_constant, sample_cases
 from opgen.package.sample_values import is_known, states_gradients
 from opgen.package.samples import SampleCase
+from opgen.package.view_module_call import attribute
 from opgen.torch.elsewhere import BACK_ENDS, called, torch_function_name
 
 WIDTH = 120
@@ -145,7 +146,31 @@ def _attributes(
     if module_call:
         make = module_call.removesuffix("()") if module_call.endswith("()") else f"lambda: {module_call}"
         lines += [f"make_module = staticmethod({make})"]
-    return tuple(lines)
+    return (*lines, *_state(operator))
+
+
+def _state(operator: Operator) -> list[str]:
+    """What the tests know of a module that does something else in training than in evaluation."""
+    module, shown = operator.module, operator.shown
+    if not (module.updates or module.training):
+        return []
+    names = [o.name for o in surface(operator.pairs, operator.variants[0].program.outputs)]
+    owned = [shown(st.input) for st in module.states]
+    params = [shown(a.name) for a in operator.stated if a.name != module.training]
+    pairs = {
+        "owned": [f"({quoted(n)}, {quoted(attribute(n))})" for n in owned],
+        "stored_params": [f"({quoted(n)}, {quoted(attribute(n))})" for n in params],
+        "updates": [f"({quoted(shown(b))}, {names.index(o)})" for b, o in module.updates],
+    }
+    lines: list[str] = []
+    for name, found in pairs.items():
+        if found:
+            lines += (
+                bracketed(f"{name} = (", found, ",)" if len(found) == 1 else ")", 4).replace("\n    ", "\n").split("\n")
+            )
+    if module.training:
+        lines += [f"training = {quoted(shown(module.training))}"]
+    return lines
 
 
 def quoted(text: str) -> str:

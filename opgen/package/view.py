@@ -320,7 +320,7 @@ def docstring(s: Surface) -> tuple[str, ...]:
     out = [*summary_lines(operator), ""]
     if docs.description:
         out += [*wrapped(in_docstring(docs.description), 112), ""]
-    out += ["Formula::", "", *(f"    {line}" for line in formula_text(operator)), "", "Args:"]
+    out += ["Formula::", "", *(f"    {line}" if line else "" for line in formula_text(operator)), "", "Args:"]
     for t in operator.operands:
         kind = {Kind.FLOAT: "", Kind.INT: "integer ", Kind.BOOL: "bool ", Kind.COMPLEX: "complex "}[t.kind]
         text = f"{kind}`{layout_text(t.shape)}`{', optional' if t.name in operator.maybe_none else ''}"

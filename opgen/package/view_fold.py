@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from opgen.code.layout import quoted, tupled
 from opgen.ir.operator import Fill
-from opgen.ir.program import Chosen
+from opgen.ir.program import Chosen, Condition, Given, Program, statement_reads
 from opgen.ir.scalar import BATCH, Apply, Batch, Const, Dim, Lit, Scalar
+from opgen.opt.dce import dce
 from opgen.package.view import Surface
 
 
@@ -21,7 +22,28 @@ def fold_fields(s: Surface) -> list[str]:
         if a.tells is not None
     ]
     fills = [_fill(s, f) for f in s.operator.fills]
-    return [f"{n}={tupled(x)}" for n, x in (("fills", fills), ("tells", tells)) if x]
+    seeds = [_seed(s, name) for name in s.operator.seeds]
+    return [f"{n}={tupled(x)}" for n, x in (("fills", fills), ("seeds", seeds), ("tells", tells)) if x]
+
+
+def _seed(s: Surface, name: str) -> str:
+    """A seed, and in which calls nothing is drawn from it."""
+    idle = [v for v in s.operator.variants if not _is_read(v.program, name)]
+    rows = [tupled([_condition(s, c) for c in v.conditions]) for v in idle]
+    return f"Seed({', '.join([quoted(s.operator.shown(name)), *([tupled(rows)] if rows else [])])})"
+
+
+def _is_read(p: Program, name: str) -> bool:
+    stated = (*dce(p).statements, *p.override.statements)
+    return any(r.tensor == name for t in stated for r in statement_reads(t))
+
+
+def _condition(s: Surface, c: Condition) -> str:
+    whole = {p.real: p.name for p in s.operator.pairs}
+    name = quoted(s.operator.shown(whole.get(c.name, c.name)))
+    if isinstance(c, Given):
+        return f"({name}, {'...' if c.present else None})"
+    return f"({name}, {quoted(c.value) if isinstance(c.value, str) else c.value})"
 
 
 def _fill(s: Surface, f: Fill) -> str:

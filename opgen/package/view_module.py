@@ -5,7 +5,7 @@ In goes a `Surface`; out comes a `ModuleView`. A spec without `module` gets a mo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from opgen.code.layout import bracketed, camel, imported, in_docstring, quoted, wrapped
@@ -15,34 +15,19 @@ from opgen.ir.declared import Initialiser
 from opgen.ir.program import Argument, Kind, Tensor
 from opgen.ir.scalar import Dim, Lit
 from opgen.package.view import Surface, item_lines
+from opgen.package.view_module_call import (
+    State,
+    attribute,
+    call_lines,
+    me_of,
+    own_name,
+    returned,
+    snapshot_name,
+    unindented,
+)
 
 # Initialisers that give a complex tensor real values, or the variance that they state.
 _WHOLE = ("zeros", "ones", "constant", "eye", "dirac", "normal", "kaiming_normal", "xavier_normal")
-# What a module has already: an attribute of the operator's own gets an underscore.
-_TAKEN = """
-T_destination add_module apply bfloat16 buffers call_super_init children compile cpu cuda double dump_patches eval
-extra_repr float forward get_buffer get_extra_state get_parameter get_submodule half ipu load_state_dict modules
-mtia named_buffers named_children named_modules named_parameters parameters register_backward_hook register_buffer
-register_forward_hook register_forward_pre_hook register_full_backward_hook register_full_backward_pre_hook
-register_load_state_dict_post_hook register_load_state_dict_pre_hook register_module register_parameter
-register_state_dict_post_hook register_state_dict_pre_hook requires_grad_ set_extra_state set_submodule share_memory
-state_dict to to_empty train training type xpu zero_grad reset_parameters
-"""
-_ATTRIBUTES = frozenset(_TAKEN.split())
-
-
-def _me(names: Iterable[str]) -> str:
-    """The first parameter of a method that has these ones too."""
-    return "_self" if "self" in names else "self"
-
-
-def _attribute(name: str) -> str:
-    return f"{name}_" if name in _ATTRIBUTES else name
-
-
-def _own(name: str, arguments: Iterable[str]) -> str:
-    """What the constructor has beside the arguments of the spec, out of the way of one that is called the same."""
-    return f"_{name}" if name in arguments else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +58,6 @@ class ModuleView:
     example: str  # a call that makes a small module
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
-    """A parameter or buffer."""
-
-    tensor: Tensor
-    initialiser: Initialiser
-    optional: bool
-    buffer: bool
-    flag: str  # what the spec calls it
-
-
 def module_name(s: Surface) -> str:
     """The class name: the spec's, or that of the operator in CamelCase."""
     return s.operator.module.name or camel(s.name)
@@ -93,23 +67,27 @@ def module_view(s: Surface) -> ModuleView:
     """Everything that `module.py` says."""
     dims = dict(s.operator.module.sizes)
     states = _states(s)
-    params = [replace(a, name=s.operator.shown(a.name)) for a in _ordered(s.operator.stated)]
+    stated = [a for a in s.operator.stated if a.name != s.operator.module.training]
+    params = [replace(a, name=s.operator.shown(a.name)) for a in _ordered(stated)]
     inputs = [t for t in s.operator.operands if all(st.tensor.name != t.name for st in states)]
-    hiding = (*dims.values(), *(_flag(st) for st in states if st.optional), *(a.name for a in params))
+    hiding = (*dims.values(), *(st.flag for st in states if st.optional), *(a.name for a in params))
     reset = [line for st in states for line in _reset(s, st, dims)]
-    own = f"{_me(hiding)}."
+    own = f"{me_of(hiding)}."
     init = [line.replace("self.", own) for line in _init(dims, states, params, hiding, bool(reset))]
-    begin = "super().__init__()" if "super" not in hiding else f"{_own('torch', hiding)}.nn.Module.__init__({own[:-1]})"
+    begin = (
+        "super().__init__()" if "super" not in hiding else f"{own_name('torch', hiding)}.nn.Module.__init__({own[:-1]})"
+    )
     summary = s.operator.module.doc or s.operator.docs.summary or f"Module of `{s.name}`."
-    me = _me(s.operator.shown(t.name) for t in inputs)
+    me = me_of(map(s.operator.shown, (*(t.name for t in inputs), *(o.name for o in s.results))))
     first, *rest = wrapped(in_docstring(summary), 112)
-    attributes = [f"{_attribute(d)}: int" for d in dims.values()]
-    attributes += [f"{_attribute(_flag(st))}: Tensor{' | None' if st.optional else ''}" for st in states]
-    attributes += [f"{_attribute(a.name)}: {annotation(a)}" for a in params]
+    call = call_lines(s, states, me)
+    attributes = [f"{attribute(d)}: int" for d in dims.values()]
+    attributes += [f"{attribute(st.flag)}: Tensor{' | None' if st.optional else ''}" for st in states]
+    attributes += [f"{attribute(a.name)}: {annotation(a)}" for a in params]
     return ModuleView(
         op=s.name,
         name=module_name(s),
-        imports=_imports([*reset, *init], params, s, hiding),
+        imports=_imports([*reset, *init, *call], params, s, hiding),
         doc_first=first,
         doc=(*rest, *_doc(dims, states, params, s)),
         annotations=tuple(AnnotationView(text, i == 0) for i, text in enumerate(attributes)),
@@ -118,20 +96,20 @@ def module_view(s: Surface) -> ModuleView:
         init_lines=tuple(init),
         reset_lines=tuple(reset),
         forward=bracketed("def forward(", [me, *_inputs(s, inputs)], f") -> {_result(s)}:", 4),
-        forward_lines=tuple(_forward(s, states, params, me)),
+        forward_lines=tuple(call),
         repr_lines=_repr(dims, states, params),
         example=_example(s, dims, params),
     )
 
 
 def _result(s: Surface) -> str:
-    return "Tensor" if len(s.results) == 1 else "tuple[Tensor, ...]"
+    return "Tensor" if len(returned(s)) == 1 else "tuple[Tensor, ...]"
 
 
-def _states(s: Surface) -> list[_State]:
+def _states(s: Surface) -> list[State]:
     owned, optional = {st.input: st for st in s.operator.module.states}, s.operator.maybe_none
     return [
-        _State(t, owned[t.name].initialiser, t.name in optional, owned[t.name].buffer, s.operator.shown(t.name))
+        State(t, owned[t.name].initialiser, t.name in optional, owned[t.name].buffer, s.operator.shown(t.name))
         for t in s.operator.operands
         if t.name in owned
     ]
@@ -141,30 +119,26 @@ def _ordered(params: Sequence[Argument]) -> list[Argument]:
     return sorted(params, key=lambda a: bool(default_text(a)))
 
 
-def _flag(st: _State) -> str:
-    return st.flag
-
-
 def _arguments(
-    dims: dict[str, str], states: Sequence[_State], params: Sequence[Argument], hiding: Sequence[str]
+    dims: dict[str, str], states: Sequence[State], params: Sequence[Argument], hiding: Sequence[str]
 ) -> list[str]:
-    out = [_me(hiding), *(f"{d}: int" for d in dims.values())]
+    out = [me_of(hiding), *(f"{d}: int" for d in dims.values())]
     out += [f"{a.name}: {annotation(a)}" for a in params if not default_text(a)]
-    out += [f"{_flag(st)}: bool = True" for st in states if st.optional]
+    out += [f"{st.flag}: bool = True" for st in states if st.optional]
     out += [f"{a.name}: {annotation(a)} = {default_text(a)}" for a in params if default_text(a)]
     if states:
-        device, dtype = _own("device", hiding), _own("dtype", hiding)
+        device, dtype = own_name("device", hiding), own_name("dtype", hiding)
         out += [f"{device}: torch.device | str | None = None", f"{dtype}: torch.dtype | None = None"]
     return out
 
 
 def _init(
-    dims: dict[str, str], states: Sequence[_State], params: Sequence[Argument], hiding: Sequence[str], reset: bool
+    dims: dict[str, str], states: Sequence[State], params: Sequence[Argument], hiding: Sequence[str], reset: bool
 ) -> list[str]:
-    torch, device = _own("torch", hiding), _own("device", hiding)
-    out = [f"self.{_attribute(n)} = {n}" for n in (*dims.values(), *(a.name for a in params))]
+    torch, device = own_name("torch", hiding), own_name("device", hiding)
+    out = [f"self.{attribute(n)} = {n}" for n in (*dims.values(), *(a.name for a in params))]
     for st in states:
-        name = _attribute(_flag(st))
+        name = attribute(st.flag)
         made = f"{torch}.empty({_shape(st.tensor, dims)}, device={device}, dtype={_dtype(st, states, hiding)})"
         head, none = f"self.{name} = {torch}.nn.Parameter(", f"self.register_parameter({quoted(name)}, None)"
         items = [made]
@@ -172,19 +146,21 @@ def _init(
             head, none = "self.register_buffer(", f"self.register_buffer({quoted(name)}, None)"
             items = [quoted(name), made]
         if st.optional:
-            lines = _lines(bracketed(head, items, ")", 12), 12)
-            out += [f"if {_flag(st)}:", *(f"    {x}" for x in lines), "else:", f"    {none}"]
+            lines = unindented(bracketed(head, items, ")", 12), 12)
+            out += [f"if {st.flag}:", *(f"    {x}" for x in lines), "else:", f"    {none}"]
         else:
-            out += _lines(bracketed(head, items, ")", 8), 8)
+            out += unindented(bracketed(head, items, ")", 8), 8)
     return [*out, "self.reset_parameters()"] if reset else out
 
 
-def _dtype(st: _State, states: Sequence[_State], hiding: Sequence[str]) -> str:
-    """The dtype of a parameter; one `dtype` says the precision of real and complex ones."""
+def _dtype(st: State, states: Sequence[State], hiding: Sequence[str]) -> str:
+    """The dtype of a parameter or buffer; one `dtype` says the precision of real and complex ones."""
+    if st.tensor.kind in (Kind.INT, Kind.BOOL):
+        return f"{own_name('torch', hiding)}.{'int64' if st.tensor.kind is Kind.INT else 'bool'}"
     if st.tensor.kind is Kind.COMPLEX:
-        return f"{_own('complex_dtype', hiding)}({_own('dtype', hiding)})"
+        return f"{own_name('complex_dtype', hiding)}({own_name('dtype', hiding)})"
     mixed = st.tensor.kind is Kind.FLOAT and any(other.tensor.kind is Kind.COMPLEX for other in states)
-    return f"{_own('real_dtype', hiding)}({_own('dtype', hiding)})" if mixed else _own("dtype", hiding)
+    return f"{own_name('real_dtype', hiding)}({own_name('dtype', hiding)})" if mixed else own_name("dtype", hiding)
 
 
 def _shape(t: Tensor, dims: dict[str, str]) -> str:
@@ -200,8 +176,8 @@ def _shape(t: Tensor, dims: dict[str, str]) -> str:
     return ", ".join(parts) if len(parts) > 1 else f"({parts[0]},)" if parts else "()"
 
 
-def _reset(s: Surface, st: _State, dims: dict[str, str]) -> list[str]:
-    name, by_parts = f"self.{_attribute(_flag(st))}", _by_parts(st)
+def _reset(s: Surface, st: State, dims: dict[str, str]) -> list[str]:
+    name, by_parts = f"self.{attribute(st.flag)}", _by_parts(st)
     call = initialiser(st.initialiser, "part" if by_parts else name, dict(s.operator.spelled) | dims)
     if by_parts:
         target = f"{name}.detach()" if not st.buffer else name
@@ -210,7 +186,7 @@ def _reset(s: Surface, st: _State, dims: dict[str, str]) -> list[str]:
     return [f"if {name} is not None:", f"    {call}"] if st.optional else [call]
 
 
-def _by_parts(st: _State) -> bool:
+def _by_parts(st: State) -> bool:
     """Is a complex tensor filled part by part? What torch.nn.init does with complex tensors itself is left to it."""
     return st.tensor.kind is Kind.COMPLEX and st.initialiser.name not in _WHOLE
 
@@ -219,7 +195,7 @@ def initialiser(i: Initialiser, target: str, names: dict[str, str]) -> str:
     """A call of `torch.nn.init`: arguments are expressions of sizes and params, and `names` what they are called."""
     arguments = [target]
     for keyword, e in i.arguments:
-        text = python_text(e, lambda n: f"self.{_attribute(names.get(n.name, n.name))}")
+        text = python_text(e, lambda n: f"self.{attribute(names.get(n.name, n.name))}")
         assert text is not None, f"{i.name}: no number"
         arguments.append(text if keyword is None else f"{keyword}={text}")
     return f"torch.nn.init.{i.name}_({', '.join(arguments)})"
@@ -236,24 +212,10 @@ def _inputs(s: Surface, inputs: Sequence[Tensor]) -> list[str]:
     return out
 
 
-def _forward(s: Surface, states: Sequence[_State], params: Sequence[Argument], me: str) -> list[str]:
-    owned = [_flag(st) for st in states]
-    operands = [s.operator.shown(t.name) for t in s.operator.operands]
-    arguments = [f"{me}.{_attribute(n)}" if n in owned else n for n in operands]
-    arguments += [f"{n}={me}.{_attribute(n)}" for n in map(s.operator.shown, s.stated)]
-    return _lines(bracketed(f"return {s.function}(", arguments, ")", 8), 8)
-
-
-def _lines(text: str, indent: int) -> list[str]:
-    """The lines of a bracketed text without the indentation of its place."""
-    first, *rest = text.split("\n")
-    return [first, *(line[indent:] for line in rest)]
-
-
-def _repr(dims: dict[str, str], states: Sequence[_State], params: Sequence[Argument]) -> tuple[str, ...]:
-    parts = [f"{d}={{self.{_attribute(d)}}}" for d in dims.values()]
-    parts += [f"{a.name}={{self.{_attribute(a.name)}!r}}" for a in params]
-    parts += [f"{_flag(st)}={{self.{_attribute(_flag(st))} is not None}}" for st in states if st.optional]
+def _repr(dims: dict[str, str], states: Sequence[State], params: Sequence[Argument]) -> tuple[str, ...]:
+    parts = [f"{d}={{self.{attribute(d)}}}" for d in dims.values()]
+    parts += [f"{a.name}={{self.{attribute(a.name)}!r}}" for a in params]
+    parts += [f"{st.flag}={{self.{attribute(st.flag)} is not None}}" for st in states if st.optional]
     if not parts:
         return ()
     one = f'return f"{", ".join(parts)}"'
@@ -262,11 +224,14 @@ def _repr(dims: dict[str, str], states: Sequence[_State], params: Sequence[Argum
     return ("parts = (", *(f'    f"{p}",' for p in parts), ")", 'return ", ".join(parts)')
 
 
-def _doc(dims: dict[str, str], states: Sequence[_State], params: Sequence[Argument], s: Surface) -> tuple[str, ...]:
+def _doc(dims: dict[str, str], states: Sequence[State], params: Sequence[Argument], s: Surface) -> tuple[str, ...]:
     out = []
     arguments = [f"{v}: size of {k}" for k, v in dims.items()]
-    arguments += [f"{_flag(st)}: whether there is a {_flag(st)}" for st in states if st.optional]
+    arguments += [f"{st.flag}: whether there is a {st.flag}" for st in states if st.optional]
     arguments += [f"{a.name}: {a.doc}" if a.doc else f"{a.name}: see `{s.name}`" for a in params]
+    written = [f"`{s.operator.shown(b)}` with `{s.operator.shown(o)}`" for b, o in s.operator.module.updates]
+    if written:
+        out += ["", *wrapped(f"In training, buffers are overwritten: {', '.join(written)}.", 112)]
     if arguments:
         out += ["", "Args:", *(line for a in arguments for line in item_lines(a))]
     return tuple(out)
@@ -277,8 +242,11 @@ def _imports(lines: Sequence[str], params: Sequence[Argument], s: Surface, hidin
     out += ["from collections.abc import Sequence"] if any(a.length is not None for a in params) else []
     out += [""] if out else []
     helpers = [h for h in ("complex_dtype", "parts", "real_dtype") if any(f"{h}(" in line for line in lines)]
-    named = [h if _own(h, hiding) == h else f"{h} as _{h}" for h in helpers]
-    shared = imported(".._runtime", named).split("\n") if helpers else []
+    named = [h if own_name(h, hiding) == h else f"{h} as _{h}" for h in helpers]
+    kept = snapshot_name(s)
+    if any(f"{kept}(" in line for line in lines):
+        named.append("snapshot" if kept == "snapshot" else f"snapshot as {kept}")
+    shared = imported(".._runtime", named).split("\n") if named else []
     again = ["import torch as _torch"] if "torch" in hiding and any("_torch." in line for line in lines) else []
     return (*out, "import torch", *again, "from torch import Tensor", "", *shared, f"from .ops import {s.function}")
 

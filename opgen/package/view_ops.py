@@ -23,7 +23,7 @@ from opgen.code.signature import (
 )
 from opgen.diff.laziness import Laziness
 from opgen.ir.program import Argument, Compute, Kind, Program, Scatter
-from opgen.ir.scalar import BATCH
+from opgen.ir.scalar import BATCH, PLACE, walk
 from opgen.opt.autocast import Autocast, autocast
 from opgen.package.view import FormulaView, Surface, docstring, formula_view, result_names
 from opgen.package.view_checks import check_body, value_checks
@@ -324,16 +324,16 @@ def adds_in_any_order(s: Surface, which: str) -> bool:
 
 
 def is_pointwise(s: Surface) -> bool:
-    """Only maps over the batch shape."""
+    """Only maps over the batch shape, of which the place in it says nothing."""
     return s.operator.elsewhere is None and all(
-        isinstance(st, Compute) and st.op is None and st.axes == (BATCH,)
+        isinstance(st, Compute) and st.op is None and st.axes == (BATCH,) and PLACE not in walk(st.body)
         for _, p in s.programs("forward")
         for st in p.statements
     )
 
 
 _SHARED = (
-    "Fill",
+    *("Fill", "Seed"),
     *("batch_shape", "choice_error", "compute_dtype", "divisor_error", "domain_error", "extent_error", "joined"),
     *("length_error", "check_range", "checks_values", "rank_error", "size_error", "Sharding"),
 )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import chain
 
-from opgen.diagnostics.model import Bag, Diagnostic, Label, Severity, Span
+from opgen.diagnostics.model import Bag, Diagnostic, Severity, Span
 from opgen.diagnostics.suggest import counted, did_you_mean, listed
 from opgen.schema.elsewhere import ALIASES, HEADER, LIBRARIES, NATIVE, Callee
 from opgen.schema.formula import Formula, Word
 from opgen.schema.leaves import truth
-from opgen.schema.model import FunctionSpec, InputSpec, ModuleSpec, OpSpec, ParamSpec
+from opgen.schema.model import FunctionSpec, InputSpec, OpSpec, ParamSpec
+from opgen.schema.module_checks import check_module
+from opgen.schema.references import no_repeats, refers, sizes_of
 
 
 def check(spec: OpSpec, bag: Bag) -> None:
@@ -27,32 +28,23 @@ def check(spec: OpSpec, bag: Bag) -> None:
     if spec.inplace is not None:
         _inplace(spec, spec.inplace, bag)
     if spec.module is not None:
-        _module(spec, spec.module, bag)
-    sizes = _sizes(spec)
+        check_module(spec, spec.module, bag)
+    sizes = sizes_of(spec)
     for dim in spec.tests.sizes:
-        _refers(dim, sizes, "dim of an input", bag)
+        refers(dim, sizes, "dim of an input", bag)
     for case in spec.tests.cases:
         known = (*names, *(param.name for param in spec.params), *sizes)
         for name in case:
-            _refers(name, known, "dim, param or input", bag)
+            refers(name, known, "dim, param or input", bag)
 
 
 def _distinct(spec: OpSpec, bag: Bag) -> None:
     given: list[tuple[str, Span]] = [*((t.name, t.span) for t in spec.inputs), *((p.name, p.span) for p in spec.params)]
     given += [(f.name, f.span) for f in spec.functions]
     results: list[tuple[str, Span]] = [(o.name, o.span) for o in spec.outputs or ()]
-    _no_repeats(chain(given, results), bag)
+    no_repeats(chain(given, results), bag)
     if isinstance(spec.save, tuple):
-        _no_repeats(((name, name.span) for name in spec.save), bag)
-
-
-def _no_repeats(names: Iterable[tuple[str, Span]], bag: Bag) -> None:
-    first: dict[str, Span] = {}
-    for name, span in names:
-        if name in first:
-            related = (Label(first[name], "first used here"),)
-            bag.error("OPG115", f"the name `{name}` is used twice", span, label="again here", related=related)
-        first.setdefault(name, span)
+        no_repeats(((name, name.span) for name in spec.save), bag)
 
 
 def _input(tensor: InputSpec, bag: Bag) -> None:
@@ -66,9 +58,25 @@ def _input(tensor: InputSpec, bag: Bag) -> None:
     if tensor.dtype == "complex" and tensor.domain is not None:
         message = f"`{tensor.name}` is complex, and complex numbers have no order"
         bag.error("OPG117", message, tensor.domain.whole, hints=("remove `domain`",))
-    if tensor.dtype in ("int", "bool") and tensor.differentiable:
+    if tensor.dtype == "seed":
+        _seed(tensor, bag)
+    if tensor.dtype in ("int", "bool", "seed") and tensor.differentiable:
         message = f"`{tensor.name}` is of dtype {tensor.dtype} and cannot have a gradient"
         bag.error("OPG117", message, tensor.span, hints=("remove `differentiable: true`",))
+
+
+def _seed(tensor: InputSpec, bag: Bag) -> None:
+    """A seed is one number that is drawn where a call leaves it out, and nothing else is to be said of it."""
+    if tensor.shape is not None and tensor.shape != ():
+        whole = tensor.shape[0].whole.to(tensor.shape[-1].whole)
+        message = f"`{tensor.name}` is a seed, which is one number and has no shape"
+        bag.error("OPG117", message, whole, label="has dims", hints=(f"write `{tensor.name}: {{dtype: seed}}`",))
+    if tensor.optional:
+        message = f"`{tensor.name}` is a seed, which a call may leave out anyway"
+        bag.error("OPG117", message, tensor.span, hints=("remove `optional: true`",))
+    if tensor.domain is not None:
+        message = f"`{tensor.name}` is a seed, and every integer is one"
+        bag.error("OPG117", message, tensor.domain.whole, hints=("remove `domain`",))
 
 
 def _param(param: ParamSpec, bag: Bag) -> None:
@@ -78,7 +86,7 @@ def _param(param: ParamSpec, bag: Bag) -> None:
             bag.error("OPG117", message, param.span, hints=("remove `type`",))
         if param.domain is not None:
             bag.error("OPG117", "a param with choices has no `domain`", param.domain.whole, hints=("remove it",))
-        _no_repeats(((choice, choice.span) for choice in param.choices), bag)
+        no_repeats(((choice, choice.span) for choice in param.choices), bag)
     if param.default is not None:
         _default(param, param.default, bag)
 
@@ -173,45 +181,8 @@ def _callables(spec: OpSpec, bag: Bag) -> None:
 
 
 def _inplace(spec: OpSpec, name: Word, bag: Bag) -> None:
-    if not _refers(name, tuple(tensor.name for tensor in spec.inputs), "input", bag):
+    if not refers(name, tuple(tensor.name for tensor in spec.inputs), "input", bag):
         return
     tensor = next(tensor for tensor in spec.inputs if tensor.name == name)
     if tensor.optional:
         bag.error("OPG117", f"`{name}` is optional and cannot be overwritten", name.span)
-
-
-def _module(spec: OpSpec, module: ModuleSpec, bag: Bag) -> None:
-    inputs = tuple(tensor.name for tensor in spec.inputs)
-    owned: dict[str, Span] = {}
-    for name, _ in (*module.parameters, *module.buffers):
-        if _refers(name, inputs, "input", bag) and name in owned:
-            related = (Label(owned[name], "a parameter here"),)
-            bag.error("OPG117", f"`{name}` is a parameter and a buffer", name.span, related=related)
-        owned.setdefault(name, name.span)
-        shape = next((t.shape for t in spec.inputs if t.name == name), ())
-        if shape is None or any(item.text == "..." for item in shape):
-            message = f"`{name}` has batch dims, and a module gives its own tensors a fixed shape"
-            bag.error("OPG117", message, name.span, hints=(f"declare it as `{name}: {{shape: [K]}}`",))
-    for dim in module.dims:
-        _refers(dim, _sizes(spec), "dim of an input", bag)
-    arguments = [(param.name, param.span) for param in spec.params]
-    _no_repeats((*arguments, *((argument, argument.span) for argument in module.dims.values())), bag)
-
-
-def _sizes(spec: OpSpec) -> tuple[str, ...]:
-    """Dims that come from input shapes, in order."""
-    items = [item.text for tensor in spec.inputs for item in tensor.shape or ()]
-    return tuple(dict.fromkeys(text for text in items if text[:1].isupper()))
-
-
-def _refers(name: str, known: tuple[str, ...], what: str, bag: Bag) -> bool:
-    if name in known:
-        return True
-    span = name.span if isinstance(name, Word) else None
-    article = "an" if what[0] in "aeiou" else "a"
-    notes = (f"known here: {listed(dict.fromkeys(known), 'and')}",) if known else ()
-    label = f"not {article} {what}"
-    bag.error(
-        "OPG116", f"`{name}` is not {article} {what}", span, label=label, notes=notes, hints=did_you_mean(name, known)
-    )
-    return False

@@ -244,6 +244,6 @@ def default(node: object) -> Formula | tuple[Formula, ...]:
 def integers_have_no_gradient(data: object) -> object:
     if isinstance(data, Fields):
         dtype = data.get("dtype")
-        if isinstance(dtype, Scalar) and dtype.text in ("int", "bool"):
+        if isinstance(dtype, Scalar) and dtype.text in ("int", "bool", "seed"):
             data.setdefault("differentiable", False)
     return data

@@ -27,7 +27,8 @@ ClassName = Annotated[Word, PlainValidator(leaves.class_name)] | None
 DottedPath = Annotated[Word, PlainValidator(leaves.dotted)] | None
 Shape = Annotated[tuple[RequiredFormula, ...] | None, BeforeValidator(entries.listing("dims", leaves.dim))]
 Dtype = Annotated[
-    Literal["float", "int", "bool", "complex"], PlainValidator(leaves.one_of("float", "int", "bool", "complex"))
+    Literal["float", "int", "bool", "complex", "seed"],
+    PlainValidator(leaves.one_of("float", "int", "bool", "complex", "seed")),
 ]
 STORED = ("float64", "float32", "half", "bfloat16")  # dtypes that a float output may be rounded to
 OutputDtype = Annotated[str, PlainValidator(leaves.one_of("float", "int", "bool", "complex", "int64", *STORED))] | None
@@ -44,6 +45,8 @@ WordMap = Annotated[dict[SizeName, Name], BeforeValidator(entries.sizes)]
 Initialisers = Annotated[
     tuple[tuple[Name, RequiredFormula], ...], BeforeValidator(entries.pairs("input to initialiser"))
 ]
+Updates = Annotated[tuple[tuple[Name, Name], ...], BeforeValidator(entries.pairs("buffer to output"))]
+TrainingName = Annotated[Word, PlainValidator(leaves.flag_name)] | None
 Save = Annotated[Literal["auto"] | tuple[Word, ...], PlainValidator(entries.save)]
 ComputeDtype = Annotated[Literal["opmath"], PlainValidator(leaves.one_of("opmath"))]
 Sizes = Annotated[

@@ -26,7 +26,7 @@ _TEXT: Schema = {"type": "string"}
 _FLAG: Schema = {"type": "boolean"}
 _NUMBERS: Schema = {"type": "number", "minimum": 0}
 _FORMULA: Schema = {"anyOf": [{"type": "string", "minLength": 1}, {"type": ["number", "boolean"]}]}
-_DTYPE: Schema = {"enum": ["float", "int", "bool", "complex"]}
+_DTYPE: Schema = {"enum": ["float", "int", "bool", "complex", "seed"]}
 _OUTPUT_DTYPE: Schema = {"enum": ["float", "int", "bool", "complex", "int64", *STORED]}
 _HEAD = r"^\s*[A-Za-z_]\w*\s*\(.*\)\s*$"
 _ITEM = {"anyOf": [{"type": "string", "pattern": r"^([A-Z][A-Za-z0-9_]*|\.\.\.|[0-9]+)$"}, {"type": "integer"}]}
@@ -141,7 +141,8 @@ _VALUES: Mapping[type[BaseModel], Mapping[str, Schema]] = {
     model.OutputSpec: {"shape": _ref("shape"), "dtype": _OUTPUT_DTYPE, "differentiable": _FLAG, "doc": _TEXT},
     model.ModuleSpec: {
         "name": _word(CAMEL.pattern), "dims": _map(_CAPITALS, _ref("name")),
-        "parameters": _ref("initialisers"), "buffers": _ref("initialisers"), "doc": _TEXT,
+        "parameters": _ref("initialisers"), "buffers": _ref("initialisers"), "updates": _map(_NAMES, _ref("name")),
+        "training": _ref("name"), "doc": _TEXT,
     },
     model.TestsSpec: {
         "sizes": _map(_CAPITALS, {"type": "integer", "minimum": 0}),

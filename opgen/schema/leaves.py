@@ -196,6 +196,13 @@ def name(node: object) -> Word:
     return word(node, SNAKE, "a snake_case name", snake)
 
 
+def flag_name(node: object) -> Word:
+    """The name of a bool param, where some write a truth value."""
+    if isinstance(node, Scalar) and isinstance(node.value, bool):
+        raise expected("the name of a bool param", node, "name the param that says so: `training: training`")
+    return name(node)
+
+
 def op_name(node: object) -> Word:
     name = word(node, OPERATOR, "a snake_case name", snake)
     if len(name) > _LONGEST:

@@ -27,12 +27,17 @@ class InputSpec(f.Entry):
     name: f.Name = NAME
     span: f.Place = SPAN
     shape: f.Shape = Field(None, description="dims, integer literals and at most one `...`; without it, `[...]`")
-    dtype: f.Dtype = Field("float", description="float (any floating dtype), int, bool or complex")
+    dtype: f.Dtype = Field("float", description="float (any floating dtype), int, bool, complex or seed")
     optional: f.Flag = Field(False, description="may be None; reads then as `absent`")
     absent: f.OptionalFormula = Field(None, description="what a missing optional input reads as (default 0)")
     domain: f.OptionalDomain = Field(None, description="inequality over the name itself, such as `x > 0`")
     differentiable: f.Flag = Field(True, description="false: no gradient is derived for it (int and bool: never)")
     doc: f.Text = Field("", description="one line for the generated documentation")
+
+    @property
+    def kind(self) -> str:
+        """What an element is; a seed is an integer."""
+        return "int" if self.dtype == "seed" else self.dtype
 
     @model_validator(mode="before")
     @classmethod
@@ -122,6 +127,8 @@ class ModuleSpec(f.Entry):
     dims: f.WordMap = Field({}, description="size to constructor argument")
     parameters: f.Initialisers = Field((), description="input to initialiser of torch.nn.init, without the underscore")
     buffers: f.Initialisers = Field((), description="input to initialiser, for tensors that are not trained")
+    updates: f.Updates = Field((), description="buffer to the output that it is overwritten with in training")
+    training: f.TrainingName = Field(None, description="the bool param that follows `self.training`")
     doc: f.Text = Field("", description="docstring of the class")
 
 

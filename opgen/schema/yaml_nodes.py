@@ -261,12 +261,22 @@ def _lambda(source: Source, offset: int) -> tuple[str, ...]:
 
 def _one_sided(source: Source, offset: int) -> tuple[str, ...]:
     """A hint where a domain begins with a sign, as if what it bounds went without saying."""
-    line = source.text[source.text.rfind("\n", 0, offset) + 1 : offset]
-    found = re.search(r"(?:(\w+):\s*\{[^{}]*)?\bdomain:\s*$", line)
-    bound = re.compile(r"[<>]=?\s*[\w.]+").match(source.text, offset)
-    if found is None or bound is None:
+    begin = source.text.rfind("\n", 0, offset) + 1
+    found = re.search(r"(?:(\w+):\s*\{[^{}]*)?\bdomain:\s*(?=[<>]?=?\s*$)", source.text[begin:offset])
+    if found is None:
         return ()
-    return (f"a domain names what it bounds: `domain: {found[1] or 'x'} {bound[0]}`",)
+    bound = re.compile(r"[<>]=?\s*[\w.]+").match(source.text, begin + found.end())
+    name = found[1] or _key_above(source.text[:begin], found.start())
+    return () if bound is None else (f"a domain names what it bounds: `domain: {name or 'x'} {bound[0]}`",)
+
+
+def _key_above(text: str, indent: int) -> str:
+    """The key that the lines of an indentation belong to."""
+    for line in reversed(text.splitlines()):
+        key = re.match(r"( *)(\w+):\s*$", line)
+        if key is not None and len(key[1]) < indent:
+            return key[2]
+    return ""
 
 
 def _list_type(source: Source, offset: int) -> tuple[str, ...]:

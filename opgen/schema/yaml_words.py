@@ -27,6 +27,7 @@ _PROBLEMS = (
     (r"cannot start any token", "a value cannot begin with this character", _QUOTES),
     (r"expected (the )?node content", "a value is missing here", _FLOW),
     (r"chomping or indentation|comment or (a )?line break", "`>` and `|` begin a block of text", _QUOTES),
+    (r"unexpected ':'", "a `:` cannot stand here", "a colon is followed by a space: `shape: [N, K]`"),
     (r"unexpected end of stream", "the quoted text is not closed", "add the closing quote"),
     (r"unknown escape character|expected escape sequence", "unknown escape in double quotes", _ESCAPE),
     (r"alphabetic or numeric", "`*` and `&` at the start of a value name YAML anchors", _STAR),

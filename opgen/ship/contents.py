@@ -12,6 +12,7 @@ from pathlib import Path
 
 from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.diagnostics.suggest import counted
+from opgen.package.exports import STUB
 from opgen.project import build
 from opgen.write.cache import origins
 from opgen.write.compare import read_manifest
@@ -33,9 +34,10 @@ def left_out(op: str) -> tuple[str, ...]:
 
 
 def files(out: Path, ops: Sequence[str]) -> dict[str, Path]:
-    """Where the files lie that run, by their names in the output folder."""
+    """Where the files lie that run, and what type checkers read, by their names in the output folder."""
+    stubs = [STUB] if (out / STUB).is_file() else []
     names = [name for op in ("", *ops) for name in _recorded(out, op) if not name.startswith(left_out(op))]
-    return {name: out / name for name in names}
+    return {name: out / name for name in (*stubs, *names)}
 
 
 def unfit(out: Path, ops: Sequence[str], settings: Settings) -> tuple[Diagnostic, ...]:

@@ -21,12 +21,27 @@ def by_itself(out: Path, op: str) -> str:
     if reason is not None:
         return f"torch: {reason}"
     try:
-        fields = _definition(out / op / "ops.py")
+        return choice(*_directions(out, op))
     except (OSError, SyntaxError, ValueError, LookupError) as e:
         return f"what nobody can tell: {e}"
+
+
+def in_short(out: Path, op: str) -> str:
+    """The same without reasons, as the `backend` of a function says it on a machine without CUDA."""
+    try:
+        directions, in_torch, sized = _directions(out, op)
+    except (OSError, SyntaxError, ValueError, LookupError):
+        return "unknown"
+    texts = [f"torch{' (native when small)' * (d in sized)}" if d in in_torch else "native" for d in directions]
+    return texts[0] if len({*texts}) == 1 else ", ".join(f"{d} {t}" for d, t in zip(directions, texts, strict=True))
+
+
+def _directions(out: Path, op: str) -> tuple[list[str], dict[str, str], list[str]]:
+    """The directions that an operator has, those in which torch is faster, each with why, and those that go by size."""
+    fields = _definition(out / op / "ops.py")
     in_torch = ast.literal_eval(fields["faster_in_torch"]) if "faster_in_torch" in fields else {}
     sized = [which for which in _DIRECTIONS if f"{which}_excess" in fields]
-    return choice([which for which in _DIRECTIONS if which in fields], in_torch, sized)
+    return [which for which in _DIRECTIONS if which in fields], in_torch, sized
 
 
 def is_compiled(out: Path, op: str) -> bool:

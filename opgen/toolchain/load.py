@@ -1,7 +1,7 @@
-"""The functions `opgen.compile` and `opgen.load`.
+"""The functions `opgen.compile`, `opgen.load`, `opgen.op` and `opgen.reload`.
 
 `compile` makes the libraries of generated operators; `load` goes from a spec to the imported operator in one call, with
-compiled kernels where there is a compiler.
+compiled kernels where there is a compiler, and `op` does so from a formula.
 """
 
 from __future__ import annotations
@@ -10,30 +10,31 @@ import hashlib
 import importlib
 import os
 import sys
+import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any
 
+from opgen.diagnostics.crash import Crash
+from opgen.diagnostics.model import Bag
+from opgen.diagnostics.text import render_all
+from opgen.pipeline import SpecFile, read
+from opgen.project import generate
 from opgen.toolchain.compiler import NoCompilerError, toolchain
-from opgen.toolchain.library import Outcome, compile_ops, is_current, without_kernels
+from opgen.toolchain.library import Outcome, Status, compile_ops, is_current, without_kernels
+from opgen.toolchain.loaded import Operator, Text
+from opgen.toolchain.spec_text import of_fields, of_formula
+from opgen.toolchain.talk import Tell, talk
 from opgen.write.user_cache import cache_folder
 
 PathLike = str | os.PathLike[str]
+_loaded_operators: dict[str, Operator] = {}  # by the folder of the package
 
 
 class LoadError(RuntimeError):
     """A spec with mistakes, or an operator that cannot be had as it is wanted; the message says why."""
-
-
-class Operator(Protocol):
-    """The function of an operator: it takes tensors and params, and returns a tensor or a tuple of them."""
-
-    __name__: str
-    backend: str  # what runs, forward and backward: docs/backends.md
-
-    def __call__(self, *operands: Any, **params: Any) -> Any: ...
 
 
 def compile(
@@ -59,46 +60,112 @@ def compile(
     return tuple(path for outcome in outcomes for path in outcome.libraries)
 
 
-def load(spec: PathLike, *, compiled: bool | None = None) -> Operator:
+def load(spec: PathLike | Mapping[str, Any], *, compiled: bool | None = None, progress: Tell | None = None) -> Operator:
     """The operator of a spec, generated, compiled if possible and imported.
 
-    With `compiled=True` it has compiled kernels, or there is an error; with `compiled=False` it runs in plain torch. Of
-    kernels that it has, those run that are expected to be as fast as plain torch; its `backend` says which.
+    `spec` is the path of a file, the text of a spec (of several lines, or in braces), or a dict of its fields. With
+    `compiled=True` the operator has compiled kernels, or there is an error; with `compiled=False` it runs in plain
+    torch. Of kernels that it has, those run that are expected to be as fast as plain torch; its `backend` says which.
+    `progress` is told in a few words what takes long; without it, a terminal or a notebook is.
     Nothing is done twice: what was generated and compiled before is taken from the cache, where processes that this
     one starts find it, too.
     """
+    return _loaded(_text(spec), compiled, progress)
+
+
+def op(
+    formula: str,
+    name: str | None = None,
+    *,
+    params: Mapping[str, Any] | None = None,
+    compiled: bool | None = None,
+    progress: Tell | None = None,
+    **fields: Any,
+) -> Operator:
+    """The operator of a formula alone: `opgen.op("y[n] = sum[k](x[n, k]*w[k])")`.
+
+    Inputs, their shapes and dtypes follow from how they are read: an index `k` runs over a dim `K`. The name is that
+    of the last result unless it is given. `params` are names with their defaults (`{"eps": 1e-5}`), their types
+    (`{"eps": float}`), or what a spec says of them; `fields` are more fields of a spec, as in a dict that `load` takes.
+    """
+    text = of_formula(formula, name, params or {}, fields)
+    return _loaded(Text(text.encode("utf-8", "surrogatepass"), "<formula>"), compiled, progress)
+
+
+def reload(operator: Operator) -> Operator:
+    """Read the file of a loaded operator again; the operator is that of the new spec then, wherever it is held.
+
+    Where the spec has mistakes, there is an error, and the operator stays as it was.
+    """
+    spec, former = operator.spec, _folder(operator.spec, operator.compiled).name
+    if spec.path is None:
+        raise LoadError(f"{operator.__name__} was not loaded from a file: there is nothing to read again")
+    found = _loaded(_text(spec.path), operator.compiled, None)
+    if found is not operator:
+        _loaded_operators.pop(former, None)
+        operator.become(found)
+        _loaded_operators[_folder(operator.spec, operator.compiled).name] = operator
+    return operator
+
+
+def restored(spec: Text, compiled: bool | None) -> Operator:
+    """The operator of a pickle."""
+    return _loaded_operators.get(_folder(spec, compiled).name) or _loaded(spec, compiled, None)
+
+
+def _text(spec: PathLike | Mapping[str, Any]) -> Text:
+    """A spec in whichever form it is given."""
+    if isinstance(spec, Mapping):
+        return Text(of_fields(spec).encode("utf-8", "surrogatepass"), "<spec>")
+    if isinstance(spec, str) and ("\n" in spec or spec.lstrip().startswith("{")):
+        return Text(spec.encode("utf-8", "surrogatepass"), "<spec>")
+    bag = Bag()
     path = Path(spec)
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-    name = f"opgen_loaded_{digest}{'_torch' if compiled is False else ''}"
-    folder = cache_folder() / "loaded" / name
-    op = _generated(path, folder)
-    outcome = None if compiled is False else _compiled(folder, op, must=bool(compiled))
-    function, runtime = _imported(folder, op)
-    if outcome is not None and runtime.kernel(op, "forward") is None:  # imported before it was compiled
+    file = read(path, bag)
+    if file is None:
+        raise LoadError(f"{path} cannot be loaded\n{render_all(bag.items)}")
+    return Text(file.data, str(path), Path(os.path.abspath(path)))
+
+
+def _folder(spec: Text, compiled: bool | None) -> Path:
+    """Where the package of a spec is generated; with and without kernels, an operator is two."""
+    digest = hashlib.sha256(spec.data).hexdigest()[:16]
+    return cache_folder() / "loaded" / f"opgen_loaded_{digest}{'_torch' if compiled is False else ''}"
+
+
+def _loaded(spec: Text, compiled: bool | None, progress: Tell | None) -> Operator:
+    folder, tell = _folder(spec, compiled), progress or talk()
+    name = _generated(spec, folder)
+    outcome = None if compiled is False else _compiled(folder, name, tell, must=bool(compiled))
+    package, runtime = _imported(folder, name)
+    runtime.native.be_quiet()  # whether it is compiled was said here
+    if outcome is not None and runtime.kernel(name, "forward") is None:  # imported before it was compiled
         _hand_over(runtime, outcome)
-    if compiled and runtime.kernel(op, "forward") is None:
-        raise LoadError(f"{path}: the compiled library of {op} cannot be loaded; a warning says why")
-    return function
+    if compiled and runtime.kernel(name, "forward") is None:
+        raise LoadError(f"{spec.shown}: the compiled library of {name} cannot be loaded; a warning says why")
+    return _loaded_operators.setdefault(folder.name, Operator(spec, folder, package, compiled))
 
 
-def _generated(path: Path, folder: Path) -> str:
-    from opgen.diagnostics.crash import Crash
-    from opgen.diagnostics.text import render_all
-    from opgen.project import build
-
-    result = build(path, folder, namespace=folder.name)
+def _generated(spec: Text, folder: Path) -> str:
+    file = SpecFile(folder / "spec", spec.data, "a spec", spec.shown, "opgen.load")
+    result = generate(file, folder, folder.name)
     if result.failed or not result.ops:
         stacks = (d.stack for d in result.diagnostics if isinstance(d, Crash))
         told = "\n".join((render_all(result.diagnostics, color=False), *stacks))
-        raise LoadError(f"{path} cannot be generated\n{told}")
+        raise LoadError(f"{spec.shown} cannot be generated\n{told}")
     return result.ops[0]
 
 
-def _compiled(folder: Path, op: str, *, must: bool) -> Outcome | None:
+def _compiled(folder: Path, op: str, tell: Tell, *, must: bool) -> Outcome | None:
     """Compile an operator; None, and a warning, where that cannot be and need not be."""
+    started = time.monotonic()
+    if not is_current(folder, op):
+        tell(f"{op} is being compiled")
     try:
         (outcome,) = compile_ops(folder, [op])
         error = outcome.error
+        if outcome.status is Status.COMPILED:
+            tell(f"{op} is compiled, after {time.monotonic() - started:.0f} s")
     except NoCompilerError as e:
         if is_current(folder, op):
             return None
@@ -107,11 +174,11 @@ def _compiled(folder: Path, op: str, *, must: bool) -> Outcome | None:
         return outcome
     if must:
         raise error
-    warnings.warn(f"{op} runs in plain torch: {str(error).splitlines()[0]}", stacklevel=3)
+    warnings.warn(f"{op} runs in plain torch: {str(error).splitlines()[0]}", stacklevel=4)
     return None
 
 
-def _imported(folder: Path, op: str) -> tuple[Operator, ModuleType]:
+def _imported(folder: Path, op: str) -> tuple[ModuleType, ModuleType]:
     """Import an operator from the package in `folder`, and what its operators share.
 
     The folder around it stays where Python looks for packages: processes that are spawned inherit that, and find there
@@ -121,8 +188,7 @@ def _imported(folder: Path, op: str) -> tuple[Operator, ModuleType]:
     if place not in sys.path:
         sys.path.append(place)
     importlib.invalidate_caches()
-    function: Operator = getattr(importlib.import_module(f"{folder.name}.{op}"), op)
-    return function, importlib.import_module(f"{folder.name}._runtime")
+    return importlib.import_module(f"{folder.name}.{op}"), importlib.import_module(f"{folder.name}._runtime")
 
 
 def _hand_over(runtime: ModuleType, outcome: Outcome) -> None:

@@ -43,6 +43,11 @@ class Body:
                 self.seen.update(dict.fromkeys(known.loops))
                 self.batch |= known.batch
                 return known.text
+            case Index("..."):
+                places = self.scope.batch_places()
+                self.seen[BATCH] = None
+                self.batch |= frozenset(t.name for t in self.scope.carriers())
+                return aligned(Value(Text(places, ATOM, Kind.INT), (BATCH,)), self.space).text
             case Index(name):
                 axis = next(a for a in self.space if isinstance(a, Axis) and a.name == name)
                 self.seen[axis] = None
@@ -88,7 +93,15 @@ def body_value(scope: Scope, e: Scalar, space: Space) -> Value:
         return aligned(value, space)
     body = Body(scope, space)
     text = body.printer().text(e)
-    return Value(text, tuple(loop for loop in space if loop in body.seen), body.batch)
+    return Value(text, tuple(loop for loop in space if loop in body.seen), body.batch, _chosen_view(scope, e))
+
+
+def _chosen_view(scope: Scope, e: Scalar) -> bool:
+    """Is it a choice made in Python, of what may share memory with an argument?"""
+    match e:
+        case Apply("where", (condition, a, b)) if not varies(condition):
+            return any(_chosen_view(scope, x) or (isinstance(x, Read) and scope.tensor(x.tensor).view) for x in (a, b))
+    return False
 
 
 def packed(scope: Scope, e: Scalar, space: Space) -> Value:

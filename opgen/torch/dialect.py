@@ -71,11 +71,12 @@ def dialect(casts: Casts) -> Dialect:
             "detach": _detach,
             "int": _int,
             "tofloat": lambda p, args: _tofloat(p, args, as_float),
+            **{n: _of_bits(n, casts) for n, row in FUNCTIONS.items() if row.of_bits},
             **{name: _arithmetic(name, infix, as_float) for name, infix in _INFIX.items()},
             **{
                 name: _call(row, as_float, as_tensor)
                 for name, row in FUNCTIONS.items()
-                if not row.infix and name not in ("detach", "int", "tofloat")
+                if not (row.infix or row.of_bits) and name not in ("detach", "int", "tofloat")
             },
         },
         literal=_literal,
@@ -217,7 +218,7 @@ def _call(row: ScalarFunction, as_float: Convert, as_tensor: Convert) -> Special
 
 
 # Rows whose plain spelling takes Python numbers after the first argument.
-_NUMBERS = ("xlogy", "fmod", "remainder", "copysign", "clamp")
+_NUMBERS = ("philox", "xlogy", "fmod", "remainder", "copysign", "clamp")
 
 
 def _logic(name: str, numbers: Infix, tensors: Infix) -> Special:
@@ -271,6 +272,11 @@ def _tofloat(p: Printer, args: tuple[Scalar, ...], as_float: Convert) -> Text:
     return as_float(p.text(args[0])) if n is None else _literal(Fraction(n))
 
 
+def _of_bits(name: str, casts: Casts) -> Special:
+    """A function of the runtime that makes random bits a number of the dtype that is computed in."""
+    return lambda p, args: Text(f"{name}({p.text(args[0]).text}, {casts.dtype()})", ATOM)
+
+
 def _power(p: Printer, args: tuple[Scalar, ...], as_float: Convert) -> Text:
     base, exponent = p.text(args[0]), p.text(args[1])
     n = whole(args[1])
@@ -302,6 +308,16 @@ def _simple(text: str) -> bool:
     return text.replace(".", "_").isidentifier() or re.fullmatch(r"[\d.]+(e[-+]?\d+)?", text) is not None
 
 
+def _extreme(condition: Scalar, a: Scalar, b: Scalar) -> Scalar | None:
+    """A choice of the larger or smaller of two integers as what it is."""
+    match condition:
+        case Apply("ge" | "gt", (x, y)) if {x, y} == {a, b}:
+            return Apply("max" if a == x else "min", (x, y))
+        case Apply("le" | "lt", (x, y)) if {x, y} == {a, b}:
+            return Apply("min" if a == x else "max", (x, y))
+    return None
+
+
 def _where(p: Printer, args: tuple[Scalar, ...], as_float: Convert, as_tensor: Convert) -> Text:
     condition = p.text(args[0])
     if not condition.number and args[1:] in ((ONE, ZERO), (Lit(True), Lit(False))):
@@ -309,6 +325,8 @@ def _where(p: Printer, args: tuple[Scalar, ...], as_float: Convert, as_tensor: C
     a, b = p.text(args[1]), p.text(args[2])
     kind = a.kind if a.kind is b.kind else Kind.FLOAT if Kind.FLOAT in (a.kind, b.kind) else Kind.INT
     if condition.number:
+        if kind is Kind.INT and (extreme := _extreme(*args)) is not None:
+            return p.text(extreme)
         if a.number != b.number:
             a, b = (as_tensor(replace(t, kind=kind)) if t.number else t for t in (a, b))
         return Text(f"{a.at(OR)} if {condition.at(OR)} else {b.at(TERNARY)}", TERNARY, kind, a.number)

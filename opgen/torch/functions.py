@@ -84,13 +84,14 @@ def torch_function(
     conditions = [v.conditions for v, _ in programs]
     switches = Switches.of(conditions, told_by(programs, operator.outputs), operator.pairs)
     mask = _mask(operator, results) if masked and len(results) > 1 else ()
-    start = list(results) if mask else [r for r in results if any(r not in dict(x.returns) for x in listings)]
+    returned = _returned(listings, results)
+    somewhere_missing = (any(r not in dict(x.returns) for x in listings) for r in results)
+    start = [name for name, missing in zip(returned, somewhere_missing, strict=True) if mask or missing]
     ways = (
         merged(listings, tuple(results), masked=masked, joins=joins, taken=frame.reserved) for joins in (False, True)
     )
     body = least_asked(body for lines in ways for body in _bodies(lines, switches, results, mask))
     text = [*_nothing(start), *_precision(programs, operator, listings, body, anchor, upcast=frame.upcast), *body]
-    returned = _returned(listings, results)
     used = used_names("\n".join((*text, *returned)))
     tensors = _tensors(programs, operator, used)
     return TorchFunction(

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from opgen.diff.conditions import conjuncts
 from opgen.ir.names import Names
-from opgen.ir.point import read_of
+from opgen.ir.point import in_bounds, read_of
 from opgen.ir.polynomial import Polynomial
 from opgen.ir.program import Compute, Kind, Plain, Program, Recurrence, Scatter, Shape, Statement, definitions
 from opgen.ir.ranges import Facts, derived_sizes, facts_of, inside, nonnegative_where, sizes_of, within
@@ -38,7 +38,6 @@ from opgen.ir.scalar import (
     walk,
     where,
 )
-from opgen.lower.pad import in_bounds
 from opgen.opt.convolution import convolutions
 from opgen.torch.positions import is_number
 from opgen.torch.rewrite import mapped, names_beside, statement, varies
@@ -194,12 +193,26 @@ class _Lazy:
             condition = self._named(self.safe(in_bounds(e, shape), guard))
             outside = call("not", condition)
             return where(condition, filled, self.safe(e.fill, outside if guard is None else both(guard, outside)))
+        if self._alone(e, shape):
+            return replace(e, at=at, fill=Lit(False) if kind is Kind.BOOL else ZERO)
         if guard is None:
             return replace(e, at=at)
         if self._implied(e, shape, guard) or self._beyond(e, guard):
             return replace(e, at=at, fill=Lit(False) if kind is Kind.BOOL else ZERO)
         pairs = zip(e.at, at, shape, strict=True)
         return replace(e, at=tuple(where(guard, q, ZERO) if self._may_leave(p, n) else q for p, q, n in pairs))  # type: ignore[arg-type]
+
+    def _alone(self, e: Read, shape: Shape) -> bool:
+        """Does an access at one place stay inside for no other reason than that its statement runs over something?
+
+        It is taken out of the loops, which may be empty.
+        """
+        none = replace(self.facts, positive=())
+        pairs = [
+            (q, n) for q, n in zip(e.at, shape, strict=True) if not isinstance(q, Batch) and not isinstance(n, Batch)
+        ]
+        fixed = [(q, n) for q, n in pairs if not varies(q)]
+        return any(inside(q, n, self.facts) and not inside(q, n, none) for q, n in fixed)
 
     def _may_leave(self, position: Scalar | Batch, extent: Scalar | Batch) -> bool:
         if isinstance(position, Batch | Lit) or isinstance(extent, Batch):
@@ -231,13 +244,19 @@ class _Lazy:
                 return nonnegative_where(condition if holds else call("not", condition))
 
     def _beyond(self, e: Read, guard: Scalar) -> bool:
-        """Does a condition on sizes keep a literal position in range?"""
+        """Does a condition on sizes keep a position in range that is made of sizes and literals?"""
         return self._about_sizes(guard) and self._at_literal(e)
 
     def _at_literal(self, e: Read) -> bool:
-        """Is a literal position there that may leave the tensor?"""
+        """Is a position of sizes and literals there that may leave the tensor?"""
         pairs = zip(e.at, self.tensors[e.tensor][0], strict=True)
-        return any(isinstance(q, Lit) and not isinstance(n, Batch) and not inside(q, n, self.facts) for q, n in pairs)
+        return any(
+            not isinstance(q, Batch)
+            and not isinstance(n, Batch)
+            and all(isinstance(part, Lit | Dim | Apply) for part in walk(q))
+            and not inside(q, n, self.facts)
+            for q, n in pairs
+        )
 
     def _about_sizes(self, condition: Scalar) -> bool:
         """Does a size stand in a condition, or in one that has a statement of its own?"""

@@ -199,6 +199,15 @@ class Scope:
             self.assign(self.sizes[key], f"torch.arange({extent}{device})", size=True)
         return self.sizes[key]
 
+    def batch_places(self) -> str:
+        """The local name of the row-major places in the batch, in its shape."""
+        if "batch places" not in self.sizes:
+            shape = self.batch_shape()
+            device = next((f", {t.name}.device" for t in self.program.inputs), "")
+            self.sizes["batch places"] = self.fresh("places")
+            self.assign(self.sizes["batch places"], f"batch_places({shape}{device})", size=True)
+        return self.sizes["batch places"]
+
     def _size_text(self, source: DimSource) -> str:
         if source.tensor is None:
             assert source.value is not None, f"dim {source.name} has no source"

@@ -11,7 +11,7 @@ import io
 import json
 import tokenize
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -39,13 +39,17 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """All generated files of one folder (`""` is the output folder itself), with names relative to it."""
+    """All generated files of one folder (`""` is the output folder itself), with names relative to it.
+
+    `records` are files that follow from what else lies there, and are nobody's to edit: no manifest has them.
+    """
 
     folder: str
     files: Mapping[str, str]
     spec: str = ""
     spec_sha256: str = ""
     options: Mapping[str, str] | None = None
+    records: Mapping[str, str] = field(default_factory=dict)
 
     def path(self, name: str) -> str:
         return f"{self.folder}/{name}" if self.folder else name
@@ -68,6 +72,17 @@ def compare(out: Path, unit: Unit, version: str) -> tuple[Change, ...]:
     gone = sorted(name for name in owned if name not in unit.files)
     changes += [c for name in gone if (c := _change(out, unit.path(name), None, owned[name])) is not None]
     return (*(c for c in changes if c is not None), _manifest_change(out, unit, version, recorded))
+
+
+def record_changes(out: Path, unit: Unit) -> tuple[Change, ...]:
+    """The changes that bring the records of a folder up to date, without asking."""
+    return tuple(_record_change(out, unit.path(name), text) for name, text in sorted(unit.records.items()))
+
+
+def _record_change(out: Path, path: str, after: str) -> Change:
+    before = _text(inside(out, path))
+    status = Status.CREATED if before is None else Status.UNCHANGED if before == after else Status.UPDATED
+    return Change(path, status, before, after)
 
 
 def removal(out: Path, folder: str) -> tuple[Change, ...]:

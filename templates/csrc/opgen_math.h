@@ -307,4 +307,5 @@ OPGEN_DEVICE T log1mexp(T x) {  // log(1 - exp(-x)) for x > 0
 }  // namespace OPGEN_ISA
 }  // namespace rt
 
+#include "opgen_random.h"
 #include "opgen_special.h"

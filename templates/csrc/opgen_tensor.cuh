@@ -62,6 +62,15 @@ struct Batch {
     }
     return p;
   }
+  // The inverse of `place`.
+  OPGEN_DEVICE int64_t index(const Place& p) const {
+    int64_t flat = p.at[0];
+    OPGEN_UNROLL
+    for (int d = 1; d < max_batch; ++d) {
+      if (d < rank) flat = flat * sizes[d].size + p.at[d];
+    }
+    return flat;
+  }
 };
 
 // A strided tensor. `at`, `load` and `store` take its positions in declared order, a Place where its batch stands.

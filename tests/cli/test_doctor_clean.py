@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -127,3 +128,11 @@ def test_the_cache_lies_where_the_system_wants_it(
     assert cache_folder() == Path(expected).expanduser() / "opgen"
     monkeypatch.setenv(CACHE_VARIABLE, "/elsewhere")
     assert cache_folder() == Path("/elsewhere")
+
+
+def test_doctor_tells_programs(built: Path, opgen: Opgen) -> None:
+    code, out, _ = opgen("doctor", "--format", "json")
+    told = json.loads(out)
+    assert code == 0
+    assert {"python", "torch", "C++ compiler"} <= {finding["what"] for finding in told["findings"]}
+    assert [known["op"] for known in told["operators"]] == ["scale"]

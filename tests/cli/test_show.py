@@ -101,3 +101,17 @@ def test_an_exact_program_is_read_back(opgen: Run, naive: Path, shown: list[str]
     for text in texts:
         assert '  param k: int = 3, doc "a factor"' in text
         assert exact_text(program(text), exact=True) == text
+
+
+def test_an_operator_is_shown_by_its_name(opgen: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "there is no folder specs" in opgen("show", "halved")[2]
+    (tmp_path / "specs").mkdir()
+    (tmp_path / "specs/other_name.yaml").write_text(SPEC)
+    code, out, err = opgen("show", "halved", "--stage", "cuda")
+    assert (code, err) == (0, "")
+    assert SHOWN["cuda"] in out
+    code, _, err = opgen("show", "other")
+    assert code == 2
+    assert "there is no operator 'other'" in err
+    assert "there is no spec specs/none.yaml" in opgen("show", "specs/none.yaml")[2]

@@ -35,7 +35,7 @@ HEADERS = {
     "cpp": "".join(p.read_text() for p in sorted((ROOT / "templates/csrc").glob("*.h"))),
     "cuda": "".join(p.read_text() for p in sorted((ROOT / "templates/csrc").glob("*.*h"))),
 }
-RUNTIME = (ROOT / "templates/runtime_math.py.j2").read_text()
+RUNTIME = "".join((ROOT / "templates" / name).read_text() for name in ("runtime_math.py.j2", "runtime/draws.py.j2"))
 NUMBERS_OF_CALLS = importlib.import_module("generated._runtime.numbers")
 LANGUAGE = (ROOT / "docs/language.md").read_text(encoding="utf-8")
 CALLED = [row for row in FUNCTIONS.values() if not row.infix]

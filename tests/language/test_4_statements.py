@@ -326,12 +326,6 @@ def test_a_scattered_position_out_of_range_is_an_error(build_operator: Build) ->
     ),
     Refused("read_before_it_is_assigned", "op: a\ninputs: [x]\nforward: |\n  y = z\n  z = x\n", "OPG219", "z"),
     Refused(
-        "recurrence_of_second_order",
-        "op: a\ninputs: {x: {shape: [T]}}\noutputs: [h]\nforward: h[t] = h[t - 2] + x[t]\n",
-        "OPG250",
-        "h[t - 2]",
-    ),
-    Refused(
         "recurrence_in_both_directions",
         "op: a\ninputs: {x: {shape: [T]}}\noutputs: [h]\nforward: h[t] = h[t - 1] + h[t + 1] + x[t]\n",
         "OPG250",

@@ -93,6 +93,20 @@ def test_nothing_leaks_from_the_branch_not_taken(build_operator: Build) -> None:
     assert (first[0], second[0]) == (0, 0)
 
 
+@pytest.mark.parametrize(
+    "formula",
+    ["where(N == 0, s, square(x[..., N - 1]))", "where(N > 0, square(x[..., 0]), s)", "where(N < 2, s, x[..., 1]**2)"],
+)
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_a_size_chooses_lazily_in_every_derivative(build_operator: Build, formula: str, n: int) -> None:
+    op = build_operator(
+        f"op: chosen\ninputs: {{x: {{shape: [..., N]}}, s: {{shape: [...]}}}}\nforward: y = {formula}\n"
+    ).chosen
+    x, s = randn(2, n).requires_grad_(), randn(2).requires_grad_()
+    assert torch.autograd.gradcheck(op, (x, s), check_forward_ad=True)
+    assert torch.autograd.gradgradcheck(op, (x, s), check_fwd_over_rev=True)
+
+
 def test_nothing_leaks_through_a_statement_that_the_branch_reads(build_operator: Build) -> None:
     op = build_operator(
         "op: pairs\ninputs: {x: {shape: [N]}}\nparams: {s: {type: float, default: 1.1}}\nforward: |\n"
@@ -386,7 +400,7 @@ def one(construct: str, formula: str, code: str, marked: str) -> Refused:
     one("index_operator_of_an_unbound_index", "y = softmax[i](x[i])", "OPG204", "i"),
     one("bit_operation_on_floats", "y = bitand(u, 1)", "OPG223", "bitand(u, 1)"),
     one("number_too_large", "y = u*1e999", "OPG245", "1e999"),
-    one("random_numbers_are_reserved", "y = u*rand(u)", "OPG226", "rand(u)"),
+    one("random_numbers_without_a_seed", "y = u*rand(u)", "OPG209", "rand"),
 )
 def test_expressions_refused(case: Refused) -> None:
     case.check()

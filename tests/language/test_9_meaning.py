@@ -21,7 +21,7 @@ from .sections import Build, Refused, randn, refused
     Refused(
         "tag", "op: !!python/name:os.system ''\ninputs: [x]\nforward: y = x\n", "OPG104", "!!python/name:os.system"
     ),
-    Refused("random_numbers", "op: a\ninputs: [x]\nforward: y = rand(x)\n", "OPG226", "rand(x)"),
+    Refused("random_numbers", "op: a\ninputs: [x]\nforward: y = rand(x)\n", "OPG209", "rand"),
     Refused("shape_of_data", "op: a\ninputs: {n: {dtype: int, shape: []}}\nforward: y[i < n] = i\n", "OPG226", "n"),
     Refused("second_batch", "op: a\ninputs: {x: {shape: [..., K, ...]}}\nforward: y = 1\n", "OPG215", "..."),
 )

@@ -25,7 +25,7 @@ MODE = "params: {mode: {choices: [ab, b]}, flag: {type: bool, default: true}, si
         ("y = sum(u)", "OPG206", "sum"),
         ("y = sum[...] + u", "OPG206", "sum"),
         ("y = cast(u, i)", "OPG223", "i"),
-        ("y = u*rand(u)", "OPG226", "rand(u)"),
+        ("y = u*rand(u)", "OPG209", "rand"),
         # left side
         ("u = 2*u", "OPG236", "u"),
         ("Y = u", "OPG241", "Y"),
@@ -80,7 +80,7 @@ MODE = "params: {mode: {choices: [ab, b]}, flag: {type: bool, default: true}, si
         ("y = size[0]*u", "OPG206", "size[0]"),
         ("y = mode[...](u)", "OPG211", "mode"),
         # for later
-        ("h[..., k] = h[..., k - 2] + x[..., k]", "OPG250", "h[..., k - 2]"),
+        ("h[..., k] = h[..., k - 2] + h[..., k + 1] + x[..., k]", "OPG250", "h[..., k + 1]"),
         ("h[..., -1] = 0\nh[..., k] = x[..., k]", "OPG250", "-1"),
     ],
 )

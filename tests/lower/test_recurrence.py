@@ -114,7 +114,7 @@ def test_reads_inside_do_not_count_and_declared_shapes_do() -> None:
 @pytest.mark.parametrize(
     ("formula", "code", "marked"),
     [
-        ("h[..., t] = h[..., t - 1] + h[..., t - 2] + x[..., t]", "OPG250", "h[..., t - 2]"),
+        ("h[..., t] = h[..., t - 2] + h[..., 2*t] + x[..., t]", "OPG250", "h[..., 2*t]"),
         ("h[..., t] = h[..., t - 1] + h[..., t + 1] + x[..., t]", "OPG250", "h[..., t + 1]"),
         ("h[..., t] = h[..., t - 1] + h[..., 0] + x[..., t]", "OPG250", "h[..., 0]"),
         ("h[..., t] = h[..., t - 1] + h[..., t] + x[..., t]", "OPG219", "h[..., t]"),

@@ -53,10 +53,10 @@ def device_of(args: Any) -> str:
 
 def choose(monkeypatch: pytest.MonkeyPatch, back_end: str) -> str:
     """What the operator says when this back end is chosen."""
-    monkeypatch.setitem(native._state, "backend", back_end)
+    monkeypatch.setattr(native.choice, "DEFAULT", back_end)
     for which in ("forward", "backward"):
         native._refresh("op", which)
-    return native._described("op")
+    return native.described("op")
 
 
 BOTH = ("cpu", "cuda")
@@ -95,11 +95,11 @@ def test_the_short_way_is_for_the_devices_whose_kernels_are_chosen(monkeypatch: 
     made(monkeypatch, {"forward": BOTH, "backward": BOTH}, ("forward",))
     choose(monkeypatch, "auto")
     forward, backward = (native._ops["op", which] for which in ("forward", "backward"))
-    assert (forward.devices, backward.devices) == (("cuda",), BOTH)
-    assert forward.quick(on("cuda")) is not None
+    assert (forward.route.devices, backward.route.devices) == (("cuda",), BOTH)
+    assert forward.route.quick(on("cuda")) is not None
     with pytest.raises(RuntimeError):  # the full way then runs the formula
-        forward.quick(on("cpu"))
-    assert backward.quick(on("cpu")) is not None
+        forward.route.quick(on("cpu"))
+    assert backward.route.quick(on("cpu")) is not None
 
 
 @pytest.mark.parametrize(
@@ -116,10 +116,10 @@ def test_small_calls_are_for_kernels_wherever_they_are(
     made(monkeypatch, {"forward": kernels, "backward": kernels}, ("forward", "backward"), sized=True)
     monkeypatch.setattr(native, "_has_cuda", lambda: has_cuda)
     assert choose(monkeypatch, "auto") == expected
-    op = native._ops["op", "forward"]
+    op = native._ops["op", "forward"].route
     assert op.devices == kernels
     assert [op.small((on("cpu", n),)) for n in (0, native.GAIN, native.GAIN + 1)] == [True, True, False]
     assert op.small((on("cuda", native.GAIN + 1),))
     for back_end in ("native", "torch"):
         choose(monkeypatch, back_end)
-        assert native._ops["op", "forward"].small is None
+        assert native._ops["op", "forward"].route.small is None

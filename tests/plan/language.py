@@ -37,7 +37,31 @@ SIZED = "outputs: {y: {shape: [V, D]}}"
 AXH = "{a: {shape: [..., T]}, x: {shape: [..., T]}, h0: {shape: [...]}}"
 SCAN = {"a": (2, 4), "x": (2, 4), "h0": (2,)}
 
+DRAWN = "{x: {shape: [..., N]}, w: {shape: [..., N]}, s: {dtype: seed}}"
+
 CASES: dict[str, Case] = {
+    "draws": Case(
+        "y[..., n] = x[..., n]*uniform(s) + w[..., n]*normal(s)", DRAWN, {"x": (2, 3, 5), "w": (3, 5), "s": ()}
+    ),
+    "draws_in_sums": Case(
+        "y[...] = sum[n](x[..., n]*normal(s)*where(uniform(s) < w[..., n], 2, 1))", DRAWN,
+        {"x": (2, 3, 5), "w": (2, 1, 5), "s": ()},
+    ),
+    "draws_as_positions": Case(
+        "y[..., n] = x[..., integer(s, N)]*w[..., n]", DRAWN, {"x": (2, 5), "w": (3, 1, 5), "s": ()}
+    ),
+    "draws_beside_the_batch": Case(
+        "y[n] = sum[...](x[..., n]*uniform(s))\nz[n < N] = normal(s)*mean[...](w[..., n])", DRAWN,
+        {"x": (2, 3, 5), "w": (2, 3, 5), "s": ()},
+    ),
+    "draws_in_a_recurrence": Case(
+        "h[..., t] = h[..., t - 1]*uniform(s) + x[..., t]", "{x: {shape: [..., T]}, s: {dtype: seed}}",
+        {"x": (2, 4), "s": ()}, "outputs: [h]",
+    ),
+    "draws_in_a_scatter": Case(
+        "y[(b + integer(s, 2))%3, d] += x[b, d]*uniform(s)", "{x: {shape: [B, D]}, s: {dtype: seed}}",
+        {"x": (4, 2), "s": ()}, "outputs: {y: {shape: [3, D]}}",
+    ),
     "reversed": Case("y[..., n] = x[..., N - 1 - n]", X, {"x": (2, 5)}, WIDE),
     "shifted_with_fill": Case("y[..., n] = pad(x[..., n - 1], -2)*2", X, {"x": (2, 5)}, WIDE),
     "windows": Case(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from tests.random_programs import joined, statements
+from tests.random_programs import joined, statements, waves
 from tests.random_programs.scope import BATCH, Draw, Size, Tensor, World
 
 DIMS = ("N", "M", "K")
@@ -78,7 +78,7 @@ def _statement(w: World) -> list[str]:
     make = w.choose.weighted(
         (
             (11, statements.assign), (2, statements.components), (5, statements.scatter), (4, statements.recurrence),
-            (2, statements.variants), (3, joined.joined), (2, joined.counted),
+            (2, statements.variants), (3, joined.joined), (2, joined.counted), (2, waves.waved),
         )
     )  # fmt: skip
     return make(w) or statements.assign(w)

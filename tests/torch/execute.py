@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from opgen.code.names import DRAWS
 from opgen.code.templates import fill
 from opgen.torch.functions import TorchFunction
 
@@ -34,7 +35,14 @@ def _runtime() -> dict[str, Any]:
         module = sys.modules.setdefault(f"{_PACKAGE}.{name}", ModuleType(f"{_PACKAGE}.{name}"))
         module.__package__ = _PACKAGE
         exec(fill(f"runtime/{name}.py.j2", header=""), vars(module))
-    scope: dict[str, Any] = {"torch": torch, "math": math, "numbers": numbers(), "__package__": _PACKAGE}
+    drawn: dict[str, Any] = {}
+    exec(fill("runtime/draws.py.j2", header=""), drawn)
+    scope: dict[str, Any] = {n: drawn[n] for n in DRAWS} | {
+        "torch": torch,
+        "math": math,
+        "numbers": numbers(),
+        "__package__": _PACKAGE,
+    }
     exec(compile(_RUNTIME.read_text(encoding="utf-8"), str(_RUNTIME), "exec"), scope)
     return scope
 

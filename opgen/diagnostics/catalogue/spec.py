@@ -163,4 +163,17 @@ ROWS = (
         "reference: torch.nn.functional.sigmoid",
         given="inputs: [x]\nforward: y = sigmoid(x)",
     ),
+    Code(
+        "OPG123",
+        "Buffer and what overwrites it",
+        "`module.updates` maps a buffer to the output that it is overwritten with in training: one of the same shape,"
+        " of a kind that the buffer holds. These outputs are not returned, so that there is another one.",
+        "module: {buffers: {total: zeros}, updates: {total: next_total}}\n"
+        "forward: |\n  y[..., k] = x[..., k] - total[k]\n"
+        "  next_total[...] = sum[k](x[..., k])",
+        "module: {buffers: {total: zeros}, updates: {total: next_total}}\n"
+        "forward: |\n  y[..., k] = x[..., k] - total[k]\n"
+        "  next_total[k] = total[k] + sum[...](x[..., k])",
+        given="inputs: {x: {shape: [..., K]}, total: {shape: [K]}}",
+    ),
 )

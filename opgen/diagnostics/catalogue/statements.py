@@ -79,9 +79,10 @@ ROWS = (
     Code(
         "OPG226",
         "Reserved for later",
-        "Random numbers, more than one variadic dim and shapes that depend on data are reserved.",
-        "inputs: [x]\nforward: y = x + rand()",
-        "inputs: [x, noise]\nforward: y = x + noise",
+        "More than one variadic dim and shapes that depend on data are reserved.",
+        "y[i < count[]] = x[i]",
+        "y[i < N] = where(i < count[], x[i], 0)",
+        given="inputs: {x: {shape: [N]}, count: {shape: [], dtype: int}}",
     ),
     Code(
         "OPG227",
@@ -269,9 +270,9 @@ ROWS = (
     Code(
         "OPG250",
         "Bad recurrence",
-        "A recurrence reads its own names at the same place or one place back, along one index and in one direction.",
-        "h[t] = h[t - 2] + h[t - 1] + x[t]",
-        "outputs: [h]\nforward: |\n  g[t] = h[t - 1]\n  h[t] = g[t - 1] + h[t - 1] + x[t]",
+        "A recurrence reads its own names at the same place or further back by a number, the same way along an index.",
+        "h[t] = 0.5*h[t - 1] + 0.5*h[t + 1] + x[t]",
+        "h[t] = 0.5*h[t - 1] + 0.5*h[t - 2] + x[t]",
         given="inputs: {x: {shape: [T]}}",
     ),
     Code(
@@ -282,5 +283,14 @@ ROWS = (
         "inputs: {x: {}, w: {optional: true}}",
         "inputs: {x: {}, w: {optional: true, absent: 1}}",
         given="forward: y = w*x",
+    ),
+    Code(
+        "OPG252",
+        "A width as the value outside",
+        "The second argument of `pad` is the value read outside of the tensor; how far one reads, the position says."
+        " A warning; the spec builds all the same.",
+        "y[p < P] = pad(x[p], padding)",
+        "y[p < P] = pad(x[p - padding], 0)",
+        given='inputs: {x: {shape: [N]}}\nparams: {padding: {type: int, default: 1}}\ndims: {P: "N + 2*padding"}',
     ),
 )

@@ -1,0 +1,152 @@
+"""Random numbers: `uniform(seed)`, `normal(seed)` and `integer(seed, n)` as functions of where they stand.
+
+A draw becomes integer arithmetic of the seed, of which call of the spec it is, and of the place of the point in the
+loops of its statement: those of the target, then those of the reductions around the call. How far these run is known
+only when the statement is complete; until then `philox` has the indices themselves behind its other arguments, and
+`placed` puts the row-major place there. All that comes after takes it for any other function of integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from opgen.diagnostics.suggest import counted
+from opgen.ir.program import Axis, Compute, Kind, Loop, Recurrence, Scatter, Statement
+from opgen.ir.scalar import BATCH, PLACE, ZERO, Apply, Batch, Dim, Index, Lit, Read, Scalar, add, mul, transform, walk
+from opgen.lang.nodes import Binder, Call, Dots, Expr, Name
+from opgen.lang.unparse import unparse
+from opgen.lang.walk import nodes
+from opgen.lower.declare import DRAWS, Declarations
+from opgen.lower.kinds import integer
+from opgen.lower.scope import BAD, Frame, Known, Typed
+
+_NUMBERS = {"uniform": "uniform_of", "normal": "normal_of"}
+
+
+def seeds(d: Declarations) -> tuple[str, ...]:
+    """The inputs that random numbers are drawn from."""
+    return tuple(n for n, t in d.inputs.items() if t.dtype == "seed")
+
+
+def draw(f: Frame, e: Call) -> Typed:
+    """One call, at the point where it stands."""
+    if e.name in f.decl.broken:
+        return BAD
+    wanted = 2 if e.name == "integer" else 1
+    if not seeds(f.decl):
+        hint = "declare one: `inputs: {seed: {dtype: seed}}`; a call of the operator may leave it out"
+        return f.error("OPG206", f"`{e.name}` draws from a seed, and this spec has none", e.span, hint)
+    if len(e.args) != wanted:
+        shown = f"{e.name}({seeds(f.decl)[0]}{', n' if wanted == 2 else ''})"
+        message = f"`{e.name}` takes {counted(wanted, 'argument')}, not {len(e.args)}"
+        return f.error("OPG210", message, e.span, f"it is written `{shown}`", *_scaled(f, e))
+    if f.scope is None:
+        hint = "pass the number as an argument"
+        return f.error("OPG206", f"{f.place} cannot draw a random number", e.span, hint)
+    seed = _seed(f, e.args[0], e.name)
+    if seed is None:
+        return BAD
+    places: list[Scalar] = []
+    for loop in f.scope.visible():
+        if not isinstance(loop, Batch):
+            places.append(Index(loop.unique))
+        elif PLACE not in places and any(BATCH in s for s in f.decl.shapes.values()) and f.scope.use_batch():
+            places.append(PLACE)
+    bits = Apply("philox", (seed, Lit(_numbers(f.decl)[e.span.start]), *places))
+    if e.name != "integer":
+        return Typed(Apply(_NUMBERS[e.name], (bits,)), Kind.FLOAT)
+    count = integer(f, f.lower(e.args[1]), e.args[1].span, "the number of values of `integer`")
+    if count.kind is None:
+        return BAD
+    if isinstance(count.scalar, Lit) and count.scalar.value < 1:
+        message = f"`{e.name}` draws one of {unparse(e.args[1])} values, and that must be 1 at least"
+        return f.error("OPG223", message, e.args[1].span, "`integer(seed, n)` is one of 0 … n - 1")
+    return Typed(Apply("mod", (bits, count.scalar)), Kind.INT)
+
+
+def _scaled(f: Frame, e: Call) -> tuple[str, ...]:
+    """How what other libraries take as further arguments is written."""
+    seed = seeds(f.decl)[0]
+    if e.name == "uniform" and len(e.args) in (2, 3):
+        low, high = (unparse(a) for a in e.args[-2:])
+        return (f"between two numbers: `{low} + ({high} - ({low}))*uniform({seed})`",)
+    if e.name == "normal" and len(e.args) in (2, 3):
+        mean, deviation = (unparse(a) for a in e.args[-2:])
+        return (f"with another mean and deviation: `{mean} + {deviation}*normal({seed})`",)
+    return ()
+
+
+def _seed(f: Frame, e: Expr, name: str) -> Scalar | None:
+    found = seeds(f.decl)
+    if isinstance(e, Name) and e.name in found and e.name not in f.args:
+        return Read(e.name, ())
+    hint = f"write `{name}({found[0]}{', …' if name == 'integer' else ''})`"
+    f.error("OPG206", f"`{name}` draws from a seed, and `{unparse(e)}` is none", e.span, hint)
+    return None
+
+
+def refused(f: Frame, name: str, e: Expr, known: Known) -> bool:
+    """Is this a seed that is used as a number? Says so."""
+    if not known.declared or name not in f.decl.inputs or f.decl.inputs[name].dtype != "seed":
+        return False
+    hint = f"draw from it: `uniform({name})`, `normal({name})` or `integer({name}, n)`"
+    f.error("OPG223", f"`{name}` is a seed, and no number", e.span, hint)
+    return True
+
+
+def _numbers(d: Declarations) -> dict[int, int]:
+    """Which call of the spec each is, by the place of its first character: in the order of the text, from 0."""
+    formulas: list[Expr] = []
+    for s in (*d.forward, *d.backward):
+        formulas += [s.value, *(i for i in s.target.items or () if not isinstance(i, Binder | Dots))]
+    calls = {n.span.start for e in formulas for n in nodes(e) if isinstance(n, Call) and n.name in DRAWS}
+    return {start: k for k, start in enumerate(sorted(calls))}
+
+
+# --- complete statements ---------------------------------------------------------------------------------------------
+
+
+def placed(statements: Iterable[Statement]) -> tuple[Statement, ...]:
+    """The statements with the places of their draws as numbers."""
+    return tuple(map(_placed, statements))
+
+
+def placed_step(c: Compute) -> Compute:
+    """A step of a recurrence with its places, before its loops become others."""
+    return replace(c, body=_at(c.body, c.loops))
+
+
+def _placed(s: Statement) -> Statement:
+    match s:
+        case Compute():
+            return placed_step(s)
+        case Scatter():
+            at = tuple(p if isinstance(p, Batch) else _at(p, s.loops) for p in s.at)
+            return replace(s, at=at, body=_at(s.body, s.loops), base=_at(s.base, s.axes))
+        case Recurrence():
+            return replace(s, steps=tuple(map(placed_step, s.steps)))
+
+
+def _at(e: Scalar, loops: tuple[Loop, ...]) -> Scalar:
+    if not draws(e):
+        return e
+    sizes: dict[Scalar, Scalar] = {Index(a.name): a.extent for a in loops if isinstance(a, Axis)}
+    sizes[PLACE] = Dim("...")
+
+    def step(node: Scalar) -> Scalar:
+        match node:
+            case Apply("philox", (seed, number, *at)) if all(i in sizes for i in at):  # not a place already
+                place: Scalar = ZERO
+                for i in at:
+                    place = add(mul(place, sizes[i]), i)
+                return Apply("philox", (seed, number, place))
+            case _:
+                return node
+
+    return transform(e, step)
+
+
+def draws(e: Scalar) -> bool:
+    """Does an expression draw random numbers?"""
+    return any(isinstance(n, Apply) and n.fn == "philox" for n in walk(e))

@@ -1,0 +1,130 @@
+"""Order statistics: a body as a tensor, the order of its elements by `argsort`, and reads through it.
+
+So derivatives go to the elements that are picked, in every order, and what has `argsort` has these.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from opgen.diagnostics.model import Span
+from opgen.ir.program import Kind
+from opgen.ir.scalar import (
+    NAN,
+    ONE,
+    ZERO,
+    Batch,
+    Index,
+    Lit,
+    Position,
+    Read,
+    Scalar,
+    add,
+    call,
+    mul,
+    sub,
+    where,
+)
+from opgen.lang.nodes import Reduction
+from opgen.lower.kinds import integer, numeric
+from opgen.lower.lazy import take_out
+from opgen.lower.scope import BAD, Frame, IndexInfo, Pending, Typed
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """The elements along one index, and where each stands in their order."""
+
+    outer: list[IndexInfo | Batch]
+    along: IndexInfo
+    order: Read  # at the index itself
+    values: Read  # where the elements are, `element` of them at any position along
+    axes: list[IndexInfo | Batch]  # of the values
+    sizes: tuple[Scalar, ...]  # of the indices that `along` runs over together
+    place: int
+
+    def at(self, position: Scalar) -> Scalar:
+        """The element that comes so far in the order."""
+        return self.element(replace(self.order, at=(*self.order.at[:-1], position)))
+
+    def element(self, position: Scalar) -> Scalar:
+        """The element at a position along all of the indices."""
+        places: list[Position] = []
+        left = position
+        for size in reversed(self.sizes[1:]):
+            places.insert(0, call("mod", left, size))
+            left = call("floordiv", left, size)
+        own = (left, *places)
+        before, after = self.values.at[: self.place], self.values.at[self.place + len(own) :]
+        return replace(self.values, at=(*before, *own, *after))
+
+
+def in_order(f: Frame, found: Pending) -> Typed:
+    """`sort[k](e)`: the elements in their order."""
+    (along,) = found.over
+    assert isinstance(along, IndexInfo)
+    place = found.axes.index(along)
+    values = take_out(f, Pending("", found.axes, found.body, None, [], found.kind, found.span), "values")
+    row = _row(f, values, found.axes, (along,), place, found.span)
+    return Typed(row.at(Index(along.unique)), found.kind)
+
+
+def picked(f: Frame, e: Reduction, found: Pending) -> Typed:
+    """`median`, `quantile` and `kth`: one element, or what lies between two."""
+    own = [i for i in found.over if isinstance(i, IndexInfo)]
+    further = Typed(ZERO, Kind.INT)
+    if e.further is not None:
+        further = numeric(f.lower(e.further))
+        further = integer(f, further, e.further.span, "a place in the order") if e.name == "kth" else further
+        if further.kind is None:
+            return BAD
+    axes = [*found.axes, *own]
+    values = take_out(f, Pending("", axes, found.body, None, [], found.kind, found.span), "values")
+    row = _row(f, values, axes, tuple(own), len(found.axes), found.span)
+    count = mul(*(i.axis().extent for i in own))
+    last = sub(count, ONE)
+    if e.name == "kth":
+        return Typed(row.at(sub(further.scalar, ONE)), found.kind)
+    if e.name == "median":
+        value, kind = row.at(call("floordiv", last, Lit(2))), found.kind
+    else:
+        value, kind = _between(row, mul(further.scalar, last), last), Kind.FLOAT
+    if found.kind is Kind.FLOAT:  # nan comes last
+        value = where(call("isnan", row.at(last)), NAN, value)
+    return Typed(where(call("eq", count, ZERO), NAN, value) if kind is Kind.FLOAT else value, kind)
+
+
+def _between(row: _Row, rank: Scalar, last: Scalar) -> Scalar:
+    """What lies at a rank between two elements, in proportion."""
+    whole = call("floor", rank)
+    below = call("int", whole)
+    a, b = row.at(below), row.at(call("min", add(below, ONE), last))
+    share = sub(rank, whole)
+    return where(call("eq", share, ZERO), a, add(a, mul(share, sub(b, a))))
+
+
+def _row(
+    f: Frame, values: Typed, axes: list[IndexInfo | Batch], own: tuple[IndexInfo, ...], place: int, span: Span | None
+) -> _Row:
+    """Put the elements along some indices, which stand side by side among the axes, in order."""
+    assert isinstance(values.scalar, Read)
+    sizes = tuple(i.axis().extent for i in own)
+    along = own[0]
+    if len(own) > 1:
+        name = _free_name(f, own)
+        along = IndexInfo(name, name, own[0].span, stated=mul(*sizes), extent=mul(*sizes))
+    outer = [*axes[:place], *axes[place + len(own) :]]
+    row = _Row(outer, along, Read("", ()), values.scalar, axes, sizes, place)
+    element = row.element(Index(along.unique))
+    order = take_out(f, Pending("", [*outer, along], element, "argsort", [along], Kind.INT, span))
+    assert isinstance(order.scalar, Read)
+    return replace(row, order=order.scalar)
+
+
+def _free_name(f: Frame, own: tuple[IndexInfo, ...]) -> str:
+    """A name for the index that runs over several together."""
+    n = 2
+    while (name := f"{own[0].name}{n}") in f.index_names:
+        n += 1
+    f.index_names.add(name)
+    return name

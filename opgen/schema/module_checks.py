@@ -1,0 +1,88 @@
+"""What holds between the fields of `module` and the rest of a spec, as far as no formula says it."""
+
+from __future__ import annotations
+
+import re
+
+from opgen.diagnostics.model import Bag, Label, Span
+from opgen.diagnostics.suggest import did_you_mean, listed
+from opgen.schema.formula import Word
+from opgen.schema.model import ModuleSpec, OpSpec
+from opgen.schema.references import no_repeats, refers, sizes_of
+
+
+def check_module(spec: OpSpec, module: ModuleSpec, bag: Bag) -> None:
+    inputs = tuple(tensor.name for tensor in spec.inputs)
+    owned: dict[str, Span] = {}
+    for name, _ in (*module.parameters, *module.buffers):
+        if refers(name, inputs, "input", bag) and name in owned:
+            related = (Label(owned[name], "a parameter here"),)
+            bag.error("OPG117", f"`{name}` is a parameter and a buffer", name.span, related=related)
+        owned.setdefault(name, name.span)
+        shape = next((t.shape for t in spec.inputs if t.name == name), ())
+        if shape is None or any(item.text == "..." for item in shape):
+            message = f"`{name}` has batch dims, and a module gives its own tensors a fixed shape"
+            bag.error("OPG117", message, name.span, hints=(f"declare it as `{name}: {{shape: [K]}}`",))
+    for dim in module.dims:
+        refers(dim, sizes_of(spec), "dim of an input", bag)
+    arguments = [(param.name, param.span) for param in spec.params]
+    no_repeats((*arguments, *((argument, argument.span) for argument in module.dims.values())), bag)
+    _kinds(spec, module, bag)
+    _updates(spec, module, bag)
+    if module.training is not None:
+        _training(spec, module.training, bag)
+
+
+def _kinds(spec: OpSpec, module: ModuleSpec, bag: Bag) -> None:
+    """What is trained has a gradient, and integers start as integers."""
+    kinds = {tensor.name: tensor.dtype for tensor in spec.inputs}
+    for name, _ in module.parameters:
+        if kinds.get(name) in ("int", "bool"):
+            message = f"`{name}` is of dtype {kinds[name]} and cannot be trained"
+            hints = ("what a module keeps beside its parameters stands under `buffers`",)
+            bag.error("OPG117", message, name.span, hints=hints)
+    for name, made in module.buffers:
+        if kinds.get(name) in ("int", "bool") and not re.match(r"\s*(zeros|ones|constant|eye)\b", made.text):
+            message = f"`{name}` is of dtype {kinds[name]} and starts as `zeros`, `ones`, `eye` or `constant(…)`"
+            bag.error("OPG121", message, made.whole, label=f"no {kinds[name]} values")
+
+
+def _updates(spec: OpSpec, module: ModuleSpec, bag: Bag) -> None:
+    """Only buffers are overwritten; with which outputs is known when the formulas are."""
+    inputs = tuple(tensor.name for tensor in spec.inputs)
+    parameters, buffers = ({str(n): n.span for n, _ in found} for found in (module.parameters, module.buffers))
+    for name, output in module.updates:
+        if name in buffers:
+            continue
+        label, notes = "not a buffer", (f"buffers here: {listed(buffers, 'and')}",) if buffers else ()
+        if output in buffers:
+            message, turned = "`updates` is a mapping of buffer to output", f"write `updates: {{{output}: {name}}}`"
+            bag.error("OPG117", message, name.span, label="output to buffer", hints=(turned,))
+        elif name in parameters:
+            message = f"`{name}` is a parameter, and only buffers are overwritten"
+            related = (Label(parameters[name], "a parameter here"),)
+            bag.error("OPG117", message, name.span, label=label, related=related, hints=("list it under `buffers`",))
+        else:
+            hints = did_you_mean(name, tuple(buffers))
+            if name in inputs:
+                hints = (f"the module owns what is listed: `buffers: {{{name}: zeros}}`",)
+            bag.error("OPG116", f"`{name}` is not a buffer", name.span, label=label, notes=notes, hints=hints)
+
+
+def _training(spec: OpSpec, name: Word, bag: Bag) -> None:
+    """The param that says whether a module is in training is a bool."""
+    param = next((p for p in spec.params if p.name == name), None)
+    declared = f"`{name}: {{type: bool, default: true}}`"
+    if param is None:
+        known = tuple(str(p.name) for p in spec.params if p.type == "bool" and p.length is None)
+        notes = (f"bool params here: {listed(known, 'and')}",) if known else ()
+        hints = did_you_mean(name, known) or (f"declare it under `params`: {declared}",)
+        bag.error("OPG116", f"`{name}` is not a param", name.span, label="not a param", notes=notes, hints=hints)
+    elif param.type != "bool" or param.length is not None:
+        what = f"of type {param.type}" if param.length is None else "a list"
+        if param.choices:
+            what = "one of a few words"
+        bag.error(
+            "OPG117", f"`{name}` is {what}, and `self.training` is a bool", name.span, label="not a bool param",
+            related=(Label(param.span, "declared here"),), hints=(f"declare it as {declared}",),
+        )  # fmt: skip

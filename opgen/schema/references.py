@@ -1,0 +1,38 @@
+"""Names in a spec that stand for others: whether there is what they name, and whether each is used once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from opgen.diagnostics.model import Bag, Label, Span
+from opgen.diagnostics.suggest import did_you_mean, listed
+from opgen.schema.formula import Word
+from opgen.schema.model import OpSpec
+
+
+def no_repeats(names: Iterable[tuple[str, Span]], bag: Bag) -> None:
+    first: dict[str, Span] = {}
+    for name, span in names:
+        if name in first:
+            related = (Label(first[name], "first used here"),)
+            bag.error("OPG115", f"the name `{name}` is used twice", span, label="again here", related=related)
+        first.setdefault(name, span)
+
+
+def sizes_of(spec: OpSpec) -> tuple[str, ...]:
+    """Dims that come from input shapes, in order."""
+    items = [item.text for tensor in spec.inputs for item in tensor.shape or ()]
+    return tuple(dict.fromkeys(text for text in items if text[:1].isupper()))
+
+
+def refers(name: str, known: tuple[str, ...], what: str, bag: Bag) -> bool:
+    if name in known:
+        return True
+    span = name.span if isinstance(name, Word) else None
+    article = "an" if what[0] in "aeiou" else "a"
+    notes = (f"known here: {listed(dict.fromkeys(known), 'and')}",) if known else ()
+    label = f"not {article} {what}"
+    bag.error(
+        "OPG116", f"`{name}` is not {article} {what}", span, label=label, notes=notes, hints=did_you_mean(name, known)
+    )
+    return False

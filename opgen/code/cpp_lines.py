@@ -52,9 +52,11 @@ class Lines:
         at = self._opened(r.at)
         certain = r in always(self.body)
         doubt = [not isinstance(p, Batch) and scope.doubtful(r.tensor, k, p) for k, p in enumerate(r.at)]
-        needed = "" if certain or r.fill is not None or not any(doubt) else self._needed(r)
         fill = ZERO if r.fill is None else opened(r.fill, self.body)
-        if needed is None or not all(map(self._known, (fill, *_scalars(at)))) or self._moves(fill):
+        if not all(map(self._known, (fill, *_scalars(at)))) or self._moves(fill):
+            return False
+        needed = "" if certain or r.fill is not None or not any(doubt) else self._needed(r)
+        if needed is None:
             return False
         name = scope.fresh(access.name) if access.name in scope.declared else access.name
         scope.declared.add(name)

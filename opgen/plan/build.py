@@ -58,6 +58,7 @@ from opgen.plan.ranges import Ranges
 from opgen.plan.sequence import sequence, task_scalars
 from opgen.plan.stream import point_scalars, stores_of, stream, sums_of, sweep_scalars
 from opgen.plan.streams import Streamed, streamed
+from opgen.plan.summed import summed
 from opgen.plan.tails import calm
 
 
@@ -93,7 +94,7 @@ class _Planner:
 
     def plan(self) -> KernelPlan:
         statements, outputs = self._distinct_outputs(self.p.statements)
-        statements = expand(statements, self.names)
+        statements = expand(summed(statements, self.names), self.names)
         found = streamed(self.p, statements, self.names)
         convolved = self._convolutions(found.statements, found.uses)
         statements, products, operands = self._contractions(found.statements, {*found.uses, *convolved})

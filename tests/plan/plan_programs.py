@@ -117,6 +117,14 @@ def embedding_gradient() -> Program:
     )
 
 
+def table_gradient() -> Program:
+    """Of `y[..., m] = table[kind[m]]*x[..., m]`: a batch adds to the same places."""
+    body = mul(read("g", "... m"), read("x", "... m"))
+    scatter = Scatter("gt", (axis("v"),), (BATCH, axis("m")), (read("kind", "m"),), body)
+    inputs = [tensor("g", "... M"), tensor("x", "... M"), tensor("kind", "M", Kind.INT), tensor("table", "V")]
+    return program("table", inputs, [scatter], ["gt"])
+
+
 def chain(length: int) -> Program:
     """Each value is used twice: written out as a tree it would have 2**length leaves."""
     statements: list[Statement] = []

@@ -81,6 +81,14 @@ def test_the_gradient_of_a_gather_is_a_scatter_that_is_parallel_along_rows() -> 
     assert p.results[0].storage is Storage.SCALAR
 
 
+def test_what_is_added_to_the_same_places_by_a_batch_is_summed_first() -> None:
+    p = build(make.table_gradient())
+    *before, step = p.steps
+    assert isinstance(step, ScatterStep)
+    assert step.loops == (make.axis("m"),)
+    assert len(before) == 1
+
+
 @pytest.mark.parametrize("length", [30, 1000])
 def test_a_long_composition_is_planned_in_linear_time_and_stays_flat(length: int) -> None:
     started = time.perf_counter()

@@ -173,6 +173,57 @@ struct Step_group_norm_forward_3_output {
   }
 };
 
+// reduces along memory: a row is read and kept in cache by all passes
+template <typename scalar_t>
+struct Step_group_norm_backward_0_grad_mu_sum {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Rows launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::elements())}};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 2, -1), rt::tensor(2, 2, -1), rt::tensor(1, 1, -1), rt::tensor(3, 3, 2),
+                 rt::tensor(4, 3, 2), rt::tensor(5, 2, -1), rt::tensor(6, 2, -1), rt::integer(2), rt::integer(3),
+                 rt::report(), rt::batch(), rt::integer(1));
+  rt::Tensor<const opmath_t> mu, rstd;
+  rt::Tensor<const scalar_t> weight, grad_output, input;
+  rt::Tensor<opmath_t> grad_rstd_sum, grad_mu_sum;
+  int64_t S, G;
+  OpgenBadIndex* report;
+  rt::Batch batch;
+  rt::Divider c_size;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t c = rt::split(&rest, c_size);
+    const int64_t n = rest;
+    const opmath_t mu_value = mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 0, 1));
+    const opmath_t weight_value = weight.load(c);
+    const opmath_t rstd_value = rstd.load(n, rt::checked(rt::floordiv(c, S), G, report, 2, 1));
+    rt::Sum<opmath_t> grad_rstd_sum_value_fold;
+    rt::Sum<opmath_t> grad_mu_sum_value_fold;
+    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
+      stop = rt::next_stop<Team>(stop, batch.count);
+      for (; inner < stop; inner += Team::size) {
+        const rt::Place place = batch.place(inner);
+        const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
+        const opmath_t part = input.load(n, c, place) - mu_value;
+        grad_rstd_sum_value_fold.add(grad_output_value * part * weight_value);
+        grad_mu_sum_value_fold.add(-(grad_output_value * rstd_value * weight_value));
+      }
+      grad_rstd_sum_value_fold.settle();
+      grad_mu_sum_value_fold.settle();
+    }
+    grad_rstd_sum_value_fold.finish();
+    grad_mu_sum_value_fold.finish();
+    rt::join<Team>(&grad_rstd_sum_value_fold, &grad_mu_sum_value_fold);
+    const opmath_t grad_rstd_sum_value = grad_rstd_sum_value_fold.value;
+    const opmath_t grad_mu_sum_value = grad_mu_sum_value_fold.value;
+    if (Team::rank() == 0) {
+      grad_rstd_sum.store(grad_rstd_sum_value, n, c);
+      grad_mu_sum.store(grad_mu_sum_value, n, c);
+    }
+  }
+};
+
 template <typename scalar_t>
 struct Step_group_norm_backward_0_grad_rstd_base {
   using opmath_t = rt::math_t<scalar_t>;
@@ -207,27 +258,21 @@ struct Step_group_norm_backward_0_grad_rstd_base {
 template <typename scalar_t>
 struct Step_group_norm_backward_0_grad_rstd {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(2))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 3, 2), rt::tensor(2, 3, 2),
-                                            rt::tensor(4, 1, -1), rt::tensor(3, 2, -1), rt::integer(3), rt::integer(1),
-                                            rt::report(), rt::elements(), rt::integer(2), rt::batch());
+  static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(2))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::integer(3), rt::integer(1),
+                                            rt::report(), rt::integer(2));
   rt::Tensor<opmath_t> grad_rstd;
-  rt::Tensor<const scalar_t> grad_output, input, weight;
-  rt::Tensor<const opmath_t> mu;
+  rt::Tensor<const opmath_t> grad_rstd_sum;
   int64_t S, G;
   OpgenBadIndex* report;
-  rt::Divider batch_size, c_size;
-  rt::Batch batch;
+  rt::Divider c_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
     opmath_t* const cell = grad_rstd.at(n, rt::checked(rt::floordiv(c, S), G, report, 0, 1));
-    const opmath_t part = mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 3, 1));
-    const opmath_t part_2 = grad_output.load_or_zero(n, c, place);
-    rt::atomic_sum(cell, part_2 * (input.load(n, c, place) - part) * weight.load(c));
+    rt::atomic_sum(cell, grad_rstd_sum.load(n, c));
   }
 };
 
@@ -265,63 +310,6 @@ struct Step_group_norm_backward_0_grad_variance_ {
       grad_variance__pack.set(i, grad_variance__value);
     }
     rt::store_pack(grad_variance_, first, grad_variance__pack);
-  }
-};
-
-template <typename scalar_t>
-struct Step_group_norm_backward_0_grad_mu_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<opmath_t> grad_mu;
-  rt::Divider g_size;
-
-  OPGEN_DEVICE void compute(opmath_t* grad_mu) const { *grad_mu = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t g = rt::split(&rest, g_size);
-    const int64_t n = rest;
-    opmath_t grad_mu_value;
-    compute(&grad_mu_value);
-    grad_mu.store(grad_mu_value, n, g);
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_mu_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_mu_value;
-      compute(&grad_mu_value);
-      grad_mu_pack.set(i, grad_mu_value);
-    }
-    rt::store_pack(grad_mu, first, grad_mu_pack);
-  }
-};
-
-// accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
-struct Step_group_norm_backward_0_grad_mu {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(2))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 3, 2), rt::tensor(3, 1, -1), rt::tensor(2, 2, -1), rt::integer(3),
-                 rt::integer(1), rt::report(), rt::elements(), rt::integer(2), rt::batch());
-  rt::Tensor<opmath_t> grad_mu;
-  rt::Tensor<const scalar_t> grad_output, weight;
-  rt::Tensor<const opmath_t> rstd;
-  int64_t S, G;
-  OpgenBadIndex* report;
-  rt::Divider batch_size, c_size;
-  rt::Batch batch;
-
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
-    const int64_t c = rt::split(&rest, c_size);
-    const int64_t n = rest;
-    opmath_t* const cell = grad_mu.at(n, rt::checked(rt::floordiv(c, S), G, report, 0, 1));
-    const opmath_t part = rstd.load(n, rt::checked(rt::floordiv(c, S), G, report, 2, 1));
-    rt::atomic_sum(cell, -(grad_output.load_or_zero(n, c, place) * part * weight.load(c)));
   }
 };
 
@@ -397,11 +385,11 @@ struct Step_group_norm_backward_0_grad_bias {
         int64_t inner_rest = inner;
         const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
         const int64_t n = inner_rest;
-        const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
+        const opmath_t grad_output_value_2 = grad_output.load_or_zero(n, c, place);
         const opmath_t part = rstd.load(n, rt::checked(rt::floordiv(c, S), G, report, 3, 1));
         const opmath_t part_2 = mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 2, 1));
-        grad_weight_value_fold.add(grad_output_value * (input.load(n, c, place) - part_2) * part);
-        grad_bias_value_fold.add(grad_output_value);
+        grad_weight_value_fold.add(grad_output_value_2 * (input.load(n, c, place) - part_2) * part);
+        grad_bias_value_fold.add(grad_output_value_2);
       }
       grad_weight_value_fold.settle();
       grad_bias_value_fold.settle();
@@ -418,117 +406,51 @@ struct Step_group_norm_backward_0_grad_bias {
   }
 };
 
+// reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t>
-struct Step_group_norm_backward_2_grad_rstd_base {
+struct Step_group_norm_backward_2_grad_mu_sum {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<opmath_t> grad_rstd;
-  rt::Divider g_size;
-
-  OPGEN_DEVICE void compute(opmath_t* grad_rstd) const { *grad_rstd = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t g = rt::split(&rest, g_size);
-    const int64_t n = rest;
-    opmath_t grad_rstd_value;
-    compute(&grad_rstd_value);
-    grad_rstd.store(grad_rstd_value, n, g);
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_rstd_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_rstd_value;
-      compute(&grad_rstd_value);
-      grad_rstd_pack.set(i, grad_rstd_value);
-    }
-    rt::store_pack(grad_rstd, first, grad_rstd_pack);
-  }
-};
-
-// accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
-struct Step_group_norm_backward_2_grad_rstd {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(2))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 3, 2), rt::tensor(2, 3, 2), rt::tensor(3, 2, -1), rt::integer(3),
-                 rt::integer(1), rt::report(), rt::elements(), rt::integer(2), rt::batch());
-  rt::Tensor<opmath_t> grad_rstd;
+  static constexpr rt::Rows launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::elements())}};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 3, 2),
+                                            rt::tensor(3, 3, 2), rt::tensor(4, 2, -1), rt::tensor(5, 2, -1),
+                                            rt::integer(2), rt::integer(3), rt::report(), rt::batch(), rt::integer(1));
+  rt::Tensor<const opmath_t> mu, rstd;
   rt::Tensor<const scalar_t> grad_output, input;
-  rt::Tensor<const opmath_t> mu;
+  rt::Tensor<opmath_t> grad_rstd_sum, grad_mu_sum;
   int64_t S, G;
   OpgenBadIndex* report;
-  rt::Divider batch_size, c_size;
   rt::Batch batch;
+  rt::Divider c_size;
 
-  OPGEN_DEVICE void point(int64_t point) const {
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    opmath_t* const cell = grad_rstd.at(n, rt::checked(rt::floordiv(c, S), G, report, 0, 1));
-    const opmath_t part = mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 3, 1));
-    rt::atomic_sum(cell, grad_output.load_or_zero(n, c, place) * (input.load(n, c, place) - part));
-  }
-};
-
-template <typename scalar_t>
-struct Step_group_norm_backward_2_grad_mu_base {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<opmath_t> grad_mu;
-  rt::Divider g_size;
-
-  OPGEN_DEVICE void compute(opmath_t* grad_mu) const { *grad_mu = 0; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t g = rt::split(&rest, g_size);
-    const int64_t n = rest;
-    opmath_t grad_mu_value;
-    compute(&grad_mu_value);
-    grad_mu.store(grad_mu_value, n, g);
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_mu_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t grad_mu_value;
-      compute(&grad_mu_value);
-      grad_mu_pack.set(i, grad_mu_value);
+    const opmath_t mu_value = mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 0, 1));
+    const opmath_t rstd_value = rstd.load(n, rt::checked(rt::floordiv(c, S), G, report, 1, 1));
+    rt::Sum<opmath_t> grad_rstd_sum_value_fold;
+    rt::Sum<opmath_t> grad_mu_sum_value_fold;
+    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
+      stop = rt::next_stop<Team>(stop, batch.count);
+      for (; inner < stop; inner += Team::size) {
+        const rt::Place place = batch.place(inner);
+        const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
+        grad_rstd_sum_value_fold.add(grad_output_value * (input.load(n, c, place) - mu_value));
+        grad_mu_sum_value_fold.add(-(grad_output_value * rstd_value));
+      }
+      grad_rstd_sum_value_fold.settle();
+      grad_mu_sum_value_fold.settle();
     }
-    rt::store_pack(grad_mu, first, grad_mu_pack);
-  }
-};
-
-// accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
-struct Step_group_norm_backward_2_grad_mu {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(2))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 3, 2), rt::tensor(2, 2, -1), rt::integer(3), rt::integer(1),
-                 rt::report(), rt::elements(), rt::integer(2), rt::batch());
-  rt::Tensor<opmath_t> grad_mu;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const opmath_t> rstd;
-  int64_t S, G;
-  OpgenBadIndex* report;
-  rt::Divider batch_size, c_size;
-  rt::Batch batch;
-
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
-    const int64_t c = rt::split(&rest, c_size);
-    const int64_t n = rest;
-    opmath_t* const cell = grad_mu.at(n, rt::checked(rt::floordiv(c, S), G, report, 0, 1));
-    const opmath_t part = rstd.load(n, rt::checked(rt::floordiv(c, S), G, report, 2, 1));
-    rt::atomic_sum(cell, -(grad_output.load_or_zero(n, c, place) * part));
+    grad_rstd_sum_value_fold.finish();
+    grad_mu_sum_value_fold.finish();
+    rt::join<Team>(&grad_rstd_sum_value_fold, &grad_mu_sum_value_fold);
+    const opmath_t grad_rstd_sum_value = grad_rstd_sum_value_fold.value;
+    const opmath_t grad_mu_sum_value = grad_mu_sum_value_fold.value;
+    if (Team::rank() == 0) {
+      grad_rstd_sum.store(grad_rstd_sum_value, n, c);
+      grad_mu_sum.store(grad_mu_sum_value, n, c);
+    }
   }
 };
 
@@ -618,13 +540,12 @@ extern "C" const OpgenCudaStep group_norm_cuda_steps[] = {
     rt::kernel<Step_group_norm_forward_1_output>(),                                                 // 2
     rt::kernel<Step_group_norm_forward_2_output>(),                                                 // 3
     rt::kernel<Step_group_norm_forward_3_output>(),                                                 // 4
-    rt::kernel<Step_group_norm_backward_0_grad_rstd_base, Step_group_norm_backward_0_grad_rstd>(),  // 5
-    rt::kernel<Step_group_norm_backward_0_grad_variance_>(),                                        // 6
-    rt::kernel<Step_group_norm_backward_0_grad_mu_base, Step_group_norm_backward_0_grad_mu>(),      // 7
+    rt::kernel<Step_group_norm_backward_0_grad_mu_sum>(),                                           // 5
+    rt::kernel<Step_group_norm_backward_0_grad_rstd_base, Step_group_norm_backward_0_grad_rstd>(),  // 6
+    rt::kernel<Step_group_norm_backward_0_grad_variance_>(),                                        // 7
     rt::kernel<Step_group_norm_backward_0_grad_input>(),                                            // 8
     rt::kernel<Step_group_norm_backward_0_grad_bias>(),                                             // 9
-    rt::kernel<Step_group_norm_backward_2_grad_rstd_base, Step_group_norm_backward_2_grad_rstd>(),  // 10
-    rt::kernel<Step_group_norm_backward_2_grad_mu_base, Step_group_norm_backward_2_grad_mu>(),      // 11
-    rt::kernel<Step_group_norm_backward_2_grad_input>(),                                            // 12
-    rt::kernel<Step_group_norm_backward_2_grad_bias>(),                                             // 13
+    rt::kernel<Step_group_norm_backward_2_grad_mu_sum>(),                                           // 10
+    rt::kernel<Step_group_norm_backward_2_grad_input>(),                                            // 11
+    rt::kernel<Step_group_norm_backward_2_grad_bias>(),                                             // 12
 };

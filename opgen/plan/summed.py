@@ -1,0 +1,29 @@
+"""Sums in front of scatters: what is added to one place again and again is summed first.
+
+Loops that no position of a scatter varies along add to the same places each time: the batch of `grad_w[kind[m]] +=`,
+for one. A reduction over them is parallel, and adds in parts, where a scatter goes on from what a place holds.
+"""
+
+from __future__ import annotations
+
+from opgen.ir.names import Names
+from opgen.ir.point import read_of
+from opgen.ir.program import Axis, Compute, Scatter, Statement
+from opgen.ir.scalar import Batch, Index, Read, walk
+
+
+def summed(statements: tuple[Statement, ...], names: Names) -> tuple[Statement, ...]:
+    """The statements with such sums as statements of their own."""
+    return tuple(part for s in statements for part in (_apart(s, names) if isinstance(s, Scatter) else (s,)))
+
+
+def _apart(s: Scatter, names: Names) -> tuple[Statement, ...]:
+    nodes = [n for q in s.at if not isinstance(q, Batch) for n in walk(q)]
+    batched = any(isinstance(q, Batch) for q in s.at) or any(isinstance(n, Read) and Batch() in n.at for n in nodes)
+    varying = {n.name for n in nodes if isinstance(n, Index)}
+    moving = tuple(a for a in s.loops if (a.name in varying if isinstance(a, Axis) else batched))
+    over = tuple(a for a in s.loops if a not in moving)
+    if s.op != "sum" or not over:
+        return (s,)
+    made = Compute(names.fresh(f"{s.target}_sum"), moving, s.body, "sum", over, s.kind, s.span)
+    return made, Scatter(s.target, s.axes, moving, s.at, read_of(made), s.op, s.base, s.padded, s.kind, s.span)

@@ -397,8 +397,7 @@ def ctc_loss_second(
             mask_70 = mask_3 & mask_38
             position_44 = torch.where(mask_70 & mask_7 & mask_4, difference, 0)
             last_picked_5 = pick(last, position_44)
-            mask_106 = torch.where(mask_4, last_picked_5, -math.inf) == -math.inf
-            mask_73 = mask_70 & ~(mask_7 & mask_106) & mask_3
+            mask_73 = mask_70 & ~(mask_7 & (torch.where(mask_4, last_picked_5, -math.inf) == -math.inf))
             safe_product = torch.where(mask_73 & ~mask_5, product, 1)
         else:
             mask_19 = mask_7 & (torch.where(mask_4, last_picked, -math.inf) == -math.inf)

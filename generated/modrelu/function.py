@@ -72,7 +72,7 @@ def modrelu_backward(
         chosen_6 = torch.where(mask, 0, -ratio_3)
         safe_chosen_6 = chosen_6 if given_grads[0] else grad_output_real.new_zeros(*batch, C)
         grad_output_modulus = chosen_4 + safe_chosen_6
-        mask_4 = given_grads[1] & ~mask & given_grads[1] | given_grads[0] & ~mask & given_grads[0]
+        mask_4 = given_grads[1] & ~mask | given_grads[0] & ~mask
     mask_5 = output_modulus + bias > 0
     if needs_input_grad[0]:
         mask_9 = mask_4 & ~mask

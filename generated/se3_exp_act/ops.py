@@ -130,7 +130,7 @@ def se3_exp_act_second(
     chosen_3 = torch.where(mask.unsqueeze(-1), 0, chosen_4)
     safe_chosen_3 = torch.where(mask_7.unsqueeze(-1), chosen_3, 0)
     grad_grad_norm_s = torch.where(mask_34, safe_chosen_3, 0).sum(-1)
-    mask_10 = mask_7 & (~mask & ~mask_9)
+    mask_10 = ~mask & ~mask_9
     mask_61 = mask_10 & ~mask & ~mask_4
     chosen_5 = torch.where(mask_4, ratio_2, product_3 / torch.where(mask_61, norm_s, 1))
     chosen_6 = torch.where(mask, 0, grad_grad_norm_s * chosen_5 / math.pi)

@@ -127,7 +127,7 @@ def so3_exp_act_second(
     chosen_2 = torch.where(mask_7.unsqueeze(-1), 0, product_3 / safe_norm_s_4.unsqueeze(-1))
     chosen_3 = torch.where(mask.unsqueeze(-1), 0, chosen_2)
     grad_grad_norm_s = torch.where(mask_5.unsqueeze(-1), chosen_3, 0).sum(-1)
-    mask_8 = mask_5 & (~mask & ~mask_7)
+    mask_8 = ~mask & ~mask_7
     mask_32 = mask_8 & ~mask & ~mask_3
     chosen_4 = torch.where(mask_3, ratio, product / torch.where(mask_32, norm_s, 1))
     chosen_5 = torch.where(mask, 0, grad_grad_norm_s * chosen_4 / math.pi)

@@ -76,13 +76,12 @@ def z_loss_second(
     if condition is not None:
         count_n = condition.sum()
         mask = condition & (~mask_9 & condition)
-        mask_13 = mask & condition & ~mask_9
-        exp_value_2 = torch.exp(torch.where(mask_13.unsqueeze(-1), difference, 0))
+        mask_11 = mask & condition & ~mask_9
+        exp_value_2 = torch.exp(torch.where(mask_11.unsqueeze(-1), difference, 0))
         chosen = torch.where(mask_9.unsqueeze(-1), 0, grad_grad_logits * exp_value_2)
         safe_chosen = torch.where(condition.unsqueeze(-1), chosen, 0)
         grad_grad_logsumexp_v = torch.where(mask.unsqueeze(-1), safe_chosen, 0).sum(-1)
         mask_10 = condition & ~mask_9
-        mask_11 = mask & mask_10
     else:
         N = grad_grad_logits.shape[0]
         exp_value_2 = torch.exp(torch.where(~mask_9.unsqueeze(-1), difference, 0))
@@ -91,7 +90,7 @@ def z_loss_second(
     if needs_input_grad[0]:
         if condition is not None:
             product = 2 * grad_grad_logsumexp_v * logsumexp_v
-            grad_grad_sum_n = torch.where(mask_11, torch.where(condition, product, 0), 0).sum()
+            grad_grad_sum_n = torch.where(mask_10, torch.where(condition, product, 0), 0).sum()
             grad_grad_loss = grad_grad_sum_n * scale / count_n
         else:
             grad_grad_mean_n = torch.where(mask_9, 0, 2 * logsumexp_v * grad_grad_logsumexp_v / N).sum()
@@ -101,26 +100,25 @@ def z_loss_second(
         if condition is not None:
             grad_sum_n = grad_loss * scale / count_n
             grad_logsumexp_v = torch.where(condition, 2 * logsumexp_v * grad_sum_n, 0)
-            mask_14 = mask & condition & ~mask_9
-            exp_value_3 = torch.exp(torch.where(mask_14.unsqueeze(-1), difference, 0))
+            mask_12 = mask & condition & ~mask_9
+            exp_value_3 = torch.exp(torch.where(mask_12.unsqueeze(-1), difference, 0))
             neg_value = -(grad_grad_logits * exp_value_3 * grad_logsumexp_v.unsqueeze(-1))
             chosen_2 = torch.where(mask_9.unsqueeze(-1), 0, neg_value)
             safe_chosen_2 = torch.where(condition.unsqueeze(-1), chosen_2, 0)
             grad_logsumexp_v_grad_logits = torch.where(mask.unsqueeze(-1), safe_chosen_2, 0).sum(-1)
             chosen_3 = torch.where(condition, 2 * grad_grad_logsumexp_v * grad_sum_n, 0)
-            grad_logsumexp_v_1 = grad_logsumexp_v_grad_logits + torch.where(mask_11, chosen_3, 0)
-            mask_12 = mask_10 & condition
-            mask_7 = mask_12 & (~mask_9 & mask_12)
-            mask_15 = mask & condition & ~mask_9
-            exp_value_4 = torch.exp(torch.where(mask_15.unsqueeze(-1), difference, 0))
+            grad_logsumexp_v_1 = grad_logsumexp_v_grad_logits + torch.where(mask_10, chosen_3, 0)
+            mask_7 = mask_10 & (~mask_9 & mask_10)
+            mask_13 = mask & condition & ~mask_9
+            exp_value_4 = torch.exp(torch.where(mask_13.unsqueeze(-1), difference, 0))
             product_2 = grad_grad_logits * exp_value_4 * grad_logsumexp_v.unsqueeze(-1)
             chosen_5 = torch.where(mask_9.unsqueeze(-1), 0, product_2)
             chosen_4 = torch.where(condition.unsqueeze(-1), chosen_5, 0)
-            mask_16 = mask_7 & mask_12 & ~mask_9
-            safe_difference = torch.where(mask_16.unsqueeze(-1), difference, 0)
+            mask_14 = mask_7 & mask_10 & ~mask_9
+            safe_difference = torch.where(mask_14.unsqueeze(-1), difference, 0)
             product_3 = grad_logsumexp_v_1.unsqueeze(-1) * torch.exp(safe_difference)
             chosen_7 = torch.where(mask_9.unsqueeze(-1), 0, product_3)
-            chosen_6 = torch.where(mask_12.unsqueeze(-1), chosen_7, 0)
+            chosen_6 = torch.where(mask_10.unsqueeze(-1), chosen_7, 0)
             safe_chosen_4 = torch.where(mask.unsqueeze(-1), chosen_4, 0)
             grad_logits = safe_chosen_4 + torch.where(mask_7.unsqueeze(-1), chosen_6, 0)
         else:

@@ -14,6 +14,7 @@ from functools import reduce
 from opgen.diff.algebra import product
 from opgen.diff.conditions import conjuncts
 from opgen.diff.contribution import TRUE, either_of
+from opgen.diff.simple import simple
 from opgen.ir.arithmetic import either, negation_of
 from opgen.ir.functions import row as function
 from opgen.ir.program import Axis, Compute, Loop, Program, Recurrence, Scatter, statement_reads, statement_scalars
@@ -121,7 +122,9 @@ class Laziness:
             guard = self.guard(s.body) if s.base == ZERO else None
         else:
             gone, guard = s.over, self.guard(s.body) if s.op in (None, "sum", "mean") else None
-        guard = None if guard is None else _somewhere(guard, gone)
+        axes = (a for a in (*s.axes, *gone) if isinstance(a, Axis))
+        sizes = {a.name: int(a.extent.value) for a in axes if isinstance(a.extent, Lit)}
+        guard = None if guard is None else _somewhere(simple(guard, sizes), gone)
         if guard is not None and not _is_large(guard):
             self.guards[s.target] = s.axes, guard
 
@@ -139,7 +142,7 @@ class Laziness:
                 places: dict[Scalar, Scalar] = {
                     Index(a.name): q for a, q in pairs if isinstance(a, Axis) and not isinstance(q, Batch)
                 }
-                return substitute(condition, places)
+                return _certain(simple(substitute(condition, places), {}))
             case Apply("where", (condition, taken, other)) if other == ZERO:
                 return _both(condition, self.guard(taken))
             case Apply("where", (condition, taken, other)) if taken == ZERO:
@@ -205,8 +208,11 @@ def _both(condition: Scalar, guard: Scalar | None) -> Scalar:
 
 def _somewhere(guard: Scalar, loops: tuple[Loop, ...]) -> Scalar | None:
     """A condition that holds if the guard does anywhere along some loops; None where that is not known to fail."""
-    found = _weakened(guard, loops)
-    return None if found == TRUE else found
+    return _certain(_weakened(guard, loops))
+
+
+def _certain(guard: Scalar) -> Scalar | None:
+    return None if guard == TRUE else guard
 
 
 def _is_large(guard: Scalar) -> bool:

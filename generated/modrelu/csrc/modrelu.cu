@@ -59,7 +59,7 @@ struct Step_modrelu_backward_grad_input_imag {
     const opmath_t t_2 = output_modulus + bias.load(c);
     const opmath_t output_factor = rt::relu(t_2);
     const bool t_3 = !t;
-    const bool t_4 = (given_grads_1 && t_3 && given_grads_1) || (given_grads_0 && t_3 && given_grads_0);
+    const bool t_4 = (given_grads_1 && t_3) || (given_grads_0 && t_3);
     const bool t_5 = t_2 > 0;
     const opmath_t grad_output_imag_value = grad_output_imag.load_or_zero(place, c);
     const bool part = rt::abs(input_imag_value) == rt::inf<opmath_t>();

@@ -91,7 +91,7 @@ int backward_grad_input_imag(const OpgenCall& call, OpgenHost& host) {
         const opmath_t t_2 = output_modulus + bias_at[i];
         const opmath_t output_factor = rt::relu(t_2);
         const bool t_3 = !t;
-        const bool t_4 = (given_grads_1 && t_3 && given_grads_1) || (given_grads_0 && t_3 && given_grads_0);
+        const bool t_4 = (given_grads_1 && t_3) || (given_grads_0 && t_3);
         const bool t_5 = t_2 > 0;
         const opmath_t grad_output_imag_value = grad_output_imag_at[i];
         const bool part_2 = rt::abs(input_imag_value) == rt::inf<opmath_t>();

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from opgen.code.cpp_kernel import kernel_lines
@@ -10,6 +13,9 @@ from opgen.code.cpp_stream import stream_lines
 from opgen.kernel.formal import Formal
 from opgen.plan.model import Kernel as Step
 from opgen.plan.model import ScatterStep, Stream
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_CONSTANT = re.compile(r"\s*const \w+ (\w+) = [^;{}]*;")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +29,24 @@ class Kernel:
 def cpu_kernel(formal: Formal, step: Step, name: str) -> Kernel:
     """The function of a step."""
     body = stream_lines(formal, step) if isinstance(step, Stream) else kernel_lines(formal)
+    body = _asked_for(body)
     head = f"int {name}(const OpgenCall& call, OpgenHost& host) {{"
     order = ", repeats in a fixed order" if isinstance(step, ScatterStep) else ""
     lines = [*_reason(f"{step.reason}{order}"), "template <typename opmath_t>", *block(head, body)]
     return Kernel(name, tuple(laid_out(lines)))
+
+
+def _asked_for(lines: Sequence[str]) -> list[str]:
+    """The lines without constants that nothing reads; one that may report a position stays."""
+    used = Counter(word for line in lines for word in _WORD.findall(line))
+    kept: list[str] = []
+    for line in reversed(lines):
+        found = _CONSTANT.fullmatch(line)
+        if found is not None and used[found[1]] == 1 and "host" not in line:
+            used.subtract(_WORD.findall(line))
+        else:
+            kept.append(line)
+    return kept[::-1]
 
 
 def _reason(text: str) -> list[str]:

@@ -223,7 +223,8 @@ SCALARS: dict[str, Callable[..., Value]] = {
     "lerp": lambda a, b, w: a + w * (b - a), "sinc": _sinc,
     "sinpi": _half_turns(math.sin), "cospi": _half_turns(math.cos),
     "isnan": math.isnan, "isfinite": math.isfinite,
-    "bitand": lambda a, b: a & b, "bitor": lambda a, b: a | b, "bitxor": lambda a, b: a ^ b,
+    "bitand": lambda a, b: int(a) & int(b), "bitor": lambda a, b: int(a) | int(b),
+    "bitxor": lambda a, b: int(a) ^ int(b),
     "philox": philox.bits, "uniform_of": philox.uniform, "normal_of": philox.normal,
     "detach": lambda a: a, "tofloat": float, "int": math.trunc, "log1mexp": _log1mexp,
 }  # fmt: skip

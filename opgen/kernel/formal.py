@@ -7,7 +7,7 @@ but names have the same `key`: one function serves them all, called with other a
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Set
 from dataclasses import dataclass, field
 
 from opgen.ir.point import positions
@@ -60,8 +60,10 @@ class Formal:
 def formal(plan: KernelPlan, step: Step) -> Formal:
     """The kernel of a step as a function."""
     kernel, schedule = lower(plan, step), schedule_of(step)
-    found = _Found(plan, kernel, unsure(plan, kernel) | unsure(plan, unrolled(kernel)))
+    further = unsure(plan, unrolled(kernel))
+    found = _Found(plan, kernel, unsure(plan, kernel) | further)
     body = found.body(kernel.body)
+    checked = found.sizes({(slot, k) for slot, k, _ in further})
     flat = tuple(_is_flat(plan, part) for part in parts(kernel.body))
     slots = {name: plan.buffer(name) for name in found.slots}
     written = {s.name for s in kernel.slots if s.written}
@@ -77,7 +79,7 @@ def formal(plan: KernelPlan, step: Step) -> Formal:
         found.casts,
         found.unsure,
         flat,
-        (schedule, flat, held, kinds, body),
+        (schedule, flat, held, kinds, body, checked),
     )
 
 
@@ -156,6 +158,16 @@ class _Found:
             case Tile(name, shape, kind, wide):
                 return ("tile", tuple(map(self.value, shape)), self.named(name), kind, wide)
 
+    def sizes(self, axes: Set[tuple[str, int]]) -> Hashable:
+        """The sizes of axes that are checked where loops are unrolled."""
+        known = ((name, k) for name in self.slots for k in range(len(self.shapes[name])) if (name, k) in axes)
+        return tuple((self.slots[name], k, self._extent(name, k)) for name, k in known)
+
+    def _extent(self, slot: str, k: int) -> Scalar:
+        size = self.shapes[slot][k]
+        assert not isinstance(size, Batch)
+        return self.whole(size)
+
     def named(self, name: str) -> str:
         return self.locals.setdefault(name, f"v{len(self.locals)}")
 
@@ -187,9 +199,7 @@ class _Found:
         found = []
         for k, p in enumerate(at):
             if (slot, k, p) in self.unsure:
-                size = self.shapes[slot][k]
-                assert not isinstance(size, Batch)
-                found.append((k, self.whole(size)))
+                found.append((k, self._extent(slot, k)))
         return tuple(found)
 
     def bare(self, e: Scalar) -> Scalar:

@@ -94,7 +94,8 @@ class _Planner:
 
     def plan(self) -> KernelPlan:
         statements, outputs = self._distinct_outputs(self.p.statements)
-        statements = expand(summed(statements, self.names), self.names)
+        ranges = Ranges.of(self.p, {**self.arguments, **{n: s.shape for n, s in _by_name(statements).items()}})
+        statements = expand(summed(statements, ranges, self.names), self.names)
         found = streamed(self.p, statements, self.names)
         convolved = self._convolutions(found.statements, found.uses)
         statements, products, operands = self._contractions(found.statements, {*found.uses, *convolved})

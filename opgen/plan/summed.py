@@ -8,22 +8,31 @@ from __future__ import annotations
 
 from opgen.ir.names import Names
 from opgen.ir.point import read_of
-from opgen.ir.program import Axis, Compute, Scatter, Statement
-from opgen.ir.scalar import Batch, Index, Read, walk
+from opgen.ir.program import Axis, Compute, Loop, Scatter, Statement
+from opgen.ir.scalar import Batch, Index, Read, reads, walk
+from opgen.plan.ranges import Ranges
 
 
-def summed(statements: tuple[Statement, ...], names: Names) -> tuple[Statement, ...]:
+def summed(statements: tuple[Statement, ...], ranges: Ranges, names: Names) -> tuple[Statement, ...]:
     """The statements with such sums as statements of their own."""
-    return tuple(part for s in statements for part in (_apart(s, names) if isinstance(s, Scatter) else (s,)))
+    return tuple(part for s in statements for part in (_apart(s, ranges, names) if isinstance(s, Scatter) else (s,)))
 
 
-def _apart(s: Scatter, names: Names) -> tuple[Statement, ...]:
+def _apart(s: Scatter, ranges: Ranges, names: Names) -> tuple[Statement, ...]:
     nodes = [n for q in s.at if not isinstance(q, Batch) for n in walk(q)]
     batched = any(isinstance(q, Batch) for q in s.at) or any(isinstance(n, Read) and Batch() in n.at for n in nodes)
     varying = {n.name for n in nodes if isinstance(n, Index)}
     moving = tuple(a for a in s.loops if (a.name in varying if isinstance(a, Axis) else batched))
     over = tuple(a for a in s.loops if a not in moving)
-    if s.op != "sum" or not over:
+    if s.op != "sum" or not over or any(_may_leave(s, k, ranges, moving) for k in range(len(s.at))):
         return (s,)
     made = Compute(names.fresh(f"{s.target}_sum"), moving, s.body, "sum", over, s.kind, s.span)
     return made, Scatter(s.target, s.axes, moving, s.at, read_of(made), s.op, s.base, s.padded, s.kind, s.span)
+
+
+def _may_leave(s: Scatter, k: int, ranges: Ranges, loops: tuple[Loop, ...]) -> bool:
+    """Is a position inside for no other reason than that the sum has terms?"""
+    p, axis = s.at[k], s.axes[k]
+    if isinstance(p, Batch) or isinstance(axis, Batch) or s.padded or reads(p):
+        return False
+    return ranges.inside(p, axis.extent, s.loops) and not ranges.inside(p, axis.extent, loops)

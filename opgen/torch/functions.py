@@ -70,7 +70,8 @@ def torch_function(
     prepared = [prepare(p) for _, p in programs]
     anchor = _anchor(programs, operator)
     params = params_of(operator, (p for _, p in programs))
-    taken = dict.fromkeys((anchor, *(t.name for p in prepared for t in p.inputs), *(a.name for a in params)))
+    asked = (c.name for v, _ in programs for c in v.conditions)  # of which nothing else may be read
+    taken = dict.fromkeys((anchor, *(t.name for p in prepared for t in p.inputs), *(a.name for a in params), *asked))
     wide = is_upcast(forward, operator)  # tangents of residuals have the dtype of those
     upcast = wide or _is_upcast(prepared, operator)
     outputs = (*operator.outputs, *(o.name for _, p in forward for o in kept_sums(p)))

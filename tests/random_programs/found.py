@@ -25,6 +25,20 @@ FOUND = {
     ),
     "the rest of constants": X + "forward: |\n  a = 1 // 2\n  b = 7 % 3\n  y[..., n] = x[..., n]\n",
     "an index in the dtype of a tensor": X + "forward: 'y[..., n] = cast(n, x)*x[..., n]'\n",
+    "bits of constants": (
+        "inputs: {x: {shape: [N]}}\nparams: {flag: {type: bool, default: true}}\nforward: |\n"
+        "  t[i < 2] = hypot(0.5, 1.5 + sin(0.5)) if flag\n"
+        "  t[i < 2] = sin(0.5*bitand(1, 1)) if not flag\n"
+        "  y[n] = x[n]*t[0]\n"
+    ),
+    "an input that is only asked for, called like a local": (
+        "inputs:\n  mask: {shape: [..., N]}\n  position: {shape: [N], dtype: bool, optional: true}\n"
+        "params:\n  flag: {type: bool, default: true}\nforward: |\n"
+        "  total[..., i < 2] = hypot(mask[..., i]*0.5, 1.5 + sin(0.5)) if flag\n"
+        "  total[..., i < 2] = tanh(sin((1.5 + sin(mask[..., i % N]))**0.5)) if not flag\n"
+        "  point[p < N, ...] = mask[..., 0]\n"
+        "  point[q, ...] += -tanh(total[..., 0]*total[..., clamp(int(floor(2*pad(total[..., q - 2], 0) + 1)), 0, 1)])\n"
+    ),
     "one point": "inputs: {x: {shape: []}}\nforward: 'y = sin(x)*sum[i < 1](0.5*x)'\n",
     "a gradient without the cotangent": (
         "inputs: {x: {shape: [..., N]}, w: {shape: [N]}}\n"
@@ -336,6 +350,8 @@ FOUND = {
     ),
 }
 SHAPES = {
+    "bits of constants": {"x": (3,)},
+    "an input that is only asked for, called like a local": {"mask": (2, 2), "position": (2,)},
     "a factor that may be missing": {"x": (2, 3), "y": (2, 3), "w": (2,)},
     "a logistic function of constants": {"x": (3,)},
     "the diagonal of a part": {"x": (3, 2)},

@@ -165,6 +165,14 @@ def _scaled_bessel(order: int) -> Callable[[Value], float]:
     return lambda a: _special("besseli")(order, a) * math.exp(-abs(a))
 
 
+_BEYOND = 2**63
+
+
+def _int(a: Value) -> int:
+    """Rounded towards 0; what is no number, or beyond all integers, is what processors make of it."""
+    return math.trunc(a) if math.isfinite(a) and abs(a) < _BEYOND else -_BEYOND
+
+
 def _log1mexp(a: Value) -> float:
     """log(1 - exp(-a)) of a positive number."""
     return _log(-math.expm1(-a))
@@ -226,7 +234,7 @@ SCALARS: dict[str, Callable[..., Value]] = {
     "bitand": lambda a, b: int(a) & int(b), "bitor": lambda a, b: int(a) | int(b),
     "bitxor": lambda a, b: int(a) ^ int(b),
     "philox": philox.bits, "uniform_of": philox.uniform, "normal_of": philox.normal,
-    "detach": lambda a: a, "tofloat": float, "int": math.trunc, "log1mexp": _log1mexp,
+    "detach": lambda a: a, "tofloat": float, "int": _int, "log1mexp": _log1mexp,
 }  # fmt: skip
 
 

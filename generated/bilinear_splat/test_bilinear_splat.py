@@ -29,6 +29,6 @@ class TestBilinearSplat(OperatorTests):
                 "height": 2,
                 "width": 2,
             },
-            expected=([0, 0.008406935246, 0.7482600147, 0],),
+            expected=([0.09405049793, 0, 0, 0],),
         ),
     )

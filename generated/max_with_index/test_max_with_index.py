@@ -25,8 +25,8 @@ class TestMaxWithIndex(OperatorTests):
                 "input": floats((2,), 3),
             },
             expected=(
-                [1.416407865, 0.83281573],
-                [2, 2],
+                [1.683238506, 0.6382435482],
+                [0, 1],
             ),
         ),
     )

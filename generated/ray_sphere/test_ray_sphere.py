@@ -26,6 +26,6 @@ class TestRaySphere(OperatorTests):
                 "direction": floats((2,), 3, salt=1),
                 "radius": floats((2,), low=0.1, high=3.0, salt=2),
             },
-            expected=([0, -0.3538394966],),
+            expected=([-1.808245606, -3.591318699],),
         ),
     )

@@ -28,6 +28,6 @@ class TestSegmentMean(OperatorTests):
             params={
                 "num_segments": 2,
             },
-            expected=([0.472135955, -1.05572809, -0.11145618, 0.360679775],),
+            expected=([0.4772871858, -0.1506539009, 1.683238506, -0.2113178863],),
         ),
     )

@@ -28,6 +28,6 @@ class TestSegmentSum(OperatorTests):
             params={
                 "num_segments": 2,
             },
-            expected=([0.472135955, -1.05572809, -0.22291236, 0.72135955],),
+            expected=([0.9545743715, -0.3013078017, 1.683238506, -0.2113178863],),
         ),
     )

@@ -1,7 +1,7 @@
 """The values of sample inputs, and results as tests write them down.
 
-The values of an input are point `i` of a fixed low-discrepancy sequence; the template of the test cases makes the same
-numbers with the same arithmetic.
+The values of an input are point `i` of a fixed sequence, in which no two pairs of points are equally far apart; the
+template of the test cases makes the same numbers with the same arithmetic.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from opgen.ir.interp import Array
 from opgen.ir.operator import Pair
 from opgen.ir.program import Kind
 
-GOLDEN, SILVER = 0.6180339887498949, 0.7548776662466927
+GOLDEN, SILVER, BRONZE = 0.6180339887498949, 0.7548776662466927, 0.3027756377319946
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class InputSample:
             sizes.extend(item if isinstance(item, tuple) else (item,))
         if self.values:
             return Array(tuple(sizes), list(self.values))
-        points = [((i + 1) * GOLDEN + self.salt * SILVER) % 1.0 for i in range(math.prod(sizes))]
+        points = [(i * (GOLDEN + i * BRONZE) + self.salt * SILVER) % 1.0 for i in range(1, 1 + math.prod(sizes))]
         span = self.high - self.low
         match self.kind:
             case Kind.FLOAT:

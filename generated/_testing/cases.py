@@ -51,7 +51,7 @@ class Sample:
             kinds = {"float": torch.float64, "int": torch.int64, "bool": torch.bool}
             made = torch.tensor(self.values, dtype=kinds[self.kind]).reshape(sizes)
             return made.to(dtype) if self.kind == "float" else made
-        points = [(i * (GOLDEN + i * BRONZE) + self.salt * SILVER) % 1.0 for i in range(1, 1 + math.prod(sizes))]
+        points = [(i * (GOLDEN + self.salt * SILVER + i * BRONZE)) % 1.0 for i in range(1, 1 + math.prod(sizes))]
         if self.kind == "float":
             values: list[Any] = [self.low + (self.high - self.low) * p for p in points]
             return torch.tensor(values, dtype=torch.float64).reshape(sizes).to(dtype)

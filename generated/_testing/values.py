@@ -150,14 +150,20 @@ class ValueChecks(Checks):
                 assert_close_to(a, b, eps, unavoidable + 0.1 * eps * scale)
 
     def test_long_sums(self) -> None:
-        """What is summed over the batch, by the operator or its gradient, is as exact for a long batch."""
+        """What is summed over the batch, by the operator or its gradient, is as exact for a long batch.
+
+        Torch adds up what is gathered from one place one by one; what rounding the inputs alone does is nobody's fault.
+        """
         case = next((c for c in self.cases if not c.pinned and self._sums_over_batch(c)), None)
         if case is None:
             pytest.skip("not applicable: nothing is summed over the batch")
         narrow = case.arguments(torch.float32, (LONG,))
         wide = [_double(a) for a in narrow]
-        for a, b in zip(self._summed(case, narrow), self._summed(case, wide), strict=True):
-            allowed = 3e-5 * _largest(b) + 1e-8 * LONG  # the second where terms of about 1 cancel
+        moved = [_double(a, torch.finfo(torch.float32).eps) for a in narrow]
+        share = 1e-3 if BACKEND == "torch" else 3e-5
+        results = (self._summed(case, given) for given in (narrow, wide, moved))
+        for a, b, other in zip(*results, strict=True):
+            allowed = share * _largest(b) + 1e-8 * LONG + 4 * _largest(b - other)  # the second where terms of 1 cancel
             assert _largest(a.double() - b) <= allowed
 
     def _sums_over_batch(self, case: Case) -> bool:

@@ -31,7 +31,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
             params={
                 "reduction": "mean",
             },
-            expected=([-0.452574873],),
+            expected=([-0.4617330525],),
         ),
         Case(
             "weight, pos_weight, reduction=sum",
@@ -44,7 +44,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
             params={
                 "reduction": "sum",
             },
-            expected=([-2.715449238],),
+            expected=([-2.770398315],),
         ),
         Case(
             "weight, pos_weight, reduction=none",
@@ -57,7 +57,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
             params={
                 "reduction": "none",
             },
-            expected=([-0.1958742736, 1.570306708, -1.726419487, 0.7531216379, -1.47051453, -1.646069293],),
+            expected=([-0.1958742736, -0.2934032607, -1.078184669, -0.4189820193, -1.336382353, 0.5524282608],),
         ),
         Case(
             "weight, no pos_weight, reduction=mean",
@@ -70,7 +70,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
             params={
                 "reduction": "mean",
             },
-            expected=([-0.3125331017],),
+            expected=([-0.3299356692],),
         ),
         Case(
             "weight, no pos_weight, reduction=sum",
@@ -83,7 +83,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
             params={
                 "reduction": "sum",
             },
-            expected=([-1.87519861],),
+            expected=([-1.979614015],),
         ),
         Case(
             "weight, no pos_weight, reduction=none",
@@ -96,7 +96,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
             params={
                 "reduction": "none",
             },
-            expected=([-0.2071556993, 1.173481456, -1.23821364, 0.621217286, -1.048099834, -1.17642818],),
+            expected=([-0.2071556993, -0.1047036404, -0.9521018562, -0.3759439832, -0.9113470177, 0.5716381815],),
         ),
         Case(
             "no weight, pos_weight, reduction=mean",
@@ -109,7 +109,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
             params={
                 "reduction": "mean",
             },
-            expected=([0.8966344531],),
+            expected=([1.049057677],),
         ),
         Case(
             "no weight, pos_weight, reduction=sum",
@@ -122,7 +122,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
             params={
                 "reduction": "sum",
             },
-            expected=([5.379806719],),
+            expected=([6.294346062],),
         ),
         Case(
             "no weight, pos_weight, reduction=none",
@@ -135,7 +135,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
             params={
                 "reduction": "none",
             },
-            expected=([0.7052428815, 0.859169311, 1.049719848, 0.5770136348, 1.111722601, 1.076938443],),
+            expected=([0.7052428815, 2.201483867, 0.6882299881, 0.7252211006, 1.145487147, 0.8286810783],),
         ),
         Case(
             "no weight, no pos_weight, reduction=mean",
@@ -148,7 +148,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
             params={
                 "reduction": "mean",
             },
-            expected=([0.696465274],),
+            expected=([0.738103142],),
         ),
         Case(
             "no weight, no pos_weight, reduction=sum",
@@ -161,7 +161,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
             params={
                 "reduction": "sum",
             },
-            expected=([4.178791644],),
+            expected=([4.428618852],),
         ),
         Case(
             "no weight, no pos_weight, reduction=none",
@@ -174,7 +174,7 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
             params={
                 "reduction": "none",
             },
-            expected=([0.7458615141, 0.6420524405, 0.7528746303, 0.4759534531, 0.7923731792, 0.7696764268],),
+            expected=([0.7458615141, 0.785619678, 0.6077484387, 0.6507260376, 0.7811658787, 0.8574973046],),
         ),
         Case(
             "case 1, no weight, no pos_weight, reduction=none",
@@ -189,12 +189,12 @@ class TestBinaryCrossEntropyWithLogits(OperatorTests):
             },
             expected=([0.0, 100.0, 0.6931471806, 3.720075976e-44, 0.0],),
             gradients=(
-                [0.0, -0.5016497143, 0.0, -8.943098912e-45, 0.0],
-                [-551.0720896, 50.16497143, 0.0, -24.04009749, -9.264304315e29],
+                [0.0, 0.8910416283, 0.0, -2.318609787e-45, 0.0],
+                [-551.0720896, -89.10416283, 0.0, -6.232694713, 6.443349388e29],
             ),
             second=(
-                [0.2581434246, 0.2402097589, 0.1234414579, 0.1779179633, 0.05008181329],
-                [0.2581434246, 0.2402097589, 0.1645886105, 0.1779179633, 0.05008181329],
+                [0.2581434246, -0.7591855539, -0.01435475852, -0.008748809079, 0.2920244411],
+                [0.2581434246, -0.7591855539, -0.01913967802, -0.008748809079, 0.2920244411],
             ),
             pinned=True,
         ),

@@ -27,7 +27,7 @@ class TestLennardJones(OperatorTests):
                 "epsilon": floats(salt=2),
                 "box": floats(3, low=0.1, high=3.0, salt=3),
             },
-            expected=([-174335.887, -112488.0128],),
+            expected=([-1038325.609, -91804.91883],),
         ),
         Case(
             "no box",

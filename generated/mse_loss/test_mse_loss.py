@@ -29,7 +29,7 @@ class TestMseLoss(OperatorTests):
             params={
                 "reduction": "mean",
             },
-            expected=([0.9613593361],),
+            expected=([1.767567663],),
         ),
         Case(
             "reduction=sum",
@@ -40,7 +40,7 @@ class TestMseLoss(OperatorTests):
             params={
                 "reduction": "sum",
             },
-            expected=([5.768156016],),
+            expected=([10.60540598],),
         ),
         Case(
             "reduction=none",
@@ -51,6 +51,6 @@ class TestMseLoss(OperatorTests):
             params={
                 "reduction": "none",
             },
-            expected=([0.9613593361, 0.9613593361, 0.9613593361, 0.9613593361, 0.9613593361, 0.9613593361],),
+            expected=([0.9613593361, 4.157607984, 1.120489984, 0.006090656772, 0.8144100013, 3.545448018],),
         ),
     )

@@ -101,7 +101,7 @@ def combed(body: Body, index: str) -> tuple[Body, dict[Body, Comb]]:
     for node in body:
         loops, inner = chain((node,), (Role.SERIAL,))
         sparse = comb(inner, index, lets) if isinstance(node, For) and not waits(node) else None
-        if sparse is None:
+        if sparse is None or sparse.start is None:  # a loop that stores does so at every lane
             nodes.append(node)
             continue
         left = _alive(sparse.body)

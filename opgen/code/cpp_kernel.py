@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from opgen.code.cpp_comb import Comb, combed
-from opgen.code.cpp_layout import block
+from opgen.code.cpp_layout import block, named
 from opgen.code.cpp_lines import Lines
 from opgen.code.cpp_scope import Access
 from opgen.code.cpp_statements import FOLDS, Around, Statements, fold_name, sums
 from opgen.code.long_values import hoisted
 from opgen.code.native_scope import value_type
 from opgen.ir.program import Axis, Loop
-from opgen.ir.scalar import PLACE, Batch, Index, Read, Scalar, reads, walk
+from opgen.ir.scalar import Batch, Read, Scalar, reads, walk
 from opgen.kernel.formal import Formal
 from opgen.kernel.lanes import lanes
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile
@@ -175,7 +175,7 @@ class _PartCode(Statements):
         around = self._sources(body, "run", inner, moving)
         lines = self.each(body, "lane")
         self.outer_locals = saved
-        i = " i" if self._by_lane(body) else ""
+        i = named("i", lines)
         if any(isinstance(n, Join) for n in body):
             head = f"rt::lanes<rt::lane_count>(run.size, [&](int64_t{i}, int lane) {{"
         else:
@@ -257,12 +257,11 @@ class _PartCode(Statements):
         around = self._sources(body, "point", "outer", moving, sparse)
         lines = self.each(body, "i")
         self.outer_locals = saved
-        i = " i" if self._by_lane(body) or accs else ""
+        i = named("i", lines)
         where = around.comb or "columns.size"
         each = block(f"rt::each{self._in_order(body)}({where}, [&](int64_t{i}) {{", lines, "});")
-        point = " point" if sparse is not None or self._by_point(body, loops) else ""
-        head = f"{inner}.runs<1>(0, {inner}.count, columns.at, [&](const auto&{point}) {{"
         run = [*around.plain, *self.ahead(around), *each, *sums(accs, "ran(columns.size)"), *around.behind]
+        head = f"{inner}.runs<1>(0, {inner}.count, columns.at, [&](const auto&{named('point', run)}) {{"
         runs = block(head, run, "});")
         for a in accs:
             self.keep(a, f"{fold_name(a.name)}[i]")
@@ -282,35 +281,7 @@ class _PartCode(Statements):
         self.counts.append(scope.extent(loop.loop))
         head = self.head(loop.loop, reverse=loop.reverse)
         lines = self.nested(loop.body)
-        i = " i" if self.outer or self.arrays else ""
-        return block(head, block(f"rt::each({where}.size, [&](int64_t{i}) {{", lines, "});"))
-
-    def _by_lane(self, body: Body) -> bool:
-        """Whether what runs lane by lane asks which lane it is."""
-        if any(isinstance(n, Store) for n in body) or self.added:
-            return True
-        moving = {a.name for a in self.scope.lanes if isinstance(a, Axis)} & self.fixed
-        targets = (self.written(n) for n in inside(body) if isinstance(n, Atomic))
-        return any(a.moves_with(self.scope.lanes) for a in targets) or any(
-            (isinstance(e, Index) and e.name in moving)
-            or (e is PLACE and self.scope.places().moves_with(self.scope.lanes))
-            or (isinstance(e, Read) and (e.tensor in self.arrays or self.moves(e)))
-            for value in values(body)
-            for e in walk(value)
-        )
-
-    def _by_point(self, body: Body, loops: Iterable[Loop]) -> bool:
-        """Whether what runs at a place asks where that is."""
-        if any(isinstance(n, Store | Atomic) for n in inside(body)):
-            return True
-        own = {a.name for a in loops if isinstance(a, Axis)} & self.fixed
-        return any(
-            e is PLACE
-            or (isinstance(e, Index) and e.name in own)
-            or (isinstance(e, Read) and e.tensor not in self.bound)
-            for value in values(body)
-            for e in walk(value)
-        )
+        return block(head, block(f"rt::each({where}.size, [&](int64_t{named('i', lines)}) {{", lines, "});"))
 
     # --- what a run reads and writes ---------------------------------------------------------------------------------
 
@@ -319,7 +290,8 @@ class _PartCode(Statements):
         scope, accesses, step = self.scope, self._accesses(values(body)), self.scope.stepper
         lines = self._values_at(accesses, at)
         for a in accesses:
-            if a.plain and a.moves_with(scope.lanes) and a.name:
+            if a.plain and a.moves_with(scope.lanes) and a.name not in scope.declared:
+                scope.declared.add(a.name)
                 lines.append(self._run_of("Source", a, at, step))
         lines += [self._run_of("Sink", self.written(s), at, step) for s in body if isinstance(s, Store)]
         own = {n.name for n in body if isinstance(n, Let)}

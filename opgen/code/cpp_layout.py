@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from opgen.code import native_layout
 from opgen.code.native_layout import LIMIT, block, commented
 
-__all__ = ["block", "commented", "laid_out", "schema_lines", "table_lines", "under"]
+__all__ = ["block", "commented", "laid_out", "named", "schema_lines", "table_lines", "under"]
 
 _LAMBDA = re.compile(r"\[&\]\([^)]*\) \{$")
 _LAST_ARGUMENT = re.compile(r"^(\s*)([\w.]+\((?:i|lane), |return )(.*?)(\);|;)$")
@@ -48,6 +48,11 @@ def _first_argument(arguments: str) -> str:
         if c == "," and depth == 0:
             return arguments[:k]
     return arguments
+
+
+def named(name: str, body: Sequence[str]) -> str:
+    """A parameter of a lambda behind its type: without a name where its body does not ask for it."""
+    return f" {name}" if any(re.search(rf"\b{name}\b", line) for line in body) else ""
 
 
 def under(condition: str, line: str) -> list[str]:

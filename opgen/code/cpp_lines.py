@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from opgen.code.cpp_layout import block
+from opgen.code.cpp_layout import block, named
 from opgen.code.cpp_scope import Access, CpuScope
 from opgen.code.long_values import hoisted
 from opgen.code.native_scope import value_type
@@ -180,12 +180,11 @@ class Lines:
     def function(self, e: Scalar, wish: str) -> str:
         """A function of the lane, by name."""
         scope = self.scope
-        lane = " i" if self._moves(e) else ""
         parts, value = hoisted(scope, e, len("return ;"))
         body = (*parts, f"return {value.text};")
         if body not in self.functions:
             name = self.functions[body] = scope.fresh(wish)
-            self.out += block(f"const auto {name} = [&](int64_t{lane}) {{", body, "};")
+            self.out += block(f"const auto {name} = [&](int64_t{named('i', body)}) {{", body, "};")
         return self.functions[body]
 
 

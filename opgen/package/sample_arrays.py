@@ -36,7 +36,7 @@ class InputSample:
             sizes.extend(item if isinstance(item, tuple) else (item,))
         if self.values:
             return Array(tuple(sizes), list(self.values))
-        points = [(i * (GOLDEN + i * BRONZE) + self.salt * SILVER) % 1.0 for i in range(1, 1 + math.prod(sizes))]
+        points = [(i * (GOLDEN + self.salt * SILVER + i * BRONZE)) % 1.0 for i in range(1, 1 + math.prod(sizes))]
         span = self.high - self.low
         match self.kind:
             case Kind.FLOAT:

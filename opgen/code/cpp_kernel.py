@@ -231,7 +231,7 @@ class _PartCode(Statements):
                 self.keep(node, f"{name}[i]")
             else:
                 lines += self.statement(node, "i")
-        each = block(f"rt::each({where}.size, [&](int64_t i) {{", lines, "});") if lines else []
+        each = block(f"rt::each({where}.size, [&](int64_t{named('i', lines)}) {{", lines, "});") if lines else []
         return [*around.plain, *self.ahead(around), *kept, *each, *around.behind]
 
     def _in_phases(self, group: Body, sparse: Comb, around: Around, where: str) -> list[str]:
@@ -239,7 +239,7 @@ class _PartCode(Statements):
         size, divisor = f"{where}.size", self.scope.print(sparse.divisor)
         zeros = [f"{self.written(n).name}.set(i, 0);" for n in group if isinstance(n, Store)]
         lines = self.each(group, "i")
-        each = block(f"rt::each({around.comb}, [&](int64_t i) {{", lines, "});")
+        each = block(f"rt::each({around.comb}, [&](int64_t{named('i', lines)}) {{", lines, "});")
         head = f"for (int64_t {self.phase} = 0; {self.phase} < {size} && {self.phase} < {divisor}; ++{self.phase}) {{"
         phases = block(head, [*self.ahead(around), *each])
         return [*around.plain, *block(f"rt::each({size}, [&](int64_t i) {{", zeros, "});"), *phases]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from opgen.code.cpp_layout import block
+from opgen.code.cpp_layout import block, named
 from opgen.code.cpp_scope import CpuScope
 from opgen.code.long_values import hoisted
 from opgen.code.native_scope import mentions, needed, value_type
@@ -316,9 +316,10 @@ class _Code:
         if not body:
             return []
         ran = [f"{self.folds[f.name]}[{_ROW}].ran(size);" for f in folds if f.op == "sum"]
-        head = "rt::each(size, [&](int64_t i) {"
+        i = named(_POINT, body)
+        head = f"rt::each(size, [&](int64_t{i}) {{"
         if adds or added is not None:
-            head = "rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {"
+            head = f"rt::lanes<rt::lane_count>(size, [&](int64_t{i}, int lane) {{"
         return [*arrays, *block(head, body, "});"), *ran]
 
     def _dot(self, d: Dot) -> list[str]:

@@ -156,7 +156,8 @@ def _as_tuple(results: Any) -> tuple[Any, ...]:
 def _opcheck(op: Any, arguments: tuple[Any, ...]) -> None:
     """All that opcheck has, not only what it does by default.
 
-    It adds up what the gradients are taken of, which cannot begin with an integer: `test_opinfo_tracing` puts floats first.
+    It adds up what the gradients are taken of, which cannot begin with an integer: `test_opinfo_tracing` puts floats
+    first.
     """
     from torch.testing._internal.optests.generate_tests import ALL_TEST_UTILS
 

@@ -82,6 +82,12 @@ from .embedding_bag import embedding_bag as embedding_bag
 from .focal_loss import FocalLoss as FocalLoss
 from .focal_loss import FocalLossFunction as FocalLossFunction
 from .focal_loss import focal_loss as focal_loss
+from .fp8_quantize import Fp8Quantize as Fp8Quantize
+from .fp8_quantize import Fp8QuantizeFunction as Fp8QuantizeFunction
+from .fp8_quantize import fp8_quantize as fp8_quantize
+from .gated_delta_step import GatedDeltaStep as GatedDeltaStep
+from .gated_delta_step import GatedDeltaStepFunction as GatedDeltaStepFunction
+from .gated_delta_step import gated_delta_step as gated_delta_step
 from .gated_recurrence import GatedRecurrence as GatedRecurrence
 from .gated_recurrence import GatedRecurrenceFunction as GatedRecurrenceFunction
 from .gated_recurrence import gated_recurrence as gated_recurrence
@@ -115,6 +121,9 @@ from .huber_loss import huber_loss as huber_loss
 from .info_nce import InfoNce as InfoNce
 from .info_nce import InfoNceFunction as InfoNceFunction
 from .info_nce import info_nce as info_nce
+from .int8_linear import Int8Linear as Int8Linear
+from .int8_linear import Int8LinearFunction as Int8LinearFunction
+from .int8_linear import int8_linear as int8_linear
 from .js_divergence import JsDivergence as JsDivergence
 from .js_divergence import JsDivergenceFunction as JsDivergenceFunction
 from .js_divergence import js_divergence as js_divergence
@@ -151,6 +160,9 @@ from .max_pool2d import max_pool2d as max_pool2d
 from .max_with_index import MaxWithIndex as MaxWithIndex
 from .max_with_index import MaxWithIndexFunction as MaxWithIndexFunction
 from .max_with_index import max_with_index as max_with_index
+from .median_filter import MedianFilter as MedianFilter
+from .median_filter import MedianFilterFunction as MedianFilterFunction
+from .median_filter import median_filter as median_filter
 from .message_passing import MessagePassing as MessagePassing
 from .message_passing import MessagePassingFunction as MessagePassingFunction
 from .message_passing import message_passing as message_passing
@@ -172,6 +184,9 @@ from .phase_rotation import phase_rotation as phase_rotation
 from .pixel_shuffle import PixelShuffle as PixelShuffle
 from .pixel_shuffle import PixelShuffleFunction as PixelShuffleFunction
 from .pixel_shuffle import pixel_shuffle as pixel_shuffle
+from .quantile_pool import QuantilePool as QuantilePool
+from .quantile_pool import QuantilePoolFunction as QuantilePoolFunction
+from .quantile_pool import quantile_pool as quantile_pool
 from .quaternion_rotate import QuaternionRotate as QuaternionRotate
 from .quaternion_rotate import QuaternionRotateFunction as QuaternionRotateFunction
 from .quaternion_rotate import quaternion_rotate as quaternion_rotate
@@ -206,6 +221,9 @@ from .segment_softmax import segment_softmax as segment_softmax
 from .segment_sum import SegmentSum as SegmentSum
 from .segment_sum import SegmentSumFunction as SegmentSumFunction
 from .segment_sum import segment_sum as segment_sum
+from .selective_scan import SelectiveScan as SelectiveScan
+from .selective_scan import SelectiveScanFunction as SelectiveScanFunction
+from .selective_scan import selective_scan as selective_scan
 from .sign_ste import SignSte as SignSte
 from .sign_ste import SignSteFunction as SignSteFunction
 from .sign_ste import sign_ste as sign_ste
@@ -251,6 +269,9 @@ from .swiglu import swiglu as swiglu
 from .swiglu_linear import SwiGLULinear as SwiGLULinear
 from .swiglu_linear import SwigluLinearFunction as SwigluLinearFunction
 from .swiglu_linear import swiglu_linear as swiglu_linear
+from .trimmed_mean import TrimmedMean as TrimmedMean
+from .trimmed_mean import TrimmedMeanFunction as TrimmedMeanFunction
+from .trimmed_mean import trimmed_mean as trimmed_mean
 from .triplet_margin_loss import TripletMarginLoss as TripletMarginLoss
 from .triplet_margin_loss import TripletMarginLossFunction as TripletMarginLossFunction
 from .triplet_margin_loss import triplet_margin_loss as triplet_margin_loss

@@ -21,13 +21,46 @@ if TYPE_CHECKING:
 from .graphs import in_graph, require
 from .meshes import on_every_device
 
+# What operands are stored in, by letter.
+QUANTISED = {
+    "1": torch.int8,
+    "u": torch.uint8,
+    "2": torch.int16,
+    "4": torch.int32,
+    "8": torch.int64,
+    "e": torch.float8_e4m3fn,
+    "m": torch.float8_e5m2,
+}
+
+
+def widened(op: str, names: Sequence[str], kinds: str, tensors: Sequence[Any]) -> tuple[list[Any], str]:
+    """The operands and their kinds: integers as int64, and 8-bit floats in the dtype of the other floats."""
+    dtype = torch.get_default_dtype()
+    for kind, tensor in zip(kinds, tensors, strict=True):
+        if kind in "fc" and isinstance(tensor, Tensor):
+            dtype = tensor.real.dtype
+            break
+    out: list[Any] = []
+    for name, kind, tensor in zip(names, kinds, tensors, strict=True):
+        stored = QUANTISED.get(kind)
+        if stored is None or not isinstance(tensor, Tensor):
+            out.append(tensor)
+            continue
+        if tensor.dtype != stored:
+            raise TypeError(f"{op}: {name} must be {stored}, not {tensor.dtype}")
+        out.append(tensor.to(dtype if stored.is_floating_point else torch.int64))
+    return out, "".join("if"[QUANTISED[k].is_floating_point] if k in QUANTISED else k for k in kinds)
+
 
 def operands(op: str, names: Sequence[str], kinds: str, tensors: Sequence[Any]) -> list[Tensor | None]:
     """The inputs of the dispatcher op, in the dtypes that it computes with.
 
     `kinds` has a letter for each operand: `f` for floats and `c` for complex numbers, brought to a common precision,
-    `i` for integers, brought to int64, and `b` for bools. A complex operand gives its real and its imaginary part.
+    `i` for integers, brought to int64, and `b` for bools. A complex operand gives its real and its imaginary part. Any
+    other letter is that of a dtype that the operand has to have (`QUANTISED`), which is computed with as such a number.
     """
+    if any(k in QUANTISED for k in kinds):
+        tensors, kinds = widened(op, names, kinds, tensors)
     dtype = device = None
     same = True
     for name, kind, tensor in zip(names, kinds, tensors, strict=True):

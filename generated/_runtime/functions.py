@@ -30,6 +30,12 @@ def upcast(x: Tensor | None) -> Tensor | None:
     return x.float() if x is not None and x.dtype in (torch.float16, torch.bfloat16) else x
 
 
+def rounded_to(x: Tensor, dtype: torch.dtype) -> Tensor:
+    """The nearest numbers of an 8-bit float, ties to even, the largest one for what is beyond; in the dtype of `x`."""
+    most = torch.finfo(dtype).max
+    return x.float().clamp(-most, most).to(dtype).to(x.dtype)
+
+
 def in_compute_dtype(x: Tensor | None, dtype: torch.dtype) -> Tensor | None:
     """`x`, of any dtype, in the one that an operator computes in that is called with `dtype`."""
     return x if x is None else x.to(torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype)

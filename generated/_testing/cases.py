@@ -30,6 +30,7 @@ class Sample:
     high: float
     salt: int = 0
     values: tuple[Any, ...] = ()
+    dtype: str = ""  # what it is stored in, in every precision
 
     def sizes(self, batch: tuple[int, ...] | None = None) -> tuple[int, ...]:
         """The flat shape, perhaps with other batch sizes."""
@@ -39,6 +40,11 @@ class Sample:
         return tuple(flat)
 
     def tensor(self, dtype: torch.dtype, batch: tuple[int, ...] | None = None) -> torch.Tensor:
+        """The values in the dtype that they are stored in, or in the one given."""
+        made = self._tensor(dtype, batch)
+        return made.to(getattr(torch, self.dtype)) if self.dtype else made
+
+    def _tensor(self, dtype: torch.dtype, batch: tuple[int, ...] | None) -> torch.Tensor:
         """The values: point i of the sequence, scaled to the range; whole numbers for int, halves for bool."""
         if self.kind == "complex":
             if self.values:
@@ -65,9 +71,11 @@ class Sample:
         return any(isinstance(item, tuple) for item in self.shape)
 
 
-def floats(*shape: Any, low: float = -2.0, high: float = 2.0, salt: int = 0, values: tuple[Any, ...] = ()) -> Sample:
+def floats(
+    *shape: Any, low: float = -2.0, high: float = 2.0, salt: int = 0, values: tuple[Any, ...] = (), dtype: str = ""
+) -> Sample:
     """Floating-point values in [low, high)."""
-    return Sample(shape, "float", low, high, salt, values)
+    return Sample(shape, "float", low, high, salt, values, dtype)
 
 
 def complexes(*shape: Any, low: float = -2.0, high: float = 2.0, salt: int = 0, values: tuple[Any, ...] = ()) -> Sample:
@@ -75,9 +83,11 @@ def complexes(*shape: Any, low: float = -2.0, high: float = 2.0, salt: int = 0, 
     return Sample(shape, "complex", low, high, salt, values)
 
 
-def ints(*shape: Any, low: int = 0, high: int = 3, salt: int = 0, values: tuple[Any, ...] = ()) -> Sample:
+def ints(
+    *shape: Any, low: int = 0, high: int = 3, salt: int = 0, values: tuple[Any, ...] = (), dtype: str = ""
+) -> Sample:
     """Whole numbers low … high - 1."""
-    return Sample(shape, "int", low, high, salt, values)
+    return Sample(shape, "int", low, high, salt, values, dtype)
 
 
 def bools(*shape: Any, salt: int = 0, values: tuple[Any, ...] = ()) -> Sample:
@@ -129,8 +139,14 @@ def inner(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 
 def has_gradient(a: torch.Tensor) -> bool:
-    """Is it of a dtype that is differentiated?"""
-    return a.is_floating_point() or a.is_complex()
+    """Is it of a dtype that is differentiated? Those of 8 bits are not."""
+    return (a.is_floating_point() and a.dtype.itemsize > 1) or a.is_complex()
+
+
+def readable(a: Any) -> Any:
+    """A tensor of 8-bit floats in float32, as torch compares and adds up no others; anything else as it is."""
+    tiny = isinstance(a, torch.Tensor) and a.is_floating_point() and a.dtype.itemsize == 1
+    return a.float() if tiny else a
 
 
 def objective(outputs: Sequence[torch.Tensor]) -> torch.Tensor:
@@ -141,7 +157,8 @@ def objective(outputs: Sequence[torch.Tensor]) -> torch.Tensor:
 
 def assert_same(actual: Any, expected: Any, *, rtol: float = 1e-9, atol: float = 1e-10) -> None:
     """Values, shapes and dtypes agree, nan where nan is expected."""
-    torch.testing.assert_close(actual, expected, rtol=rtol, atol=atol, equal_nan=True)
+    assert getattr(actual, "dtype", None) == getattr(expected, "dtype", None)
+    torch.testing.assert_close(readable(actual), readable(expected), rtol=rtol, atol=atol, equal_nan=True)
 
 
 def assert_same_gradient(actual: Any, expected: Any, *, rtol: float, atol: float) -> None:

@@ -28,6 +28,7 @@ class CompositeChecks(Checks):
     """Composite compliance: formulas reach tensors through the dispatcher alone, so that tensor subclasses pass."""
 
     def test_composite_compliance(self, case: Case) -> None:
+        self.need_wide()
         judge = self._judge(case)
         with mock.patch.object(judge, "generate_subclass_choices", _choices(judge)):
             self._compliance(case, judge)

@@ -22,6 +22,7 @@ class DispatchChecks(Checks):
     """The dispatcher's view: opcheck, meta tensors, compile, export, autocast, tensor-likes."""
 
     def test_opcheck(self, case: Case) -> None:
+        self.need_wide()
         op, given = self.op_call(case)
         _opcheck(op.call, _leaves(given))
 
@@ -170,9 +171,7 @@ def _opcheck(op: Any, arguments: tuple[Any, ...]) -> None:
 
 def _leaves(arguments: Sequence[Any]) -> tuple[Any, ...]:
     """The arguments, floats as leaves that require a gradient; the parts of complex numbers are none as they come."""
-    return tuple(
-        a.detach().requires_grad_(a.is_floating_point()) if isinstance(a, torch.Tensor) else a for a in arguments
-    )
+    return tuple(a.detach().requires_grad_(has_gradient(a)) if isinstance(a, torch.Tensor) else a for a in arguments)
 
 
 def _double(a: torch.Tensor) -> torch.Tensor:

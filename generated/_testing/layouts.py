@@ -17,7 +17,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from .. import _runtime
 from .base import Checks
-from .cases import Case
+from .cases import Case, has_gradient, readable
 
 _ALL_CHOICES = 4  # up to so many tensors any choice of them is batched
 
@@ -56,7 +56,7 @@ class LayoutChecks(Checks):
             dim = dims.get(k)
             in_dims.append(dim)
             if dim is not None:
-                parts = [a, a.flip(0) if a.dim() else a * 1]
+                parts = [a, readable(a).flip(0).to(a.dtype) if a.dim() else a * 1]
                 stacked[k] = torch.stack(parts, dim=dim)
                 for row, part in zip(singles, parts, strict=True):
                     row[k] = part
@@ -215,4 +215,4 @@ def _unusual(a: torch.Tensor) -> torch.Tensor:
         return a.conj().resolve_conj().conj()
     if a.dtype == torch.bool:
         return (2 * a.to(torch.uint8)).view(torch.bool)
-    return torch._neg_view(-a) if a.is_floating_point() else a
+    return torch._neg_view(-a) if has_gradient(a) else a

@@ -108,6 +108,7 @@ class OpInfoChecks(Checks):
 
     @pytest.mark.slow
     def test_opinfo_dtypes(self) -> None:
+        self.need_wide()
         from torch.testing._internal.opinfo.utils import get_supported_dtypes
 
         info = op_info(type(self))
@@ -134,6 +135,7 @@ class OpInfoChecks(Checks):
     @pytest.mark.slow
     def test_opinfo_composition(self, judge: Any) -> None:
         """Torch, given the formula alone, finds the same gradients of first and second order."""
+        self.need_wide()
         from torch.testing._internal.common_jit import check_against_reference
 
         if self.stated_gradient or self.stated_twice or self.elsewhere:
@@ -168,6 +170,7 @@ class OpInfoChecks(Checks):
     @pytest.mark.slow
     def test_opinfo_jit(self, judge: Any) -> None:
         """Traced by the TorchScript tracer, stored and read back, the operator and its gradients are the same."""
+        self.need_wide()
         from torch.testing._internal.common_jit import check_against_reference
         from torch.testing._internal.jit_metaprogramming_utils import create_traced_fn
 
@@ -187,6 +190,7 @@ class OpInfoChecks(Checks):
 
     @pytest.mark.slow
     def test_opinfo_tracing(self) -> None:
+        self.need_wide()
         from torch.testing._internal.optests import aot_autograd_check, fake_check, make_fx_check
 
         info = op_info(type(self))
@@ -210,6 +214,7 @@ class OpInfoChecks(Checks):
 
     @pytest.mark.slow
     def test_opinfo_autocast(self) -> None:
+        self.need_wide()
         from torch.testing._internal.autocast_test_lists import TestAutocast
 
         info = op_info(type(self))

@@ -15,7 +15,7 @@ import torch
 
 from .. import _runtime
 from .base import BACKEND, Checks
-from .cases import Case, assert_close_to, assert_same, cotangent, has_gradient, inner, objective
+from .cases import Case, assert_close_to, assert_same, cotangent, has_gradient, inner, objective, readable
 
 # Said of a reference; the last by a group normalisation without weight, an oversight of torch.
 NOT_DIFFERENTIABLE = (
@@ -212,4 +212,4 @@ def _double(a: torch.Tensor | None, shift: float = 0.0) -> torch.Tensor | None:
 
 def _parts(a: torch.Tensor) -> torch.Tensor:
     """Real and imaginary parts along a last axis; a real tensor as it is."""
-    return torch.view_as_real(a.resolve_conj()) if a.is_complex() else a
+    return torch.view_as_real(a.resolve_conj()) if a.is_complex() else readable(a)

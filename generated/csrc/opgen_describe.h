@@ -38,7 +38,22 @@ template <typename... Parts>
 
 // What a buffer holds: the operator's floating dtype, the dtype it computes in, int64 or bool; and what results may be
 // stored in.
-enum class Element { scalar, compute, int64, boolean, float64, float32, half, bfloat16 };
+enum class Element {
+  scalar,
+  compute,
+  int64,
+  boolean,
+  float64,
+  float32,
+  half,
+  bfloat16,
+  float8_e4m3fn,
+  float8_e5m2,
+  int32,
+  int16,
+  int8,
+  uint8,
+};
 
 // An entry of a declared shape: the batch, a named dim (by its number in the plan), a fixed size, or one that is
 // computed once the dims are known.

@@ -244,6 +244,18 @@ class __attribute__((visibility("hidden"))) Call {
         return ScalarType::Half;
       case Element::bfloat16:
         return ScalarType::BFloat16;
+      case Element::float8_e4m3fn:
+        return ScalarType::Float8_e4m3fn;
+      case Element::float8_e5m2:
+        return ScalarType::Float8_e5m2;
+      case Element::int32:
+        return ScalarType::Int;
+      case Element::int16:
+        return ScalarType::Short;
+      case Element::int8:
+        return ScalarType::Char;
+      case Element::uint8:
+        return ScalarType::Byte;
       default:
         return ScalarType::Bool;
     }

@@ -309,3 +309,4 @@ OPGEN_DEVICE T log1mexp(T x) {  // log(1 - exp(-x)) for x > 0
 
 #include "opgen_random.h"
 #include "opgen_special.h"
+#include "opgen_stored.h"

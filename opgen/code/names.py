@@ -76,6 +76,7 @@ RUNTIME = (
     "pick",
     "polygamma",
     "prod",
+    "rounded_to",
     "take",
     "uniform_of",
     "upcast",

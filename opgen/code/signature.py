@@ -15,6 +15,7 @@ from opgen.code.python_text import number
 from opgen.ir.operator import Operator
 from opgen.ir.program import Argument, Kind, Program
 from opgen.ir.scalar import Apply, Batch, Cast, Const, Dim, Index, Lit, Param, Read, walk
+from opgen.ir.storage import STORED
 
 OUT = "out"  # the keyword of tensors that results are written into
 _SCHEMA = {"float": "float", "int": "SymInt", "bool": "bool", "str": "str"}
@@ -154,5 +155,6 @@ def schema_results(count: int) -> str:
 
 
 def kind_letters(operator: Operator) -> str:
-    """A letter per operand: float, integer, bool or complex."""
-    return "".join(LETTERS[t.kind] for t in operator.operands)
+    """A letter per operand: float, integer, bool or complex, or of the dtype that it has to have."""
+    stored = {n: STORED[dtype] for n, dtype in operator.stored if STORED[dtype].quantised}
+    return "".join(stored[t.name].letter if t.name in stored else LETTERS[t.kind] for t in operator.operands)

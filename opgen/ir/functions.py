@@ -278,6 +278,8 @@ _ROUNDING = (
     _row("trunc", "x", None, "rounded towards 0", avoid=tuple(map(float, range(-3, 4))), result="same"),
     _row("frac", "x", ("1",), "x - trunc(x)", avoid=tuple(map(float, range(-3, 4)))),
     _row("int", "x", None, "rounded towards 0, as an integer; no derivative", result="int"),
+    replace(_row("to_float8_e4m3fn", "x", None, "rounded to 4 exponent bits and 3 digits, at most 448"), internal=True),
+    replace(_row("to_float8_e5m2", "x", None, "rounded to 5 exponent bits and 2 digits, at most 57344"), internal=True),
     replace(_row("tofloat", "x", ("1",), "an integer as a float"), internal=True),
     _row("heaviside", "x y", None, "0 below 0, 1 above, y at 0", avoid=(0.0,)),
     _row("fmod", "x y", ("1", "-trunc(x/y)"), "rest with the sign of x", (0.5, 3.0), result="same"),

@@ -45,6 +45,8 @@ TORCH: dict[str, str] = {
     "uniform_of": "uniform_of({0})",
     "normal_of": "normal_of({0})",
     "int": "torch.trunc({0}).long()",
+    "to_float8_e4m3fn": "rounded_to({0}, torch.float8_e4m3fn)",
+    "to_float8_e5m2": "rounded_to({0}, torch.float8_e5m2)",
     "tofloat": "{0}.to(torch.get_default_dtype())",
 }
 

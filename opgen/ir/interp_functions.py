@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from opgen.ir import philox
 from opgen.ir.functions import FUNCTIONS, ScalarFunction
 from opgen.ir.scalar import Apply, Const, Lit, Param, Scalar
+from opgen.ir.storage import nearest
 
 Value = float | int | bool
 INF, NAN = math.inf, math.nan
@@ -234,6 +236,7 @@ SCALARS: dict[str, Callable[..., Value]] = {
     "bitand": lambda a, b: int(a) & int(b), "bitor": lambda a, b: int(a) | int(b),
     "bitxor": lambda a, b: int(a) ^ int(b),
     "philox": philox.bits, "uniform_of": philox.uniform, "normal_of": philox.normal,
+    "to_float8_e4m3fn": partial(nearest, name="float8_e4m3fn"), "to_float8_e5m2": partial(nearest, name="float8_e5m2"),
     "detach": lambda a: a, "tofloat": float, "int": _int, "log1mexp": _log1mexp,
 }  # fmt: skip
 

@@ -83,6 +83,7 @@ class Operator:
     fills: tuple[Fill, ...] = ()
     seeds: tuple[str, ...] = ()  # inputs that random numbers are drawn from, drawn where a call leaves them out
     spelled: tuple[tuple[str, str], ...] = ()  # a name used inside, and how the spec spells it, where these differ
+    stored: tuple[tuple[str, str], ...] = ()  # inputs whose dtype the spec names
     flags: Flags = Flags()
     inplace: str = ""  # the input that a variant with a trailing underscore overwrites
     domains: tuple[Domain, ...] = ()

@@ -16,6 +16,7 @@ from opgen.ir.functions import FUNCTIONS
 from opgen.ir.program import Kind
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import Apply, Cast, Index, Lit, Param, Read, walk, where
+from opgen.ir.storage import STORED, Stored
 from opgen.lang import habits
 from opgen.lang.depth import MAX_NODES_DEPTH
 from opgen.lang.nodes import Access, Call, Expr, Name
@@ -30,6 +31,7 @@ from opgen.lower.lazy import named
 from opgen.lower.pad import padded
 from opgen.lower.power import power_of
 from opgen.lower.scope import BAD, Frame, Typed, measure
+from opgen.lower.stored import rounded
 
 MAX_SIZE, MAX_EXPANSIONS = 200_000, 20_000
 _WIDE = ("float", "float32", "float64", "double")
@@ -107,6 +109,8 @@ def _cast(f: Frame, e: Call) -> Typed:
     like = e.args[1]
     value = numeric(f.lower(e.args[0]))
     known = f.state.tensors.get(like.name)
+    if known is None and like.name in STORED and STORED[like.name].quantised:
+        return _quantised(f, value, STORED[like.name], e)
     if known is None and (dtype := habits.DTYPE.fullmatch(like.name)):
         return _no_dtype(f, e, like, integer=dtype["whole"] is not None)
     if known is None:
@@ -116,6 +120,15 @@ def _cast(f: Frame, e: Call) -> Typed:
         return f.error("OPG223", f"`{like.name}` is of dtype {known.kind}; `cast` rounds to a float dtype", like.span)
     kind = promote((value.kind, Kind.FLOAT))
     return Typed(value.scalar if known.absent is not None else Cast(value.scalar, like.name), kind)
+
+
+def _quantised(f: Frame, value: Typed, to: Stored, e: Call) -> Typed:
+    """Rounded to a dtype of few bits; one of integers gives an integer."""
+    if value.kind is None:
+        return BAD
+    if value.kind is Kind.COMPLEX:
+        return f.error("OPG223", f"`{unparse(e.args[0])}` is complex, and {to.name} holds real numbers", e.args[0].span)
+    return Typed(rounded(value.scalar, value.kind, to), to.kind)
 
 
 def _no_dtype(f: Frame, e: Call, like: Name, *, integer: bool) -> Typed:

@@ -68,6 +68,7 @@ from opgen.lower.scatter import identity
 from opgen.lower.scope import Frame, Known, Variation
 from opgen.lower.shape import is_clear
 from opgen.lower.statement import Wanted, frame_of
+from opgen.lower.stored import stored_results
 from opgen.lower.updates import check_fits, check_updates, unchanged
 from opgen.lower.vanishing import vanishing
 from opgen.schema.elsewhere import Callee
@@ -146,7 +147,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
         str(spec.op), tensors, optional, params, d.outputs, tuple(variants), elsewhere(spec),
         fills=fold.fills, flags=_flags(spec), inplace="" if spec.inplace is None else str(spec.inplace),
         domains=found_domains, docs=docs(spec), module=around, tests=examples, callables=callables(spec),
-        seeds=seeds(d),
+        seeds=seeds(d), stored=tuple((n, t.stored) for n, t in d.inputs.items() if t.stored),
     )  # fmt: skip
     return split_operator(made)
 
@@ -212,6 +213,8 @@ def _variant(
         declared_results(d, state)
     outputs = tuple(o for n in d.outputs if (o := _output(d, state, n)) is not None)
     override = lower_override(d, state, outputs, refused, bag) if d.backward else Override()
+    rounding, outputs = stored_results(outputs, state.fresh, bag, d.spec.op.span)
+    statements = (*statements, *rounding)
     if bag.has_errors:
         return None
     present = tuple(_tensor(d, n) for n in d.inputs if state.given.get(n, True))

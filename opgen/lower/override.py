@@ -34,7 +34,7 @@ def check_targets(d: Declarations, bag: Bag) -> None:
             continue
         of = name.removeprefix(PREFIX)
         differentiable = [
-            PREFIX + n for n, t in d.inputs.items() if t.dtype in ("float", "complex") and t.differentiable
+            PREFIX + n for n, t in d.inputs.items() if t.kind in ("float", "complex") and t.differentiable
         ]
         if of in d.inputs and PREFIX + of not in differentiable:
             bag.error("OPG228", f"the input `{of}` has no gradient", span)

@@ -84,7 +84,7 @@ def check_fits(d: Declarations, variants: Sequence[Variant], bag: Bag) -> None:
 
 
 def _fits(d: Declarations, buffer: str, output: Word, made: Output, bag: Bag) -> bool:
-    shape, kind = d.shapes[buffer], Kind(d.inputs[buffer].dtype)
+    shape, kind = d.shapes[buffer], Kind(d.inputs[buffer].kind)
     related = (Label(d.inputs[buffer].span, f"the buffer, of shape {shape_text(shape)}"),)
     if made.shape != shape:
         message = f"`{output}` has the shape {shape_text(made.shape)} and cannot overwrite `{buffer}`"

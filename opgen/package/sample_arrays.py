@@ -14,6 +14,7 @@ from opgen.ir.evaluate import Value
 from opgen.ir.interp import Array
 from opgen.ir.operator import Pair
 from opgen.ir.program import Kind
+from opgen.ir.storage import nearest
 
 GOLDEN, SILVER, BRONZE = 0.6180339887498949, 0.7548776662466927, 0.3027756377319946
 
@@ -29,6 +30,7 @@ class InputSample:
     high: float
     salt: int
     values: tuple[Value, ...] = ()
+    dtype: str = ""  # what it is stored in, where the spec names that
 
     def array(self) -> Array:
         sizes: list[int] = []
@@ -40,7 +42,7 @@ class InputSample:
         span = self.high - self.low
         match self.kind:
             case Kind.FLOAT:
-                data: list[Value] = [self.low + span * p for p in points]
+                data: list[Value] = [self._stored(self.low + span * p) for p in points]
             case Kind.INT:
                 data = [int(self.low + span * p) for p in points]
             case Kind.BOOL:
@@ -48,6 +50,9 @@ class InputSample:
             case Kind.COMPLEX:
                 raise AssertionError("a complex sample is made of its parts")
         return Array(tuple(sizes), data)
+
+    def _stored(self, value: float) -> float:
+        return nearest(value, self.dtype) if self.dtype else value
 
     def arrays(self, pairs: Sequence[Pair]) -> dict[str, Array]:
         """The values of the input, or of the two that stand for a complex one."""

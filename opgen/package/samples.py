@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from opgen.ir.declared import Nested, StatedCase
 from opgen.ir.interp import Array, run
@@ -28,6 +28,7 @@ from opgen.ir.program import (
     statement_scalars,
 )
 from opgen.ir.scalar import BATCH, ZERO, Apply, Batch, Const, Dim, Index, Param, Read, Scalar, walk
+from opgen.ir.storage import STORED
 from opgen.opt.derive import Derived, derive_variant
 from opgen.package.sample_arrays import InputSample, joined_results
 from opgen.package.sample_numbers import default_value, number
@@ -270,8 +271,10 @@ class Chooser:
         for s in t.shape:
             shape.append(self.batch if isinstance(s, Batch) else int(self._number(s, values)))
         pinned = dict(self.stated.inputs).get(t.name)
+        stored = dict(self.operator.stored).get(t.name, "")
+        dtype = stored if stored and STORED[stored].quantised else ""
         if pinned is not None:
-            return _pinned(t, pinned)
+            return replace(_pinned(t, pinned), dtype=dtype)
         lowest, highest = self._bounds(t.name, values)
         if t.kind is Kind.INT:
             lowest = int(low > 1) if lowest == -math.inf else lowest  # divisors are not zero
@@ -281,7 +284,7 @@ class Chooser:
             lowest, highest = inside(lowest, highest, width)
         else:
             lowest, highest = low, high
-        return InputSample(t.name, tuple(shape), t.kind, lowest, highest, salt)
+        return InputSample(t.name, tuple(shape), t.kind, lowest, highest, salt, dtype=dtype)
 
     def _index_range(self, name: str, values: Mapping[str, object]) -> int:
         """The smallest size that an integer input selects from; 3 where it selects nothing."""

@@ -17,6 +17,7 @@ from opgen.ir.evaluate import Value
 from opgen.ir.interp import Array
 from opgen.ir.operator import Operator, surface
 from opgen.ir.program import Kind
+from opgen.ir.storage import STORED
 from opgen.opt.derive import Derived
 from opgen.package.sample_arrays import InputSample
 from opgen.package.sample_cases import holds_constant, sample_cases
@@ -132,8 +133,9 @@ def _attributes(
     if operator.tests.tolerances:
         given = [f"({quoted(t)}, {rtol!r}, {atol!r})" for t, (rtol, atol) in operator.tests.tolerances]
         lines += [f"tolerances = {_tuple(given)}"]
-    if any(o.dtype for o in outputs):
-        lines += [f"stored = {_tuple([quoted(o.dtype.replace('half', 'float16')) for o in outputs])}"]
+    if any(o.dtype and o.kind is Kind.FLOAT for o in outputs):
+        named = [STORED[o.dtype].torch if o.dtype and o.kind is Kind.FLOAT else "" for o in outputs]
+        lines += [f"stored = {_tuple([quoted(name) for name in named])}"]
     if not forward_mode:
         lines += ["forward_mode = False"]
     if operator.flags.once_differentiable:
@@ -209,6 +211,8 @@ def _sample(name: str, s: InputSample) -> str:
         parts += [f"low={s.low!r}", f"high={s.high!r}"]
     if s.salt and not s.values:
         parts.append(f"salt={s.salt}")
+    if s.dtype:
+        parts.append(f"dtype={quoted(s.dtype)}")
     maker = {Kind.FLOAT: "floats", Kind.INT: "ints", Kind.BOOL: "bools", Kind.COMPLEX: "complexes"}[s.kind]
     text = bracketed(f"{name}: {maker}(", parts, "),", _INPUT_INDENT)
     return text.replace("\n" + " " * _INPUT_INDENT, "\n")

@@ -60,10 +60,18 @@ def _branch(s: Surface, p: Program, masks: dict[int, str]) -> tuple[str, ...]:
     """The count of a variant; with masks, of what is needed."""
     groups: dict[str, list[Scalar]] = {}
     for w in work(p, apart=bool(masks)):
-        needs = " or ".join(masks[k] for k in w.outputs)
         amount = mul(Lit(w.each), *w.extents)
-        groups.setdefault(f"({needs})" if len(w.outputs) > 1 else needs, []).append(amount)
+        groups.setdefault(_any_of([masks[k] for k in w.outputs]), []).append(amount)
     return sum_lines(s, p, groups)
+
+
+def _any_of(masks: Sequence[str]) -> str:
+    """Whether one of several gradients is needed, as a factor; of many, by their places."""
+    needs = " or ".join(masks)
+    if len(needs) > 80:
+        places = ", ".join(m.partition("[")[2].rstrip("]") for m in masks)
+        return f"any({masks[0].partition('[')[0]}[k] for k in ({places}))"
+    return f"({needs})" if len(masks) > 1 else needs
 
 
 def _product(sizes: Sizes, carriers: Sequence[str]) -> str:

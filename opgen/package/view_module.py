@@ -14,6 +14,7 @@ from opgen.code.signature import annotation, default_text
 from opgen.ir.declared import Initialiser
 from opgen.ir.program import Argument, Kind, Tensor
 from opgen.ir.scalar import Dim, Lit
+from opgen.ir.storage import STORED
 from opgen.package.view import Surface, item_lines
 from opgen.package.view_module_call import (
     State,
@@ -109,7 +110,14 @@ def _result(s: Surface) -> str:
 def _states(s: Surface) -> list[State]:
     owned, optional = {st.input: st for st in s.operator.module.states}, s.operator.maybe_none
     return [
-        State(t, owned[t.name].initialiser, t.name in optional, owned[t.name].buffer, s.operator.shown(t.name))
+        State(
+            t,
+            owned[t.name].initialiser,
+            t.name in optional,
+            owned[t.name].buffer,
+            s.operator.shown(t.name),
+            dict(s.operator.stored).get(t.name, ""),
+        )
         for t in s.operator.operands
         if t.name in owned
     ]
@@ -155,6 +163,8 @@ def _init(
 
 def _dtype(st: State, states: Sequence[State], hiding: Sequence[str]) -> str:
     """The dtype of a parameter or buffer; one `dtype` says the precision of real and complex ones."""
+    if st.stored:
+        return f"{own_name('torch', hiding)}.{STORED[st.stored].torch}"
     if st.tensor.kind in (Kind.INT, Kind.BOOL):
         return f"{own_name('torch', hiding)}.{'int64' if st.tensor.kind is Kind.INT else 'bool'}"
     if st.tensor.kind is Kind.COMPLEX:

@@ -52,6 +52,7 @@ class State:
     optional: bool
     buffer: bool
     flag: str  # what the spec calls it
+    stored: str = ""  # the dtype that the spec names
 
 
 def returned(s: Surface) -> list[str]:

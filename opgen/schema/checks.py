@@ -6,6 +6,7 @@ from itertools import chain
 
 from opgen.diagnostics.model import Bag, Diagnostic, Severity, Span
 from opgen.diagnostics.suggest import counted, did_you_mean, listed
+from opgen.schema.dtypes import WITHOUT_GRADIENT
 from opgen.schema.elsewhere import ALIASES, HEADER, LIBRARIES, NATIVE, Callee
 from opgen.schema.formula import Formula, Word
 from opgen.schema.leaves import truth
@@ -60,7 +61,7 @@ def _input(tensor: InputSpec, bag: Bag) -> None:
         bag.error("OPG117", message, tensor.domain.whole, hints=("remove `domain`",))
     if tensor.dtype == "seed":
         _seed(tensor, bag)
-    if tensor.dtype in ("int", "bool", "seed") and tensor.differentiable:
+    if tensor.dtype in WITHOUT_GRADIENT and tensor.differentiable:
         message = f"`{tensor.name}` is of dtype {tensor.dtype} and cannot have a gradient"
         bag.error("OPG117", message, tensor.span, hints=("remove `differentiable: true`",))
 

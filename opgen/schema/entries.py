@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from opgen.diagnostics.suggest import listed
+from opgen.schema.dtypes import WITHOUT_GRADIENT
 from opgen.schema.elsewhere import Callee, callee
 from opgen.schema.formula import Formula, Word
 from opgen.schema.leaves import CAMEL, SNAKE, expected, formula, listed_alone, name, one_of, refused, respelt, truth
@@ -244,6 +245,6 @@ def default(node: object) -> Formula | tuple[Formula, ...]:
 def integers_have_no_gradient(data: object) -> object:
     if isinstance(data, Fields):
         dtype = data.get("dtype")
-        if isinstance(dtype, Scalar) and dtype.text in ("int", "bool", "seed"):
+        if isinstance(dtype, Scalar) and dtype.text in WITHOUT_GRADIENT:
             data.setdefault("differentiable", False)
     return data

@@ -8,6 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, mod
 
 from opgen.diagnostics.model import Span
 from opgen.schema import elsewhere, entries, leaves
+from opgen.schema.dtypes import DTYPES, OF_OUTPUTS
 from opgen.schema.formula import Formula, Word
 from opgen.schema.nodes import Mapping, Scalar, Sequence
 
@@ -26,12 +27,8 @@ DimName = Annotated[Word, PlainValidator(leaves.dim_name)]
 ClassName = Annotated[Word, PlainValidator(leaves.class_name)] | None
 DottedPath = Annotated[Word, PlainValidator(leaves.dotted)] | None
 Shape = Annotated[tuple[RequiredFormula, ...] | None, BeforeValidator(entries.listing("dims", leaves.dim))]
-Dtype = Annotated[
-    Literal["float", "int", "bool", "complex", "seed"],
-    PlainValidator(leaves.one_of("float", "int", "bool", "complex", "seed")),
-]
-STORED = ("float64", "float32", "half", "bfloat16")  # dtypes that a float output may be rounded to
-OutputDtype = Annotated[str, PlainValidator(leaves.one_of("float", "int", "bool", "complex", "int64", *STORED))] | None
+Dtype = Annotated[str, PlainValidator(leaves.one_of(*DTYPES))]
+OutputDtype = Annotated[str, PlainValidator(leaves.one_of(*OF_OUTPUTS))] | None
 ParamType = Annotated[Literal["float", "int", "bool", "str"], PlainValidator(entries.param_type)]
 Length = Annotated[int | None, PlainValidator(lambda length: length)]
 Choice = Annotated[Word, PlainValidator(leaves.name)]

@@ -13,9 +13,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from opgen.schema import model
+from opgen.schema.dtypes import DTYPES, OF_OUTPUTS
 from opgen.schema.elsewhere import HEADER, LIBRARIES, NATIVE
 from opgen.schema.entries import PARAM_TYPES, PRECISIONS
-from opgen.schema.fields import STORED
 from opgen.schema.leaves import CAMEL, DOTTED, OPERATOR, SNAKE
 from opgen.schema.load import known_fields
 
@@ -26,8 +26,8 @@ _TEXT: Schema = {"type": "string"}
 _FLAG: Schema = {"type": "boolean"}
 _NUMBERS: Schema = {"type": "number", "minimum": 0}
 _FORMULA: Schema = {"anyOf": [{"type": "string", "minLength": 1}, {"type": ["number", "boolean"]}]}
-_DTYPE: Schema = {"enum": ["float", "int", "bool", "complex", "seed"]}
-_OUTPUT_DTYPE: Schema = {"enum": ["float", "int", "bool", "complex", "int64", *STORED]}
+_DTYPE: Schema = {"enum": list(DTYPES)}
+_OUTPUT_DTYPE: Schema = {"enum": list(OF_OUTPUTS)}
 _HEAD = r"^\s*[A-Za-z_]\w*\s*\(.*\)\s*$"
 _ITEM = {"anyOf": [{"type": "string", "pattern": r"^([A-Z][A-Za-z0-9_]*|\.\.\.|[0-9]+)$"}, {"type": "integer"}]}
 _NAMES, _CAPITALS = f"^{SNAKE.pattern}$", f"^{CAMEL.pattern}$"

@@ -38,7 +38,6 @@ _TYPES = {  # what types are called elsewhere
     **dict.fromkeys(("string", "text", "enum", "choice", "literal"), "str"),
 }
 _SIZED = {"float16": "half", "double": "float64", "long": "int64"}
-_RESERVED = ("int8", "uint8", "int16", "uint16", "int32", "short", "char", "byte", "float8_e4m3fn", "float8_e5m2")
 _DEFAULTED = re.compile(r"(\w+)\s*=\s*([\w.+-]+)")
 _LONGEST = 100  # files and C++ functions are named after an operator
 DOTTED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+")
@@ -245,16 +244,12 @@ def one_of(*allowed: str, unnamed: str = "") -> Callable[[object], str]:
         if not isinstance(node, Scalar):
             raise expected(what, node)
         if node.text not in allowed:
-            reserved = "int64" in allowed and node.text.lower().rpartition(".")[2] in _RESERVED
-            alias = None if reserved else _alias(node.text, allowed)
+            alias = _alias(node.text, allowed)
             guess = alias if alias in allowed else closest(node.text, allowed)
             meant = respelt(node, guess) if guess else None
             hints = [f"write `{guess}`" if alias else f"did you mean `{guess}`?"] if guess else []
             if guess and guess == unnamed:
                 hints = ["a param of a few words has `choices: [a, b]`, and no `type`"]
-            elif reserved:
-                guess = "int64" if "int" in node.text.lower() else "half"
-                hints = [f"write `{guess}`", f"`{node.text}` is reserved for later: the smallest stored is `{guess}`"]
             elif alias and re.search(r"\d", node.text) and not re.search(r"\d", alias) and alias != "half":
                 hints.append(f"`{guess}` stands for all its sizes")
             if unnamed and re.fullmatch(r"(tuple|list|sequence|array)(\[.*\])?", node.text.lower()):

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from opgen.diagnostics.model import Span
 from opgen.schema import entries
 from opgen.schema import fields as f
+from opgen.schema.dtypes import FLOATS, WHOLE
 from opgen.schema.formula import Formula, Word
 
 TypeName = Literal["float", "int", "bool", "str"]
@@ -27,7 +28,7 @@ class InputSpec(f.Entry):
     name: f.Name = NAME
     span: f.Place = SPAN
     shape: f.Shape = Field(None, description="dims, integer literals and at most one `...`; without it, `[...]`")
-    dtype: f.Dtype = Field("float", description="float (any floating dtype), int, bool, complex or seed")
+    dtype: f.Dtype = Field("float", description="float, int, bool, complex, seed, or what it is stored in")
     optional: f.Flag = Field(False, description="may be None; reads then as `absent`")
     absent: f.OptionalFormula = Field(None, description="what a missing optional input reads as (default 0)")
     domain: f.OptionalDomain = Field(None, description="inequality over the name itself, such as `x > 0`")
@@ -37,7 +38,13 @@ class InputSpec(f.Entry):
     @property
     def kind(self) -> str:
         """What an element is; a seed is an integer."""
-        return "int" if self.dtype == "seed" else self.dtype
+        whole, floats = ("seed", *WHOLE), FLOATS
+        return "int" if self.dtype in whole else "float" if self.dtype in floats else self.dtype
+
+    @property
+    def stored(self) -> str:
+        """The dtype that it has to have; empty: any of its kind."""
+        return self.dtype if self.dtype in (*WHOLE, *FLOATS) else ""
 
     @model_validator(mode="before")
     @classmethod
@@ -110,13 +117,13 @@ class OutputSpec(f.Entry):
 
     @property
     def kind(self) -> str | None:
-        """Float, int, bool or complex; None: what the formula gives."""
-        return "float" if self.stored else "int" if self.dtype == "int64" else self.dtype
+        """Float, int, bool or complex; None: what the formula gives, or what is rounded to an integer."""
+        return None if self.dtype in WHOLE else "float" if self.stored else self.dtype
 
     @property
     def stored(self) -> str:
         """The dtype that values are rounded to; empty: that of the float inputs, or of its kind."""
-        return self.dtype if self.dtype in f.STORED else ""
+        return self.dtype if self.dtype in (*WHOLE, *FLOATS) else ""
 
 
 class ModuleSpec(f.Entry):

@@ -6,6 +6,7 @@ import re
 
 from opgen.diagnostics.model import Bag, Label, Span
 from opgen.diagnostics.suggest import did_you_mean, listed
+from opgen.schema.dtypes import WITHOUT_GRADIENT
 from opgen.schema.formula import Word
 from opgen.schema.model import ModuleSpec, OpSpec
 from opgen.schema.references import no_repeats, refers, sizes_of
@@ -37,12 +38,12 @@ def _kinds(spec: OpSpec, module: ModuleSpec, bag: Bag) -> None:
     """What is trained has a gradient, and integers start as integers."""
     kinds = {tensor.name: tensor.dtype for tensor in spec.inputs}
     for name, _ in module.parameters:
-        if kinds.get(name) in ("int", "bool"):
+        if kinds.get(name) in WITHOUT_GRADIENT:
             message = f"`{name}` is of dtype {kinds[name]} and cannot be trained"
             hints = ("what a module keeps beside its parameters stands under `buffers`",)
             bag.error("OPG117", message, name.span, hints=hints)
     for name, made in module.buffers:
-        if kinds.get(name) in ("int", "bool") and not re.match(r"\s*(zeros|ones|constant|eye)\b", made.text):
+        if kinds.get(name) in WITHOUT_GRADIENT and not re.match(r"\s*(zeros|ones|constant|eye)\b", made.text):
             message = f"`{name}` is of dtype {kinds[name]} and starts as `zeros`, `ones`, `eye` or `constant(…)`"
             bag.error("OPG121", message, made.whole, label=f"no {kinds[name]} values")
 

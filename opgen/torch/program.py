@@ -26,6 +26,7 @@ from opgen.ir.program import (
     targets,
 )
 from opgen.ir.scalar import BATCH, Apply, Batch, Lit, Read, Scalar, occurrences, substitute
+from opgen.ir.storage import STORED
 from opgen.opt.convolution import convolution
 from opgen.torch.body import as_kind, body_value, expanded, placeholder
 from opgen.torch.dialect import ATOM
@@ -39,12 +40,7 @@ from opgen.torch.split import balanced, largest_part, nested
 from opgen.torch.values import Stored, Value, aligned, batch_first, moved_out
 
 # Dtypes that outputs are stored in.
-DTYPES = {
-    "float64": "torch.float64",
-    "float32": "torch.float32",
-    "half": "torch.float16",
-    "bfloat16": "torch.bfloat16",
-}
+DTYPES = {name: f"torch.{t.torch}" for name, t in STORED.items()}
 
 # The longest assignment that is left on one line; functions are indented by at most 16 columns more.
 WIDTH = 92

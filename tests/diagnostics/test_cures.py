@@ -299,7 +299,7 @@ SPECS = [
     *(
         (whole("inputs: {u: {shape: [N]}}", f"y[n] = 2*{wrong}"), {wrong: right}, ["y"])
         for wrong, right in {
-            "cast(round(u[n]), int8)": "int(round(u[n]))",
+            "cast(round(u[n]), int)": "int(round(u[n]))",
             "cast(u[n]/3, bfloat16)": "cast(u[n] / 3, u)",
         }.items()
     ),

@@ -287,7 +287,7 @@ def test_module(build_operator: Build) -> None:
     Refused("op_is_missing", "inputs: [x]\nforward: y = x\n", "OPG111", "inputs"),
     Refused("op_in_camel_case", "op: MyOp\ninputs: [x]\nforward: y = x\n", "OPG113", "MyOp"),
     Refused("reference_is_no_path", "op: a\nreference: 1 + 1\ninputs: [x]\nforward: y = x\n", "OPG113", "1 + 1"),
-    Refused("dtype", "op: a\ninputs: {x: {dtype: half}}\nforward: y = x\n", "OPG114", "half"),
+    Refused("dtype", "op: a\ninputs: {x: {dtype: quarter}}\nforward: y = x\n", "OPG114", "quarter"),
     Refused("optional", "op: a\ninputs: {x: {optional: maybe}}\nforward: y = x\n", "OPG112", "maybe"),
     Refused("param_type", "op: a\ninputs: [x]\nparams: {p: {type: number}}\nforward: y = p*x\n", "OPG114", "number"),
     Refused(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from .complex import precision_of, split_operands
+from .complex import precision_of, real_dtype, split_operands
 
 if TYPE_CHECKING:
     from .dispatch import Definition
@@ -38,7 +38,7 @@ def widened(op: str, names: Sequence[str], kinds: str, tensors: Sequence[Any]) -
     dtype = torch.get_default_dtype()
     for kind, tensor in zip(kinds, tensors, strict=True):
         if kind in "fc" and isinstance(tensor, Tensor):
-            dtype = tensor.real.dtype
+            dtype = real_dtype(tensor.dtype) if tensor.is_complex() else tensor.dtype
             break
     out: list[Any] = []
     for name, kind, tensor in zip(names, kinds, tensors, strict=True):

@@ -114,7 +114,10 @@ ATTRIBUTES: Mapping[str, str] = MappingProxyType({
 })  # fmt: skip
 NO_ATTRIBUTES = "there are no attributes"
 DTYPE = re.compile(r"(?P<whole>u?int\d+|int|long|short|byte)|(float|bfloat|complex)\d*|half|double|bool")
-NO_DTYPES = "no dtype stands in a formula: `cast(e, t)` rounds to that of the tensor `t`, `int(e)` gives an integer"
+NO_DTYPES = (
+    "no dtype of torch stands in a formula: `cast(e, t)` rounds to that of the tensor `t`, `cast(e, int8)` to 8 bits, "
+    "`int(e)` gives an integer"
+)
 DOTS = "an index runs from 0: `sum[i < 3](…)`, and a position may subtract: `x[n + i - 1]`"
 
 NO_AXIS = "an access holds what the tensor has, no place for a new axis: an index lines up by its name"

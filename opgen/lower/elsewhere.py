@@ -37,7 +37,7 @@ def declared_results(d: Declarations, state: Variation) -> None:
     """The outputs of a callable are known from their declarations alone."""
     for o in d.spec.outputs or ():
         shape = d.output_shapes.get(str(o.name))
-        state.tensors[str(o.name)] = Known(str(o.name), shape, Kind(o.dtype or "float"), o.span)
+        state.tensors[str(o.name)] = Known(str(o.name), shape, Kind(o.kind or "float"), o.span)
 
 
 def check_sizes(d: Declarations, outputs: Sequence[Output], known: Sequence[str], bag: Bag) -> None:

@@ -6,7 +6,7 @@ from itertools import chain
 
 from opgen.diagnostics.model import Bag, Diagnostic, Severity, Span
 from opgen.diagnostics.suggest import counted, did_you_mean, listed
-from opgen.schema.dtypes import WITHOUT_GRADIENT
+from opgen.schema.dtypes import WHOLE, WITHOUT_GRADIENT
 from opgen.schema.elsewhere import ALIASES, HEADER, LIBRARIES, NATIVE, Callee
 from opgen.schema.formula import Formula, Word
 from opgen.schema.leaves import truth
@@ -173,6 +173,11 @@ def _callables(spec: OpSpec, bag: Bag) -> None:
         if output.shape is None:
             hints = (f"write `{output.name}: {{shape: [...]}}`",)
             bag.error("OPG111", f"the output `{output.name}` needs a `shape`", output.span, hints=hints)
+        if output.stored:
+            kind = "int" if output.stored in WHOLE else "float"
+            hints = (f"write `dtype: {kind}`; it comes in the precision of the inputs",)
+            message = f"what a callable returns is not stored in {output.stored}"
+            bag.error("OPG117", message, output.span, label="has a `dtype` of one size", hints=hints)
     for function in spec.functions:
         message = f"no formula calls `{function.name}`, because `forward` is a callable"
         bag.error("OPG117", message, function.span, hints=("remove it",))

@@ -37,7 +37,12 @@ _TYPES = {  # what types are called elsewhere
     "float16": "half",
     **dict.fromkeys(("string", "text", "enum", "choice", "literal"), "str"),
 }
-_SIZED = {"float16": "half", "double": "float64", "long": "int64"}
+_SIZED = {
+    "float16": "half",
+    "double": "float64",
+    "long": "int64",
+    **dict.fromkeys(("float8", "fp8", "float8_e4m3"), "float8_e4m3fn"),
+}
 _DEFAULTED = re.compile(r"(\w+)\s*=\s*([\w.+-]+)")
 _LONGEST = 100  # files and C++ functions are named after an operator
 DOTTED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+")

@@ -123,6 +123,10 @@ def test_what_was_rounded_is_a_constant(build_operator: Build) -> None:
         ("inputs: {x: {dtype: float8_e5m2, differentiable: true}}\nforward: y = 2*x\n", "OPG117"),
         ("inputs: {x: {dtype: complex}}\noutputs: {y: {dtype: int8}}\nforward: y = 2*x\n", "OPG223"),
         ("inputs: {x: {dtype: complex}}\nforward: y = cast(x, int8)\n", "OPG223"),
+        (
+            "inputs: {x: {shape: [N]}}\noutputs: {y: {shape: [N], dtype: float32}}\nforward: {torch: torch.sin}\n",
+            "OPG117",
+        ),
         ("inputs: {x: {dtype: int4}}\nforward: y = 2*x\n", "OPG114"),
         (
             "inputs: {x: {shape: [K]}, w: {shape: [K], dtype: int8}}\nforward: y[k] = x[k]*w[k]\n"

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from opgen.ir.evaluate import Value
 from opgen.ir.interp import Array, expand_to, sum_to
+from opgen.ir.storage import STORED
 from opgen.kernel.interp import Machine
 from opgen.package.step_table import Launch
 from opgen.plan.model import KernelPlan, Result, Storage
@@ -237,7 +238,9 @@ class Emulated:
             value = expand_to(value, r.shape, full)
         if r.like is not None:
             value = sum_to(value, r.shape, arrays[r.like])
-        return rounded(r.dtype.replace("half", "float16") or element(r.storage, dtype), value)
+        of_host = r.dtype if r.dtype in STORED and STORED[r.dtype].quantised else ""  # the host packs what is rounded
+        own = "" if of_host else r.dtype.replace("half", "float16")
+        return rounded(own or element(r.storage, dtype), value)
 
 
 def element(storage: Storage, dtype: str) -> str:

@@ -236,12 +236,12 @@ def batch_norm_second(
                 grad_variance_ = grad_variance_ * weight
                 product_2 = 0.75 * grad_grad_variance_ * grad_variance__sum * rsqrt_variance_**5 * weight
                 product_3 = -0.5 * grad_variance__grad_input_sum * power * weight
-                total = product_3 + 0.5 * grad_grad_mu * grad_mu_sum * power * weight + product_2
+                total = 0.5 * grad_grad_mu * grad_mu_sum * power * weight + product_3 + product_2
                 grad_variance__1 = total - 0.5 * grad_grad_weight * grad_variance__sum * power
             else:
                 product = 0.75 * grad_grad_variance_ * grad_variance__sum * rsqrt_variance_**5
                 product_2 = -0.5 * grad_variance__grad_input_sum * power
-                grad_variance__1 = product_2 + 0.5 * grad_grad_mu * grad_mu_sum * power + product
+                grad_variance__1 = 0.5 * grad_grad_mu * grad_mu_sum * power + product_2 + product
             ratio = 2 * grad_grad_mu_sum_1 * grad_variance_ / (N * math.prod(batch))
             grad_mu_1 = -(ratio + grad_mu_sum * grad_grad_variance__sum)
             ratio_2 = 2 * grad_grad_input * grad_variance_ / (N * math.prod(batch))

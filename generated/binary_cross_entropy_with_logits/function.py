@@ -142,11 +142,11 @@ def binary_cross_entropy_with_logits_tangent(
     else:
         difference = (1 - target) * torch.sigmoid(input) - target * torch.sigmoid(-input)
         if weight is not None and reduction == "mean":
-            tangent_output = (weight * (-(input * tangent_target) + difference * tangent_input)).mean()
+            tangent_output = (weight * (difference * tangent_input - input * tangent_target)).mean()
         elif weight is not None and reduction == "sum":
-            tangent_output = (weight * (-(input * tangent_target) + difference * tangent_input)).sum()
+            tangent_output = (weight * (difference * tangent_input - input * tangent_target)).sum()
         elif weight is not None:
-            tangent_output = weight * (-(input * tangent_target) + difference * tangent_input)
+            tangent_output = weight * (difference * tangent_input - input * tangent_target)
     if weight is None and pos_weight is not None and reduction == "mean":
         tangent_output = tangent_each.mean()
     elif weight is None and pos_weight is not None and reduction == "sum":
@@ -154,11 +154,11 @@ def binary_cross_entropy_with_logits_tangent(
     elif weight is None and pos_weight is not None:
         tangent_output = tangent_each
     elif weight is None and reduction == "mean":
-        tangent_output = (-(input * tangent_target) + difference * tangent_input).mean()
+        tangent_output = (difference * tangent_input - input * tangent_target).mean()
     elif weight is None and reduction == "sum":
-        tangent_output = (-(input * tangent_target) + difference * tangent_input).sum()
+        tangent_output = (difference * tangent_input - input * tangent_target).sum()
     elif weight is None:
-        tangent_output = -(input * tangent_target) + difference * tangent_input
+        tangent_output = difference * tangent_input - input * tangent_target
     tangent_output = tangent_output.to(dtype)
     return tangent_output
 

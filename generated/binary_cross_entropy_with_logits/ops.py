@@ -119,7 +119,7 @@ def binary_cross_entropy_with_logits_second(
         elif weight is None and reduction == "sum":
             grad_grad_output_grad_target_sum = torch.broadcast_to(grad_grad_target * input, batch).sum()
         if pos_weight is not None:
-            product_2 = target * sigmoid_input_2 * pos_weight
+            product_2 = pos_weight * target * sigmoid_input_2
             if reduction != "sum" or weight is not None:
                 product = grad_grad_input * ((1 - target) * sigmoid_input - product_2)
                 if reduction != "none" or weight is not None:
@@ -159,7 +159,7 @@ def binary_cross_entropy_with_logits_second(
                 grad_grad_output = grad_grad_output_grad_target + grad_grad_output_grad_input
             else:
                 grad_grad_output_grad_input = (grad_grad_input * (product_9 - target * sigmoid_input_2)).sum()
-                grad_grad_output = -grad_grad_output_grad_target_sum + grad_grad_output_grad_input
+                grad_grad_output = grad_grad_output_grad_input - grad_grad_output_grad_target_sum
         grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
         if pos_weight is not None:
@@ -212,7 +212,7 @@ def binary_cross_entropy_with_logits_backward_tangent(
             batch = torch.broadcast_shapes(input.shape, target.shape, weight.shape, pos_weight.shape)
         total = sigmoid_input_2 * pos_weight + sigmoid_input
         product_2 = sigmoid_input_2 * sigmoid_input * target * pos_weight
-        difference = (1 - target) * sigmoid_input - target * sigmoid_input_2 * pos_weight
+        difference = (1 - target) * sigmoid_input - pos_weight * target * sigmoid_input_2
         product_4 = pos_weight * torch.nn.functional.softplus(-input, threshold=50.0)
         difference_2 = product_4 - torch.nn.functional.softplus(input, threshold=50.0)
         if weight is None and reduction != "none":

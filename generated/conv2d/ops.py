@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
@@ -24,16 +23,7 @@ from .._runtime import (
     size_error,
     write_out,
 )
-from .._runtime.functions import (
-    convolution,
-    convolution_data,
-    convolution_weight,
-    flat_index,
-    pick,
-    take,
-    upcast,
-    upcast_all,
-)
+from .._runtime.functions import convolution, convolution_data, convolution_weight, upcast, upcast_all
 from . import function
 
 
@@ -179,69 +169,22 @@ def conv2d_backward_tangent(
     tangent_grad_output, tangent_input = upcast_all(tangent_grad_output, tangent_input)
     tangent_weight = upcast(tangent_weight)
     grad_output, input, weight = upcast_all(grad_output, input, weight)
-    W = tangent_input.shape[3]
-    w = torch.arange(W, device=tangent_grad_output.device)
-    S = tangent_weight.shape[3]
-    s = torch.arange(S, device=tangent_grad_output.device)
-    difference = padding + w.unsqueeze(-1) - s * dilation
-    floordiv_difference = difference // stride
     H = tangent_input.shape[2]
-    h = torch.arange(H, device=tangent_grad_output.device)
-    R = tangent_weight.shape[2]
-    r = torch.arange(R, device=tangent_grad_output.device)
-    difference_2 = padding + h.unsqueeze(-1) - r * dilation
-    floordiv_difference_2 = difference_2 // stride
-    Q = (W + 2 * padding - (dilation * (S - 1)) - 1) // stride + 1
-    P = (H + 2 * padding - (dilation * (R - 1)) - 1) // stride + 1
+    W = tangent_input.shape[3]
+    axes = ((H, stride, dilation, -padding), (W, stride, dilation, -padding))
     C = tangent_input.shape[1]
-    c_1 = torch.arange(C, device=tangent_grad_output.device)
-    Cg = C // groups
     size_o = tangent_grad_output.shape[1]
-    o = torch.arange(size_o, device=tangent_grad_output.device)
-    mask_4 = (floordiv_difference >= 0) & (floordiv_difference < Q)
-    mask_5 = (difference % stride == 0) & mask_4
-    mask_3 = mask_5.unsqueeze(-2) & (difference_2[:, None, :, None] % stride == 0)
-    mask_6 = (floordiv_difference_2 >= 0) & (floordiv_difference_2 < P)
-    mask_7 = mask_3 & mask_6[:, None, :, None]
-    mask_8 = c_1.unsqueeze(-1) // Cg == o // (size_o // groups)
-    mask = mask_7.unsqueeze(-3) & mask_8[:, None, None, :, None, None]
-    floordiv_difference_3 = difference // (stride if stride != 0 else 1)
-    difference_3 = padding + h.unsqueeze(-1) - dilation * r
-    floordiv_difference_3_2 = difference_3 // (stride if stride != 0 else 1)
-    mask_10 = (floordiv_difference_3 >= 0) & (floordiv_difference_3 < Q)
-    mask_11 = (difference % (stride if stride != 0 else 1) == 0) & mask_10
-    mod_difference_3 = difference_3 % (stride if stride != 0 else 1)
-    mask_9 = mask_11.unsqueeze(-2) & (mod_difference_3[:, None, :, None] == 0)
-    floordiv_value = o // (
-        size_o // (groups if groups != 0 else 1) if size_o // (groups if groups != 0 else 1) != 0 else 1
-    )
-    mask_12 = c_1.unsqueeze(-1) // (Cg if Cg != 0 else 1) == floordiv_value
-    mask_13 = (floordiv_difference_3_2 >= 0) & (floordiv_difference_3_2 < P)
-    mask_14 = mask_9 & mask_13[:, None, :, None]
-    mask_2 = mask_14.unsqueeze(-3) & mask_12[:, None, None, :, None, None]
-    floordiv_difference_2_2 = difference_2 // (stride if stride != 0 else 1)
-    mask_15 = mask & mask_2
-    mod_value = c_1 % (Cg if Cg != 0 else 1)
-    chosen = torch.where(mask_15, mod_value[:, None, None, None, None, None], 0)
-    position = flat_index((P, Q), floordiv_difference_2_2[:, None, :, None], floordiv_difference_3.unsqueeze(-2))
-    rows = weight.movedim((-2, -1, -3), (-3, -2, -1))
-    rows_2 = tangent_weight.movedim((-2, -1, -3), (-3, -2, -1))
-    tangent_grad_output_picked = take(
-        tangent_grad_output.movedim((-2, -1, -4, -3), (-4, -3, -2, -1)).flatten(0, 1), position, fill=0
-    ).movedim((-2, -6, -5, -1, -4, -3), (-6, -5, -4, -3, -2, -1))
-    product = tangent_grad_output_picked.unsqueeze(-6) * pick(rows, chosen, guarded=True)
-    chosen_2 = torch.where(mask, torch.where(mask_2, product, 0), 0)
-    grad_output_picked = take(
-        grad_output.movedim((-2, -1, -4, -3), (-4, -3, -2, -1)).flatten(0, 1), position, fill=0
-    ).movedim((-2, -6, -5, -1, -4, -3), (-6, -5, -4, -3, -2, -1))
-    product_2 = pick(rows_2, chosen, guarded=True) * grad_output_picked.unsqueeze(-6)
-    safe_product_2 = torch.where(mask_2, product_2, 0)
-    tangent_grad_input = (chosen_2 + torch.where(mask, safe_product_2, 0)).sum((-3, -2, -1))
-    tangent_grad_input = tangent_grad_input.to(dtype)
-    axes = ((R, stride, dilation, -padding), (S, stride, dilation, -padding))
     width = size_o // groups
-    tangent_grad_weight_part = convolution_weight(tangent_grad_output, input, *axes, channels=Cg, width=width)
-    tangent_grad_weight_part_1 = convolution_weight(grad_output, tangent_input, *axes, channels=Cg, width=width)
+    tangent_grad_input_part = convolution_data(tangent_grad_output, weight, *axes, channels=C, width=width)
+    tangent_grad_input_part_1 = convolution_data(grad_output, tangent_weight, *axes, channels=C, width=width)
+    tangent_grad_input = tangent_grad_input_part + tangent_grad_input_part_1
+    tangent_grad_input = tangent_grad_input.to(dtype)
+    R = tangent_weight.shape[2]
+    S = tangent_weight.shape[3]
+    axes_2 = ((R, stride, dilation, -padding), (S, stride, dilation, -padding))
+    Cg = C // groups
+    tangent_grad_weight_part = convolution_weight(tangent_grad_output, input, *axes_2, channels=Cg, width=width)
+    tangent_grad_weight_part_1 = convolution_weight(grad_output, tangent_input, *axes_2, channels=Cg, width=width)
     tangent_grad_weight = tangent_grad_weight_part + tangent_grad_weight_part_1
     tangent_grad_weight = tangent_grad_weight.to(dtype)
     if needs_input_grad[2]:

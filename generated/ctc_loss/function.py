@@ -218,7 +218,7 @@ def ctc_loss_backward(
             product_3 = grad_on_before * sigmoid_value_3
             chosen_12 = torch.where(mask_20, 0, product_3)
             chosen_11 = chosen_12 if t_2 + 1 < T else grad_output.new_zeros(B, L)
-            sigmoid_value_4 = torch.sigmoid(-a_t_2_picked_2 + a_t_2)
+            sigmoid_value_4 = torch.sigmoid(a_t_2 - a_t_2_picked_2)
             chosen_13 = torch.where(mask_22, 0, grad_on_before_view * sigmoid_value_4)
             grad_a_t_2 = grad_a_1_t_2 + chosen_8 + chosen_11 + torch.where(mask_21, chosen_13, 0)
             mask_23 = on_t_2 == -math.inf
@@ -279,7 +279,7 @@ def ctc_loss_backward(
             product_3 = grad_on_before * sigmoid_value_3
             chosen_11 = torch.where(mask_20, 0, product_3)
             chosen_10 = chosen_11 if t_2 + 1 < T else grad_output.new_zeros(B, L)
-            sigmoid_value_4 = torch.sigmoid(-a_t_2_picked_2 + a_t_2)
+            sigmoid_value_4 = torch.sigmoid(a_t_2 - a_t_2_picked_2)
             chosen_12 = torch.where(mask_22, 0, grad_on_before_view * sigmoid_value_4)
             grad_a_t_2 = grad_a_1_t_2 + chosen_7 + chosen_10 + torch.where(mask_21, chosen_12, 0)
             mask_23 = on_t_2 == -math.inf
@@ -413,7 +413,7 @@ def ctc_loss_tangent(
         safe_chosen_15 = torch.where(mask_13, chosen_15, 0)
         chosen_14 = tangent_log_probs.new_zeros(B, L) if t_2 == 0 else safe_chosen_15
         a_picked_9 = pick(a.flatten(-2).unsqueeze(-2), position_9, guarded=True)
-        product = tangent_a_before_view * torch.sigmoid(-pick(a.mT, chosen_3_2) + a_picked_9)
+        product = tangent_a_before_view * torch.sigmoid(a_picked_9 - pick(a.mT, chosen_3_2))
         chosen_17 = tangent_log_probs.new_zeros(B, L) if t_2 == 0 else product
         chosen_16 = torch.where(mask_20, 0, torch.where(mask_12_2, chosen_17, 0))
         tangent_on_t_2 = chosen_14 + torch.where(mask_16, torch.where(mask_18, chosen_16, 0), 0)

@@ -480,7 +480,7 @@ def ctc_loss_second(
         sigmoid_value_4 = torch.sigmoid(on_view_2 - a)
         total = a + torch.where(mask_57, -a_picked, math.inf)
         sigmoid_value_5 = torch.sigmoid(a_picked_2 - a)
-        sigmoid_value_6 = torch.sigmoid(-a_picked_2 + a)
+        sigmoid_value_6 = torch.sigmoid(a - a_picked_2)
         grad_grad_on_view = window(grad_grad_on, -2, 1, (T, 1), fill=0)
         grad_grad_on_view_2 = window(grad_grad_on_view, -1, 2, (L, 1), fill=0)
         sigmoid_value_13 = torch.sigmoid(a - a_picked)
@@ -578,7 +578,7 @@ def ctc_loss_second(
                 product_4 = grad_on_before * sigmoid_value_9
                 chosen_19 = torch.where(mask_90, 0, product_4)
                 chosen_18 = chosen_19 if t_3 + 1 < T else grad_output.new_zeros(B, L)
-                sigmoid_value_10 = torch.sigmoid(-a_t_3_picked_2 + a_t_3)
+                sigmoid_value_10 = torch.sigmoid(a_t_3 - a_t_3_picked_2)
                 chosen_20 = torch.where(mask_92, 0, grad_on_before_view * sigmoid_value_10)
                 grad_a_t_3 = grad_a_1_t_3 + chosen_15 + chosen_18 + torch.where(mask_91, chosen_20, 0)
                 mask_93 = on_t_3 == -math.inf
@@ -645,7 +645,7 @@ def ctc_loss_second(
                 product_4 = grad_on_before * sigmoid_value_9
                 chosen_19 = torch.where(mask_85, 0, product_4)
                 chosen_18 = chosen_19 if t_3 + 1 < T else grad_output.new_zeros(B, L)
-                sigmoid_value_10 = torch.sigmoid(-a_t_3_picked_2 + a_t_3)
+                sigmoid_value_10 = torch.sigmoid(a_t_3 - a_t_3_picked_2)
                 chosen_20 = torch.where(mask_87, 0, grad_on_before_view * sigmoid_value_10)
                 grad_a_t_3 = grad_a_1_t_3 + chosen_15 + chosen_18 + torch.where(mask_86, chosen_20, 0)
                 mask_88 = on_t_3 == -math.inf
@@ -779,7 +779,7 @@ def ctc_loss_second(
                 product_20 = grad_on_1_before * sigmoid_value_18
                 chosen_76 = torch.where(mask_90_3, 0, product_20)
                 chosen_75 = chosen_76 if t_5 + 1 < T else grad_grad_log_probs.new_zeros(B, L)
-                sigmoid_value_19 = torch.sigmoid(-a_t_5_picked_2 + a_t_5)
+                sigmoid_value_19 = torch.sigmoid(a_t_5 - a_t_5_picked_2)
                 chosen_77 = torch.where(mask_92_3, 0, grad_on_1_before_view * sigmoid_value_19)
                 grad_a_2_t_5 = grad_a_3_t_5 + chosen_72 + chosen_75 + torch.where(mask_91_3, chosen_77, 0)
                 mask_93_3 = on_t_5 == -math.inf
@@ -841,7 +841,7 @@ def ctc_loss_second(
                 product_20 = grad_on_1_before * sigmoid_value_18
                 chosen_76 = torch.where(mask_85_3, 0, product_20)
                 chosen_75 = chosen_76 if t_5 + 1 < T else grad_grad_log_probs.new_zeros(B, L)
-                sigmoid_value_19 = torch.sigmoid(-a_t_5_picked_2 + a_t_5)
+                sigmoid_value_19 = torch.sigmoid(a_t_5 - a_t_5_picked_2)
                 chosen_77 = torch.where(mask_87_3, 0, grad_on_1_before_view * sigmoid_value_19)
                 grad_a_2_t_5 = grad_a_3_t_5 + chosen_72 + chosen_75 + torch.where(mask_86_3, chosen_77, 0)
                 mask_88_3 = on_t_5 == -math.inf
@@ -1019,7 +1019,7 @@ def ctc_loss_backward_tangent(
             safe_chosen_15 = torch.where(mask_49, chosen_15, 0)
             chosen_14 = tangent_log_probs.new_zeros(B, L) if t_2 == 0 else safe_chosen_15
             a_picked_9 = pick(a.flatten(-2).unsqueeze(-2), position_9, guarded=True)
-            product_2 = tangent_a_before_view * torch.sigmoid(-pick(a.mT, chosen_4_2) + a_picked_9)
+            product_2 = tangent_a_before_view * torch.sigmoid(a_picked_9 - pick(a.mT, chosen_4_2))
             chosen_17 = tangent_log_probs.new_zeros(B, L) if t_2 == 0 else product_2
             chosen_16 = torch.where(mask_56, 0, torch.where(mask_48_2, chosen_17, 0))
             tangent_on_t_2 = chosen_14 + torch.where(mask_52, torch.where(mask_54, chosen_16, 0), 0)
@@ -1125,7 +1125,7 @@ def ctc_loss_backward_tangent(
             safe_chosen_16 = torch.where(mask_44_2, chosen_16, 0)
             chosen_15 = tangent_log_probs.new_zeros(B, L) if t_2 == 0 else safe_chosen_16
             a_picked_9 = pick(a.flatten(-2).unsqueeze(-2), position_9, guarded=True)
-            product_2 = tangent_a_before_view * torch.sigmoid(-pick(a.mT, chosen_4_2) + a_picked_9)
+            product_2 = tangent_a_before_view * torch.sigmoid(a_picked_9 - pick(a.mT, chosen_4_2))
             chosen_18 = tangent_log_probs.new_zeros(B, L) if t_2 == 0 else product_2
             chosen_17 = torch.where(mask_51, 0, torch.where(mask_43_3, chosen_18, 0))
             tangent_on_t_2 = chosen_15 + torch.where(mask_47_2, torch.where(mask_49, chosen_17, 0), 0)
@@ -1346,7 +1346,7 @@ def ctc_loss_backward_tangent(
             product_11 = grad_on_before * sigmoid_value_9
             chosen_62 = torch.where(mask_52_2, 0, product_11)
             chosen_61 = chosen_62 if t_4 + 1 < T else tangent_grad_output.new_zeros(B, L)
-            sigmoid_value_10 = torch.sigmoid(-a_t_4_picked_2 + a_t_4)
+            sigmoid_value_10 = torch.sigmoid(a_t_4 - a_t_4_picked_2)
             chosen_63 = torch.where(mask_54_2, 0, grad_on_before_view * sigmoid_value_10)
             grad_a_t_4 = grad_a_1_t_4 + chosen_58 + chosen_61 + torch.where(mask_53_2, chosen_63, 0)
             mask_55_2 = on_t_4 == -math.inf
@@ -1419,7 +1419,7 @@ def ctc_loss_backward_tangent(
             product_10 = grad_on_before * sigmoid_value_9
             chosen_60 = torch.where(mask_47_3, 0, product_10)
             chosen_59 = chosen_60 if t_4 + 1 < T else tangent_grad_output.new_zeros(B, L)
-            sigmoid_value_10 = torch.sigmoid(-a_t_4_picked_2 + a_t_4)
+            sigmoid_value_10 = torch.sigmoid(a_t_4 - a_t_4_picked_2)
             chosen_61 = torch.where(mask_49_2, 0, grad_on_before_view * sigmoid_value_10)
             grad_a_t_4 = grad_a_1_t_4 + chosen_56 + chosen_59 + torch.where(mask_48_2, chosen_61, 0)
             mask_50_2 = on_t_4 == -math.inf
@@ -1560,7 +1560,7 @@ def ctc_loss_backward_tangent(
             total_2 = a_t_5 + torch.where(mask_57_3, -a_t_5_view, math.inf)
             sigmoid_total = torch.sigmoid(total_2)
             sigmoid_value_3_2 = torch.sigmoid(a_t_5_picked_2 - a_t_5)
-            sigmoid_value_4_2 = torch.sigmoid(-a_t_5_picked_2 + a_t_5)
+            sigmoid_value_4_2 = torch.sigmoid(a_t_5 - a_t_5_picked_2)
             mask_89 = mask_60_3 & mask_59_3 & ~mask_84
             mask_90 = mask_66_2 & mask_47_4 & ~mask_68_2 & skips_view_2
             mask_91 = mask_59_3 & mask_85 & ~mask_84
@@ -1752,7 +1752,7 @@ def ctc_loss_backward_tangent(
             total_2 = a_t_5 + torch.where(mask_52_3, -a_t_5_view, math.inf)
             sigmoid_total = torch.sigmoid(total_2)
             sigmoid_value_3_2 = torch.sigmoid(a_t_5_picked_2 - a_t_5)
-            sigmoid_value_4_2 = torch.sigmoid(-a_t_5_picked_2 + a_t_5)
+            sigmoid_value_4_2 = torch.sigmoid(a_t_5 - a_t_5_picked_2)
             mask_84 = mask_55_3 & mask_54_3 & ~mask_79
             mask_85 = mask_61_2 & mask_42_5 & ~mask_63_2 & skips_view_2
             mask_86 = mask_54_3 & mask_80 & ~mask_79

@@ -82,11 +82,11 @@ def focal_loss_second(
         max_logsigmoid_logits = torch.clamp(logsigmoid_logits, min=-1e38)
         difference_2 = 1 - target
         product_2 = sigmoid_logits * sigmoid_logits_2 * max_logsigmoid_logits * power
-        product = product_2 * gamma * (1 - alpha) * difference_2
+        product = product_2 * (1 - alpha) * difference_2 * gamma
         product_3 = sigmoid_logits_2 * power_2 * (1 - alpha) * (1 - target)
         max_logsigmoid_logits_2 = torch.clamp(logsigmoid_logits_2, min=-1e38)
         product_5 = sigmoid_logits * sigmoid_logits_2 * max_logsigmoid_logits_2 * power_4
-        product_4 = product_5 * gamma * alpha * target
+        product_4 = product_5 * alpha * target * gamma
         neg_value = -product_4
         product_6 = sigmoid_logits * power_3 * alpha * target
         if reduction != "none":
@@ -218,11 +218,11 @@ def focal_loss_backward_tangent(
     max_logsigmoid_logits = torch.clamp(logsigmoid_logits, min=-1e38)
     difference_6 = 1 - target
     product_18 = sigmoid_logits * sigmoid_logits_2 * max_logsigmoid_logits * power
-    product_17 = product_18 * gamma * (1 - alpha) * difference_6
+    product_17 = product_18 * (1 - alpha) * difference_6 * gamma
     product_19 = sigmoid_logits_2 * power_2 * (1 - alpha) * (1 - target)
     max_logsigmoid_logits_2 = torch.clamp(logsigmoid_logits_2, min=-1e38)
     product_21 = sigmoid_logits * sigmoid_logits_2 * max_logsigmoid_logits_2 * power_4
-    product_20 = product_21 * gamma * alpha * target
+    product_20 = product_21 * alpha * target * gamma
     product_22 = sigmoid_logits * power_3 * alpha * target
     if reduction == "mean":
         batch = torch.broadcast_shapes(logits.shape, target.shape)

@@ -233,16 +233,17 @@ def gated_delta_step_second(
         grad_decay_grad_state = (grad_grad_state * grad_next_state_1).sum((-2, -1))
         grad_decay_next_state_1 = (grad_next_state_2 * state).sum((-2, -1))
         grad_decay_written_sum_1 = (grad_written_1 * found).sum(-1)
-        total_3 = grad_decay_grad_state + grad_decay_next_state_1
-        difference_2 = total_3 - grad_decay_written_sum * grad_grad_beta
-        difference_3 = difference_2 - grad_decay_grad_found_sum * beta
-        grad_decay = difference_3 - grad_decay_written_sum_1 * beta
+        neg_value = -(grad_decay_written_sum * grad_grad_beta)
+        neg_value_2 = -(grad_decay_grad_found_sum * beta)
+        neg_value_3 = -(grad_decay_written_sum_1 * beta)
+        total_3 = grad_decay_grad_state + neg_value + neg_value_2
+        grad_decay = total_3 + grad_decay_next_state_1 + neg_value_3
         grad_decay = grad_decay.sum_to_size(decay.shape).to(dtype)
     if needs_input_grad[7]:
         grad_beta_grad_value = (grad_grad_value * grad_written).sum(-1)
         grad_beta_written = (grad_written_1 * difference).sum(-1)
-        difference_4 = grad_beta_grad_value + grad_beta_written - grad_decay_grad_found_sum * decay
-        grad_beta = difference_4 - grad_grad_decay * grad_decay_written_sum
+        total_4 = grad_beta_grad_value - (grad_decay_grad_found_sum * decay) + grad_beta_written
+        grad_beta = total_4 - grad_grad_decay * grad_decay_written_sum
         grad_beta = grad_beta.sum_to_size(beta.shape).to(dtype)
     return grad_grad_output, grad_grad_next_state, grad_state, grad_query, grad_key, grad_value, grad_decay, grad_beta
 

@@ -259,7 +259,7 @@ def group_norm_second(
         grad_grad_rstd_picked_2 = take(grad_grad_rstd.mT, c // S)
         product_16 = grad_grad_rstd_picked_2 * grad_output.mT * difference_2
         grad_weight_grad_rstd = as_rows(product_16, 2).sum((0, -1))
-        grad_weight = grad_weight_grad_input + grad_weight_grad_rstd - grad_weight_grad_mu_sum
+        grad_weight = grad_weight_grad_input - grad_weight_grad_mu_sum + grad_weight_grad_rstd
         grad_weight = grad_weight.to(dtype)
     return grad_grad_output, grad_input, grad_weight
 

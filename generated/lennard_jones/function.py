@@ -69,14 +69,11 @@ def lennard_jones_backward(
         difference = difference - (box * round_value)
     r2 = (difference**2).sum(-1)
     if needs_input_grad[0] or needs_input_grad[3]:
-        ratio = 6 * sigma**12 / torch.where(mask, r2**7, 1)
-        difference_2 = 3 * sigma**6 / torch.where(mask, r2**4, 1) - ratio
+        ratio_2 = 6 * sigma**12 / torch.where(mask, r2**7, 1)
+        difference_2 = 3 * sigma**6 / torch.where(mask, r2**4, 1) - ratio_2
         grad_r2 = torch.where(mask, 4 * grad_sum_i_j[..., None, None] * epsilon * difference_2, 0)
         if box is not None:
             grad_difference = torch.where(mask.unsqueeze(-1), 2 * difference * grad_r2.unsqueeze(-1), 0)
-    if needs_input_grad[1] or needs_input_grad[2]:
-        power = r2**6
-        power_2 = r2**3
     if needs_input_grad[0]:
         if box is None:
             grad_difference = 2 * grad_r2.unsqueeze(-1) * difference
@@ -85,21 +82,20 @@ def lennard_jones_backward(
         grad_position = grad_position_difference - grad_position_difference_1_sum
         grad_position = grad_position.to(dtype)
     if needs_input_grad[1]:
-        ratio_2 = 12 * sigma**11 / torch.where(mask, power, 1)
-        difference_3 = ratio_2 - 6 * sigma**5 / torch.where(mask, power_2, 1)
+        ratio_3 = 12 * sigma**11 / torch.where(mask, r2**6, 1)
+        difference_3 = ratio_3 - 6 * sigma**5 / torch.where(mask, r2**3, 1)
         product = 4 * grad_sum_i_j[..., None, None] * epsilon * difference_3
         grad_sigma = torch.where(mask, product, 0).sum().to(dtype)
     if needs_input_grad[2]:
-        ratio_3 = sigma**6 / torch.where(mask, power_2, 1)
-        ratio_4 = sigma**12 / torch.where(mask, power, 1)
-        difference_4 = ratio_4 - ratio_3
+        ratio = sigma**2 / torch.where(mask, r2, 1)
+        difference_4 = ratio**6 - ratio**3
         grad_epsilon = torch.where(mask, 4 * grad_sum_i_j[..., None, None] * difference_4, 0).sum()
         grad_epsilon = grad_epsilon.to(dtype)
     if needs_input_grad[3]:
         difference_5 = position.mT.unsqueeze(-1) - position.mT.unsqueeze(-2)
-        ratio_5 = difference_5 / torch.where(mask, box[:, None, None], 1)
-        round_ratio_5 = torch.round(ratio_5)
-        product_2 = round_ratio_5 * grad_difference.movedim((-1, -3, -2), (-3, -2, -1))
+        ratio_4 = difference_5 / torch.where(mask, box[:, None, None], 1)
+        round_ratio_4 = torch.round(ratio_4)
+        product_2 = round_ratio_4 * grad_difference.movedim((-1, -3, -2), (-3, -2, -1))
         grad_box = as_rows(torch.where(mask, -product_2, 0), 3).sum((0, -2, -1)).to(dtype)
     return grad_position, grad_sigma, grad_epsilon, grad_box
 
@@ -132,15 +128,15 @@ def lennard_jones_tangent(
         tangent_r2_sum = (difference * difference_2).sum(-1)
     r2 = (difference**2).sum(-1)
     tangent_r2 = 2 * tangent_r2_sum
-    chosen = torch.where(mask, r2**6, 1)
-    chosen_2 = torch.where(mask, r2**3, 1)
-    ratio = 6 * sigma**12 / torch.where(mask, r2**7, 1)
-    difference_3 = 3 * sigma**6 / torch.where(mask, r2**4, 1) - ratio
-    chosen_3 = torch.where(mask, 4 * tangent_r2 * epsilon * difference_3, 0)
-    difference_4 = 12 * sigma**11 / chosen - 6 * sigma**5 / chosen_2
-    chosen_4 = torch.where(mask, 4 * tangent_sigma * epsilon * difference_4, 0)
-    product = 4 * tangent_epsilon * (sigma**12 / chosen - sigma**6 / chosen_2)
-    tangent_sum_i_j = (torch.where(mask, product, 0) + chosen_4 + chosen_3).sum((-2, -1))
+    ratio = sigma**2 / torch.where(mask, r2, 1)
+    ratio_2 = 6 * sigma**12 / torch.where(mask, r2**7, 1)
+    difference_3 = 3 * sigma**6 / torch.where(mask, r2**4, 1) - ratio_2
+    chosen = torch.where(mask, 4 * tangent_r2 * epsilon * difference_3, 0)
+    ratio_3 = 12 * sigma**11 / torch.where(mask, r2**6, 1)
+    ratio_4 = 6 * sigma**5 / torch.where(mask, r2**3, 1)
+    product = 4 * tangent_sigma * epsilon * (ratio_3 - ratio_4)
+    chosen_2 = torch.where(mask, 4 * tangent_epsilon * (ratio**6 - ratio**3), 0)
+    tangent_sum_i_j = (chosen_2 + torch.where(mask, product, 0) + chosen).sum((-2, -1))
     tangent_energy = 0.5 * tangent_sum_i_j
     tangent_energy = tangent_energy.to(dtype)
     return tangent_energy

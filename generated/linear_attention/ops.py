@@ -145,8 +145,8 @@ def linear_attention_second(
         grad_denominator = -(grad_denominator_sum / power)
         grad_denominator_part_1_sum = (grad_grad_numerator * grad_output).sum(-1)
         product_2 = 2 * grad_grad_denominator * grad_denominator_sum
-        neg_value = -(grad_denominator_part_1_sum / power)
-        grad_denominator_1 = neg_value + product_2 / (denominator + eps) ** 3
+        ratio = grad_denominator_part_1_sum / power
+        grad_denominator_1 = product_2 / (denominator + eps) ** 3 - ratio
     if needs_input_grad[1] or needs_input_grad[2] or needs_input_grad[3]:
         grad_numerator = grad_output / (denominator.unsqueeze(-1) + eps)
         grad_numerator_1 = grad_grad_denominator_sum.unsqueeze(-1) * grad_output
@@ -156,8 +156,8 @@ def linear_attention_second(
         grad_numerator_part_part_1 = grad_numerator_1.mT @ q
         grad_numerator_part_1 = grad_numerator_part_part + grad_numerator_part_part_1
     if needs_input_grad[0]:
-        ratio = grad_grad_numerator / (denominator.unsqueeze(-1) + eps)
-        grad_grad_output = ratio + grad_grad_denominator_sum.unsqueeze(-1) * numerator
+        ratio_2 = grad_grad_numerator / (denominator.unsqueeze(-1) + eps)
+        grad_grad_output = ratio_2 + grad_grad_denominator_sum.unsqueeze(-1) * numerator
         grad_grad_output = torch.broadcast_to(grad_grad_output, (*batch, L, V)).to(dtype)
     if needs_input_grad[1]:
         grad_q_numerator = grad_numerator @ numerator_part

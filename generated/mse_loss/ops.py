@@ -87,10 +87,10 @@ def mse_loss_second(
             grad_grad_output_body_part_1_sum = torch.broadcast_to(product_2, batch).sum()
             if reduction == "mean":
                 product_3 = 2 * grad_grad_output_body_part_1_sum
-                grad_grad_output = (-2 * grad_grad_output_body_part_sum + product_3) / math.prod(batch)
+                grad_grad_output = (product_3 - 2 * grad_grad_output_body_part_sum) / math.prod(batch)
             else:
-                product_3 = -2 * grad_grad_output_body_part_sum
-                grad_grad_output = product_3 + 2 * grad_grad_output_body_part_1_sum
+                product_3 = 2 * grad_grad_output_body_part_sum
+                grad_grad_output = 2 * grad_grad_output_body_part_1_sum - product_3
         else:
             grad_grad_output = 2 * grad_grad_input * difference - 2 * grad_grad_target * difference
             grad_grad_output = torch.broadcast_to(grad_grad_output, batch)

@@ -68,8 +68,8 @@ def quantile_pool_forward(input: Tensor, size: int, q: float, stride: int | None
         mask_7,
         input.new_zeros(()),
         1
-        if (size - 1) * q - numbers.floor(q * (size - 1)) == 0
-        else 1 - ((size - 1) * q - numbers.floor(q * (size - 1))),
+        if q * (size - 1) - numbers.floor(q * (size - 1)) == 0
+        else 1 - (q * (size - 1) - numbers.floor(q * (size - 1))),
     )
     chosen_5 = input.new_zeros(*batch, P, size) if size == 0 else chosen_4
     chosen_3 = torch.where(mask_2, chosen_5, 0)
@@ -77,7 +77,7 @@ def quantile_pool_forward(input: Tensor, size: int, q: float, stride: int | None
     chosen_6 = torch.where(
         mask_8,
         input.new_zeros(()),
-        0 if (size - 1) * q - numbers.floor(q * (size - 1)) == 0 else (size - 1) * q - numbers.floor(q * (size - 1)),
+        0 if q * (size - 1) - numbers.floor(q * (size - 1)) == 0 else q * (size - 1) - numbers.floor(q * (size - 1)),
     )
     chosen_7 = input.new_zeros(*batch, P, size) if size == 0 else chosen_6
     slope = chosen_3 + torch.where(mask_3, chosen_7, 0)
@@ -139,22 +139,22 @@ def quantile_pool_tangent(tangent_input: Tensor, input: Tensor, size: int, q: fl
     position_3 = torch.where(mask_6, pick(argsort_w, chosen_2, guarded=True), 0)
     mask_4 = torch.isnan(pick(input_view, position_3, guarded=True))
     mask_7 = mask_5 & ~mask_2
-    mask_8 = mask_6 & ~mask_4 & ((size - 1) * q - numbers.floor(q * (size - 1)) != 0)
+    mask_8 = mask_6 & ~mask_4 & (q * (size - 1) - numbers.floor(q * (size - 1)) != 0)
     position_4 = torch.where(mask_7, int(numbers.floor(q * (size - 1))), 0)
     position_5 = torch.where(mask_7, pick(argsort_w, position_4, guarded=True), 0)
     position_6 = torch.where(mask_8, min(int(numbers.floor(q * (size - 1))) + 1, size - 1), 0)
     position_7 = torch.where(mask_8, pick(argsort_w, position_6, guarded=True), 0)
     tangent_values_picked = pick(tangent_input_view, position_7, guarded=True)
-    product = tangent_values_picked * ((size - 1) * q - numbers.floor(q * (size - 1)))
-    chosen_4 = tangent_input.new_zeros(*batch, P) if (size - 1) * q - numbers.floor(q * (size - 1)) == 0 else product
+    product = tangent_values_picked * (q * (size - 1) - numbers.floor(q * (size - 1)))
+    chosen_4 = tangent_input.new_zeros(*batch, P) if q * (size - 1) - numbers.floor(q * (size - 1)) == 0 else product
     chosen_5 = torch.where(mask_4, 0, chosen_4)
     chosen_6 = tangent_input.new_zeros(*batch, P) if size == 0 else chosen_5
     chosen_3 = torch.where(mask_3, chosen_6, 0)
     tangent_values_picked_2 = pick(tangent_input_view, position_5, guarded=True)
     product_2 = tangent_values_picked_2 * (
         1
-        if (size - 1) * q - numbers.floor(q * (size - 1)) == 0
-        else 1 - ((size - 1) * q - numbers.floor(q * (size - 1)))
+        if q * (size - 1) - numbers.floor(q * (size - 1)) == 0
+        else 1 - (q * (size - 1) - numbers.floor(q * (size - 1)))
     )
     chosen_8 = torch.where(mask_2, 0, product_2)
     chosen_7 = tangent_input.new_zeros(*batch, P) if size == 0 else chosen_8

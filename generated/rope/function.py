@@ -81,7 +81,7 @@ def rope_backward(
     if needs_input_grad[2]:
         grad_sin_output_sum = as_rows(grad_output[..., :H] * window(input, -1, H, (H, 1)), 2).sum(0)
         grad_sin_output_1 = as_rows(grad_output_picked * window(input, -1, 0, (H, 1)), 2).sum(0)
-        grad_sin = -grad_sin_output_sum + grad_sin_output_1
+        grad_sin = grad_sin_output_1 - grad_sin_output_sum
         grad_sin = grad_sin.to(dtype)
     return grad_input, grad_cos, grad_sin
 

@@ -162,19 +162,19 @@ def se3_exp_act_backward(
         chosen_3 = torch.where(mask, 0, 2 * grad_b * torch.cos(0.5 * norm_s) * sin_norm_s / safe_s)
         grad_norm_s = chosen_2 + chosen_3 + torch.where(mask, 0, grad_a * chosen / math.pi)
         power = s**2
-        total_3 = s * (s / 32760 - difference_11 / 156) / 110 + difference_12 / 110
-        total_2 = -(s * (-(s * total_3 / 72) + difference_13 / 72) / 42) + difference_14 / 42
+        total_2 = s * (s / 32760 - difference_11 / 156) / 110 + difference_12 / 110
+        difference_20 = difference_14 / 42 - s * (difference_13 / 72 - s * total_2 / 72) / 42
         neg_value = -(difference_16 / torch.where(~mask, power * norm_s, 1))
-        total_4 = -(s * total_2 / 120) + difference_15 / 120
-        product_6 = grad_c * torch.where(mask, -total_4, neg_value)
-        total_6 = s * (s / 24024 - difference_6 / 132) / 90 + difference_7 / 90
-        total_5 = -(s * (-(s * total_6 / 56) + difference_8 / 56) / 30) + difference_9 / 30
+        difference_21 = s * difference_20 / 120 - difference_15 / 120
+        product_6 = grad_c * torch.where(mask, difference_21, neg_value)
+        total_3 = s * (s / 24024 - difference_6 / 132) / 90 + difference_7 / 90
+        difference_22 = difference_9 / 30 - s * (difference_8 / 56 - s * total_3 / 56) / 30
         ratio_7 = -2 * square_sin_norm_s / torch.where(~mask, power, 1)
-        chosen_4 = torch.where(mask, -(-(s * total_5 / 24) + difference_10 / 24), ratio_7)
-        total_7 = s * (s / 17160 - difference / 110) / 72 + difference_2 / 72
-        product_7 = 0.05 * s * (-(s * total_7 / 42) + difference_3 / 42)
-        total_8 = s * (product_7 - 0.05 * difference_4) / 6 + difference_5 / 6
-        grad_s = product_6 + grad_b * chosen_4 + torch.where(mask, -(grad_a * total_8), 0)
+        chosen_4 = torch.where(mask, s * difference_22 / 24 - difference_10 / 24, ratio_7)
+        total_4 = s * (s / 17160 - difference / 110) / 72 + difference_2 / 72
+        product_7 = 0.05 * s * (difference_3 / 42 - s * total_4 / 42)
+        total_5 = s * (product_7 - 0.05 * difference_4) / 6 + difference_5 / 6
+        grad_s = product_6 + grad_b * chosen_4 + torch.where(mask, -(grad_a * total_5), 0)
         mask_13 = i_1 - 3 >= 0
         mask_14 = (i + 1 - i_1.unsqueeze(-1)) % 3 == 0
         mask_15 = mask_13.unsqueeze(-1) & mask_14
@@ -209,10 +209,10 @@ def se3_exp_act_backward(
         chosen_5 = torch.where(mask_13, torch.where(mask_8.unsqueeze(-1), chosen_6, 0), 0)
         chosen_8 = torch.where(mask_13, 2 * grad_s.unsqueeze(-1) * twist, 0)
         safe_grad_output = torch.where(mask_18, grad_output_view, 0)
-        total_10 = safe_grad_output + grad_twist_output + grad_twist_output_1
-        total_9 = total_10 + grad_twist_wv + grad_twist_wv_1 + grad_twist_wv_2
-        total_11 = total_9 + grad_twist_wv_3 + grad_twist_wp
-        grad_twist = total_11 + grad_twist_wp_1 + chosen_5 + chosen_8
+        total_7 = safe_grad_output + grad_twist_output + grad_twist_output_1
+        total_6 = total_7 + grad_twist_wv + grad_twist_wv_1 + grad_twist_wv_2
+        total_8 = total_6 + grad_twist_wv_3 + grad_twist_wp
+        grad_twist = total_8 + grad_twist_wp_1 + chosen_5 + chosen_8
         grad_twist = grad_twist.sum_to_size(twist.shape).to(dtype)
     if needs_input_grad[1]:
         product_15 = grad_wp * twist_picked_2
@@ -268,7 +268,7 @@ def se3_exp_act_tangent(tangent_twist: Tensor, tangent_point: Tensor, twist: Ten
     product_4 = norm_s * difference_19 * math.pow(math.pi, 2)
     chosen = torch.where(mask_3, product_4 / math.pi, ratio_2)
     total_4 = s * (s / 17160 - difference / 110) / 72 + difference_2 / 72
-    difference_20 = 0.05 * s * (-(s * total_4 / 42) + difference_3 / 42) - 0.05 * difference_4
+    difference_20 = 0.05 * s * (difference_3 / 42 - s * total_4 / 42) - 0.05 * difference_4
     neg_value = -(tangent_s * (s * difference_20 / 6 + difference_5 / 6))
     chosen_2 = torch.where(mask_2, 0, tangent_norm_s * chosen / math.pi)
     tangent_a = torch.where(mask_2, neg_value, 0) + chosen_2
@@ -282,11 +282,11 @@ def se3_exp_act_tangent(tangent_twist: Tensor, tangent_point: Tensor, twist: Ten
     ratio_4 = 2 * square_sin_norm_s / torch.where(~mask_2, s, 1)
     b = torch.where(mask_2, 1 / 2 - s / 24 * difference_10, ratio_4)
     power = s**2
-    neg_value_3 = -(s * (s * (s / 24024 - difference_6 / 132) / 90 + difference_7 / 90) / 56)
-    neg_value_4 = -(s * (neg_value_3 + difference_8 / 56) / 30)
-    neg_value_2 = -(-(s * (neg_value_4 + difference_9 / 30) / 24) + difference_10 / 24)
-    ratio_5 = -2 * square_sin_norm_s / torch.where(~mask_2, power, 1)
-    product_5 = torch.where(mask_2, neg_value_2, ratio_5) * tangent_s
+    ratio_5 = s * (s * (s / 24024 - difference_6 / 132) / 90 + difference_7 / 90) / 56
+    ratio_6 = s * (difference_8 / 56 - ratio_5) / 30
+    difference_21 = s * (difference_9 / 30 - ratio_6) / 24 - difference_10 / 24
+    ratio_7 = -2 * square_sin_norm_s / torch.where(~mask_2, power, 1)
+    product_5 = torch.where(mask_2, difference_21, ratio_7) * tangent_s
     product_6 = 2 * tangent_norm_s * torch.cos(0.5 * norm_s) * sin_norm_s
     tangent_b = product_5 + torch.where(mask_2, 0, product_6 / torch.where(~mask_2, s, 1))
     difference_11 = 1 - s / 210
@@ -295,16 +295,16 @@ def se3_exp_act_tangent(tangent_twist: Tensor, tangent_point: Tensor, twist: Ten
     difference_14 = 1 - s / 72 * difference_13
     difference_15 = 1 - s / 42 * difference_14
     difference_16 = norm_s - torch.sin(norm_s)
-    ratio_6 = difference_16 / torch.where(~mask_2, s * norm_s, 1)
-    c = torch.where(mask_2, 1 / 6 - s / 120 * difference_15, ratio_6)
-    total_6 = s * (s / 32760 - difference_11 / 156) / 110 + difference_12 / 110
-    total_5 = -(s * (-(s * total_6 / 72) + difference_13 / 72) / 42) + difference_14 / 42
-    neg_value_5 = -(difference_16 / torch.where(~mask_2, power * norm_s, 1))
-    chosen_3 = torch.where(mask_2, -(-(s * total_5 / 120) + difference_15 / 120), neg_value_5)
+    ratio_8 = difference_16 / torch.where(~mask_2, s * norm_s, 1)
+    c = torch.where(mask_2, 1 / 6 - s / 120 * difference_15, ratio_8)
+    total_5 = s * (s / 32760 - difference_11 / 156) / 110 + difference_12 / 110
+    difference_22 = difference_14 / 42 - s * (difference_13 / 72 - s * total_5 / 72) / 42
+    neg_value_2 = -(difference_16 / torch.where(~mask_2, power * norm_s, 1))
+    chosen_3 = torch.where(mask_2, s * difference_22 / 120 - difference_15 / 120, neg_value_2)
     product_7 = sin_norm_s * torch.sinc(torch.clamp(norm_s / (2 * math.pi), -1e38, 1e38))
-    ratio_7 = product_7 / torch.where(~mask_2, s, 1)
-    difference_21 = ratio_7 - difference_16 / torch.where(~mask_2, s * norm_s**2, 1)
-    tangent_c = chosen_3 * tangent_s + torch.where(mask_2, 0, tangent_norm_s * difference_21)
+    ratio_9 = product_7 / torch.where(~mask_2, s, 1)
+    difference_23 = ratio_9 - difference_16 / torch.where(~mask_2, s * norm_s**2, 1)
+    tangent_c = chosen_3 * tangent_s + torch.where(mask_2, 0, tangent_norm_s * difference_23)
     i = torch.arange(3, device=tangent_twist.device)
     mod_value = (i + 1) % 3
     total = mod_value + 3
@@ -318,16 +318,16 @@ def se3_exp_act_tangent(tangent_twist: Tensor, tangent_point: Tensor, twist: Ten
     tangent_twist_picked_2 = columns(tangent_twist, total)
     tangent_twist_picked_3 = columns(tangent_twist, total_2)
     product_8 = twist_picked_2 * columns(tangent_point, mod_value_2)
-    total_7 = point_picked * tangent_twist_picked_2 + product_8
-    difference_22 = total_7 - point_picked_2 * tangent_twist_picked_3
-    tangent_wp = difference_22 - twist_picked_3 * columns(tangent_point, mod_value)
+    total_6 = point_picked * tangent_twist_picked_2 + product_8
+    difference_24 = total_6 - point_picked_2 * tangent_twist_picked_3
+    tangent_wp = difference_24 - twist_picked_3 * columns(tangent_point, mod_value)
     twist_picked_4 = columns(twist, mod_value_2)
     twist_picked_5 = columns(twist, mod_value)
     wv = twist_picked_2 * twist_picked_4 - twist_picked_3 * twist_picked_5
     product_9 = twist_picked_2 * columns(tangent_twist, mod_value_2)
-    total_8 = twist_picked_4 * tangent_twist_picked_2 + product_9
-    difference_23 = total_8 - twist_picked_5 * tangent_twist_picked_3
-    tangent_wv = difference_23 - twist_picked_3 * columns(tangent_twist, mod_value)
+    total_7 = twist_picked_4 * tangent_twist_picked_2 + product_9
+    difference_25 = total_7 - twist_picked_5 * tangent_twist_picked_3
+    tangent_wv = difference_25 - twist_picked_3 * columns(tangent_twist, mod_value)
     mix = b.unsqueeze(-1) * wp + c.unsqueeze(-1) * wv
     product_10 = wp * tangent_b.unsqueeze(-1)
     product_11 = b.unsqueeze(-1) * tangent_wp
@@ -339,10 +339,10 @@ def se3_exp_act_tangent(tangent_twist: Tensor, tangent_point: Tensor, twist: Ten
     product_16 = a.unsqueeze(-1) * tangent_wp
     product_17 = wv * tangent_b.unsqueeze(-1)
     product_18 = b.unsqueeze(-1) * tangent_wv
-    total_10 = tangent_point + tangent_twist[..., :3] + product_15 + product_16
-    total_9 = total_10 + product_17 + product_18 + product_13 + product_14
-    difference_24 = total_9 - columns(mix, mod_value) * tangent_twist_picked_3
-    tangent_output = difference_24 - twist_picked_3 * columns(tangent_mix, mod_value)
+    total_9 = tangent_point + tangent_twist[..., :3] + product_15 + product_16
+    total_8 = total_9 + product_17 + product_18 + product_13 + product_14
+    difference_26 = total_8 - columns(mix, mod_value) * tangent_twist_picked_3
+    tangent_output = difference_26 - twist_picked_3 * columns(tangent_mix, mod_value)
     tangent_output = tangent_output.to(dtype)
     return tangent_output
 

@@ -89,24 +89,24 @@ def smith_waterman_second(
     h_waves_before = score.new_zeros(*batch, M)
     h_before_before = score.new_zeros(*batch, M)
     for wave in range(N + M):
-        mask_34 = (wave - j >= 0) & (wave - j < N)
-        mask_35 = wave - j == 0
-        mask_36 = j == 0
-        position = torch.where(mask_34 & ~mask_35 & ~mask_36, j - 1, 0)
+        mask_32 = (wave - j >= 0) & (wave - j < N)
+        mask_33 = wave - j == 0
+        mask_34 = j == 0
+        position = torch.where(mask_32 & ~mask_33 & ~mask_34, j - 1, 0)
         h_before_before_picked = columns(h_before_before, position, guarded=True)
-        chosen = torch.where(mask_36, -math.inf, h_before_before_picked)
-        chosen_2 = torch.where(mask_35, -math.inf, chosen)
+        chosen = torch.where(mask_34, -math.inf, h_before_before_picked)
+        chosen_2 = torch.where(mask_33, -math.inf, chosen)
         logaddexp_chosen_2 = torch.logaddexp(chosen_2, torch.full_like(chosen_2, 0))
-        paired_waves_wave = torch.where(mask_34, logaddexp_chosen_2, 0)
-        chosen_4 = torch.where(mask_34 & ~mask_36, j - 1, 0)
-        chosen_3 = torch.where(mask_36, -math.inf, columns(h_waves_before, chosen_4, guarded=True))
-        chosen_5 = torch.where(mask_35, -math.inf, h_waves_before)
+        paired_waves_wave = torch.where(mask_32, logaddexp_chosen_2, 0)
+        chosen_4 = torch.where(mask_32 & ~mask_34, j - 1, 0)
+        chosen_3 = torch.where(mask_34, -math.inf, columns(h_waves_before, chosen_4, guarded=True))
+        chosen_5 = torch.where(mask_33, -math.inf, h_waves_before)
         logaddexp_value = torch.logaddexp(chosen_5, chosen_3)
-        total_7 = logaddexp_value + numbers.ratio(gap, temperature)
-        apart_waves_wave = torch.where(mask_34, total_7, 0)
+        total_5 = logaddexp_value + numbers.ratio(gap, temperature)
+        apart_waves_wave = torch.where(mask_32, total_5, 0)
         s_view = window(s, -2, wave, (M, -1), fill=0).diagonal(0, -2, -1)
-        total_8 = paired_waves_wave + s_view
-        h_waves_wave = torch.where(mask_34, torch.logaddexp(total_8, apart_waves_wave), 0)
+        total_6 = paired_waves_wave + s_view
+        h_waves_wave = torch.where(mask_32, torch.logaddexp(total_6, apart_waves_wave), 0)
         steps.append((h_waves_before, paired_waves_wave, apart_waves_wave, h_waves_wave))
         h_waves_before, h_before_before = h_waves_wave, h_waves_before
     h_before = torch.stack([each[0] for each in steps], -2) if steps else score.new_zeros(*batch, N + M, M)
@@ -141,51 +141,51 @@ def smith_waterman_second(
         grad_grad_h_before_wave_4 = (
             grad_grad_h_waves_before if wave_4 - 1 >= 0 else grad_grad_score.new_zeros(*batch, M)
         )
-        mask_34_3 = (j - 1 >= 0) & (wave_4 - 1 >= 0)
-        mask_35_3 = (wave_4 - j >= 0) & (wave_4 - j < N)
-        mask_36_3 = wave_4 - j == 0
+        mask_32_3 = (j - 1 >= 0) & (wave_4 - 1 >= 0)
+        mask_33_3 = (wave_4 - j >= 0) & (wave_4 - j < N)
+        mask_34_3 = wave_4 - j == 0
         h_before_view = window(h_before, -2, wave_4 - 1, fill=0)
         h_before_view_2 = window(h_before_view, -1, -1, (M, 1), fill=0)
-        chosen_16 = torch.where(mask_36_3, -math.inf, h_before_view_2)
-        mask_37_3 = (chosen_16 == -math.inf) & (-math.inf == 0)
+        chosen_16 = torch.where(mask_34_3, -math.inf, h_before_view_2)
+        mask_35_3 = (chosen_16 == -math.inf) & (-math.inf == 0)
         grad_grad_h_before_before_view = window(grad_grad_h_before_before, -1, -1, (M, 1), fill=0)
         product_9 = grad_grad_h_before_before_view * torch.sigmoid(h_before_view_2)
-        chosen_17 = torch.where(mask_37_3, 0, torch.where(mask_36_3, 0, product_9))
-        safe_chosen_17 = torch.where(mask_35_3, chosen_17, 0)
-        grad_grad_paired_waves_wave_4 = torch.where(mask_34_3, safe_chosen_17, 0)
+        chosen_17 = torch.where(mask_35_3, 0, torch.where(mask_34_3, 0, product_9))
+        safe_chosen_17 = torch.where(mask_33_3, chosen_17, 0)
+        grad_grad_paired_waves_wave_4 = torch.where(mask_32_3, safe_chosen_17, 0)
         h_waves_view_2 = window(h_waves, -2, wave_4 - 1, fill=0)
-        mask_40_2 = torch.where(mask_36_3, -math.inf, h_waves_view_2) == -math.inf
-        mask_41_2 = j == 0
-        mask_47_2 = (wave_4 - 1 >= 0) & mask_35_3
-        mask_48_2 = mask_47_2 & mask_40_2 & ~mask_41_2
-        position_5 = torch.where(mask_48_2, wave_4 - 1, 0)
-        position_6 = flat_index((N + M, M), position_5, torch.where(mask_48_2, j - 1, 0))
+        mask_38_2 = torch.where(mask_34_3, -math.inf, h_waves_view_2) == -math.inf
+        mask_39_2 = j == 0
+        mask_45_2 = (wave_4 - 1 >= 0) & mask_33_3
+        mask_46_2 = mask_45_2 & mask_38_2 & ~mask_39_2
+        position_5 = torch.where(mask_46_2, wave_4 - 1, 0)
+        position_6 = flat_index((N + M, M), position_5, torch.where(mask_46_2, j - 1, 0))
         h_waves_picked_4 = pick(h_waves.flatten(-2).unsqueeze(-2), position_6, guarded=True)
-        mask_42_2 = mask_40_2 & (torch.where(mask_41_2, -math.inf, h_waves_picked_4) == -math.inf)
+        mask_40_2 = mask_38_2 & (torch.where(mask_39_2, -math.inf, h_waves_picked_4) == -math.inf)
         h_waves_view_3 = window(h_waves_view_2, -1, -1, (M, 1), fill=0)
-        mask_44_2 = mask_40_2 & (h_waves_view_3 == -math.inf)
-        mask_49_2 = mask_47_2 & ~mask_42_2 & ~mask_36_3 & ~mask_41_2
-        position_7 = torch.where(mask_49_2, wave_4 - 1, 0)
-        position_8 = flat_index((N + M, M), position_7, torch.where(mask_49_2, j - 1, 0))
+        mask_42_2 = mask_38_2 & (h_waves_view_3 == -math.inf)
+        mask_47_2 = mask_45_2 & ~mask_40_2 & ~mask_34_3 & ~mask_39_2
+        position_7 = torch.where(mask_47_2, wave_4 - 1, 0)
+        position_8 = flat_index((N + M, M), position_7, torch.where(mask_47_2, j - 1, 0))
         grad_grad_h_waves_before_view = window(grad_grad_h_waves_before, -1, -1, (M, 1), fill=0)
         h_waves_picked_5 = pick(h_waves.flatten(-2).unsqueeze(-2), position_8, guarded=True)
-        total_12 = torch.where(mask_41_2, math.inf, -h_waves_picked_5) + h_waves_view_2
-        product_10 = grad_grad_h_waves_before * torch.sigmoid(total_12)
-        chosen_19 = torch.where(mask_36_3, 0, product_10)
-        chosen_18 = torch.where(mask_35_3, torch.where(mask_42_2, 0, chosen_19), 0)
-        total_13 = torch.where(mask_36_3, math.inf, -h_waves_view_2) + h_waves_view_3
-        product_11 = grad_grad_h_waves_before_view * torch.sigmoid(total_13)
-        chosen_20 = torch.where(mask_35_3, torch.where(mask_44_2, 0, product_11), 0)
+        total_10 = torch.where(mask_39_2, math.inf, -h_waves_picked_5) + h_waves_view_2
+        product_10 = grad_grad_h_waves_before * torch.sigmoid(total_10)
+        chosen_19 = torch.where(mask_34_3, 0, product_10)
+        chosen_18 = torch.where(mask_33_3, torch.where(mask_40_2, 0, chosen_19), 0)
+        total_11 = h_waves_view_3 + torch.where(mask_34_3, math.inf, -h_waves_view_2)
+        product_11 = grad_grad_h_waves_before_view * torch.sigmoid(total_11)
+        chosen_20 = torch.where(mask_33_3, torch.where(mask_42_2, 0, product_11), 0)
         safe_chosen_18 = chosen_18 if wave_4 - 1 >= 0 else grad_grad_score.new_zeros(*batch, M)
-        grad_grad_apart_waves_wave_4 = safe_chosen_18 + torch.where(mask_34_3, chosen_20, 0)
+        grad_grad_apart_waves_wave_4 = safe_chosen_18 + torch.where(mask_32_3, chosen_20, 0)
         s_view_4 = window(s, -2, wave_4, (M, -1), fill=0).diagonal(0, -2, -1)
-        total_7_3 = paired_waves_wave_4 + s_view_4
-        mask_46_2 = (total_7_3 == -math.inf) & (apart_waves_wave_4 == -math.inf)
-        sigmoid_value_7 = torch.sigmoid(total_7_3 - apart_waves_wave_4)
+        total_5_3 = paired_waves_wave_4 + s_view_4
+        mask_44_2 = (total_5_3 == -math.inf) & (apart_waves_wave_4 == -math.inf)
+        sigmoid_value_7 = torch.sigmoid(total_5_3 - apart_waves_wave_4)
         product_12 = grad_grad_paired_waves_wave_4 * sigmoid_value_7
-        chosen_21 = torch.where(mask_35_3, torch.where(mask_46_2, 0, product_12), 0)
-        product_13 = grad_grad_apart_waves_wave_4 * torch.sigmoid(apart_waves_wave_4 - total_7_3)
-        chosen_22 = torch.where(mask_35_3, torch.where(mask_46_2, 0, product_13), 0)
+        chosen_21 = torch.where(mask_33_3, torch.where(mask_44_2, 0, product_12), 0)
+        product_13 = grad_grad_apart_waves_wave_4 * torch.sigmoid(apart_waves_wave_4 - total_5_3)
+        chosen_22 = torch.where(mask_33_3, torch.where(mask_44_2, 0, product_13), 0)
         grad_grad_h_waves_wave_4 = grad_grad_h_waves_1_wave_4 + chosen_21 + chosen_22
         steps_3.append(
             (
@@ -228,50 +228,50 @@ def smith_waterman_second(
             paired_waves_wave_3 = paired_waves_each[wave_3]
             apart_waves_wave_3 = apart_waves_each[wave_3]
             h_before_wave_3 = h_before_each[wave_3]
-            mask_34_2 = (wave_3 + 1 - j >= 0) & (wave_3 + 1 - j < N)
-            mask_51 = wave_3 + 1 - j == 0
-            mask_35_2 = torch.where(mask_51, -math.inf, h_waves_wave_3) == -math.inf
-            mask_36_2 = j == 0
-            mask_52 = (wave_3 + 1 < N + M) & mask_34_2
-            chosen_6 = torch.where(mask_52 & mask_35_2 & ~mask_36_2, j - 1, 0)
+            mask_32_2 = (wave_3 + 1 - j >= 0) & (wave_3 + 1 - j < N)
+            mask_49 = wave_3 + 1 - j == 0
+            mask_33_2 = torch.where(mask_49, -math.inf, h_waves_wave_3) == -math.inf
+            mask_34_2 = j == 0
+            mask_50 = (wave_3 + 1 < N + M) & mask_32_2
+            chosen_6 = torch.where(mask_50 & mask_33_2 & ~mask_34_2, j - 1, 0)
             h_waves_wave_3_picked = pick(h_waves_wave_3.unsqueeze(-2), chosen_6, guarded=True)
-            chosen_7 = torch.where(mask_36_2, -math.inf, h_waves_wave_3_picked)
-            mask_37_2 = mask_35_2 & (chosen_7 == -math.inf)
-            mask_39_2 = (j + 1 < M) & (wave_3 + 1 < N + M)
-            mask_40 = (wave_3 - j >= 0) & (wave_3 - j < N)
-            mask_41 = wave_3 - j == 0
+            chosen_7 = torch.where(mask_34_2, -math.inf, h_waves_wave_3_picked)
+            mask_35_2 = mask_33_2 & (chosen_7 == -math.inf)
+            mask_37_2 = (j + 1 < M) & (wave_3 + 1 < N + M)
+            mask_38 = (wave_3 - j >= 0) & (wave_3 - j < N)
+            mask_39 = wave_3 - j == 0
             h_waves_wave_3_view = window(h_waves_wave_3, -1, 1, (M, 1), fill=0)
-            chosen_8 = torch.where(mask_41, -math.inf, h_waves_wave_3_view)
-            mask_42 = (chosen_8 == -math.inf) & (h_waves_wave_3 == -math.inf)
+            chosen_8 = torch.where(mask_39, -math.inf, h_waves_wave_3_view)
+            mask_40 = (chosen_8 == -math.inf) & (h_waves_wave_3 == -math.inf)
             grad_apart_waves_before_view = window(grad_apart_waves_before, -1, 1, (M, 1), fill=0)
-            mask_43 = mask_52 & ~mask_37_2 & ~mask_51 & ~mask_36_2
-            chosen_10 = torch.where(mask_43, j - 1, 0)
+            mask_41 = mask_50 & ~mask_35_2 & ~mask_49 & ~mask_34_2
+            chosen_10 = torch.where(mask_41, j - 1, 0)
             h_waves_wave_3_picked_3 = pick(h_waves_wave_3.unsqueeze(-2), chosen_10, guarded=True)
-            total_9 = torch.where(mask_36_2, math.inf, -h_waves_wave_3_picked_3) + h_waves_wave_3
-            chosen_11 = torch.where(mask_51, 0, grad_apart_waves_before * torch.sigmoid(total_9))
-            chosen_12 = torch.where(mask_37_2, 0, chosen_11)
-            safe_chosen_12 = torch.where(mask_34_2, chosen_12, 0)
+            total_7 = torch.where(mask_34_2, math.inf, -h_waves_wave_3_picked_3) + h_waves_wave_3
+            chosen_11 = torch.where(mask_49, 0, grad_apart_waves_before * torch.sigmoid(total_7))
+            chosen_12 = torch.where(mask_35_2, 0, chosen_11)
+            safe_chosen_12 = torch.where(mask_32_2, chosen_12, 0)
             chosen_9 = safe_chosen_12 if wave_3 + 1 < N + M else grad_output.new_zeros(*batch, M)
-            total_10 = h_waves_wave_3 + torch.where(mask_41, math.inf, -h_waves_wave_3_view)
-            chosen_13 = torch.where(mask_42, 0, grad_apart_waves_before_view * torch.sigmoid(total_10))
-            chosen_14 = torch.where(mask_39_2, torch.where(mask_40, chosen_13, 0), 0)
+            total_8 = h_waves_wave_3 + torch.where(mask_39, math.inf, -h_waves_wave_3_view)
+            chosen_13 = torch.where(mask_40, 0, grad_apart_waves_before_view * torch.sigmoid(total_8))
+            chosen_14 = torch.where(mask_37_2, torch.where(mask_38, chosen_13, 0), 0)
             safe_grad_h_before_before = grad_h_before_before if wave_3 + 1 < N + M else grad_output.new_zeros(*batch, M)
-            total_11 = grad_h_waves_1_wave_3 + chosen_9
-            grad_h_waves_wave_3 = total_11 + chosen_14 + safe_grad_h_before_before
+            total_9 = grad_h_waves_1_wave_3 + chosen_9
+            grad_h_waves_wave_3 = total_9 + chosen_14 + safe_grad_h_before_before
             s_view_2 = window(s, -2, wave_3, (M, -1), fill=0).diagonal(0, -2, -1)
-            total_7_2 = paired_waves_wave_3 + s_view_2
-            mask_44 = (total_7_2 == -math.inf) & (apart_waves_wave_3 == -math.inf)
-            sigmoid_value_5 = torch.sigmoid(apart_waves_wave_3 - total_7_2)
+            total_5_2 = paired_waves_wave_3 + s_view_2
+            mask_42 = (total_5_2 == -math.inf) & (apart_waves_wave_3 == -math.inf)
+            sigmoid_value_5 = torch.sigmoid(apart_waves_wave_3 - total_5_2)
             product_5 = grad_h_waves_wave_3 * sigmoid_value_5
-            grad_apart_waves_wave_3 = torch.where(mask_40, torch.where(mask_44, 0, product_5), 0)
-            sigmoid_value_6 = torch.sigmoid(total_7_2 - apart_waves_wave_3)
+            grad_apart_waves_wave_3 = torch.where(mask_38, torch.where(mask_42, 0, product_5), 0)
+            sigmoid_value_6 = torch.sigmoid(total_5_2 - apart_waves_wave_3)
             product_6 = grad_h_waves_wave_3 * sigmoid_value_6
-            grad_paired_waves_wave_3 = torch.where(mask_40, torch.where(mask_44, 0, product_6), 0)
-            mask_49 = (torch.where(mask_41, -math.inf, h_before_wave_3) == -math.inf) & (-math.inf == 0)
+            grad_paired_waves_wave_3 = torch.where(mask_38, torch.where(mask_42, 0, product_6), 0)
+            mask_47 = (torch.where(mask_39, -math.inf, h_before_wave_3) == -math.inf) & (-math.inf == 0)
             grad_paired_waves_before_view = window(grad_paired_waves_before, -1, 1, (M, 1), fill=0)
             product_7 = grad_paired_waves_before_view * torch.sigmoid(h_before_wave_3)
-            chosen_15 = torch.where(mask_49, 0, torch.where(mask_41, 0, product_7))
-            grad_h_before_wave_3 = torch.where(mask_39_2, torch.where(mask_40, chosen_15, 0), 0)
+            chosen_15 = torch.where(mask_47, 0, torch.where(mask_39, 0, product_7))
+            grad_h_before_wave_3 = torch.where(mask_37_2, torch.where(mask_38, chosen_15, 0), 0)
             steps_2.append((grad_h_waves_wave_3, grad_apart_waves_wave_3, grad_paired_waves_wave_3))
             grad_apart_waves_before, grad_h_before_before, grad_paired_waves_before = (
                 grad_apart_waves_wave_3,
@@ -314,78 +314,76 @@ def smith_waterman_second(
         mask_8 = wave_2 + 1 < N + M
         difference_3 = wave_2.unsqueeze(-1) + 1 - j
         mask_9 = (difference_3 >= 0) & (difference_3 < N)
-        mask_30 = difference_3 == 0
-        mask_10 = torch.where(mask_30, -math.inf, h_waves) == -math.inf
+        mask_29 = difference_3 == 0
+        mask_10 = torch.where(mask_29, -math.inf, h_waves) == -math.inf
         mask_11 = j == 0
         chosen_24 = torch.where(mask_8.unsqueeze(-1) & mask_9 & mask_10 & ~mask_11, j - 1, 0)
         h_waves_picked_6 = pick(h_waves.unsqueeze(-2), chosen_24, guarded=True)
         mask_12 = mask_10 & (torch.where(mask_11, -math.inf, h_waves_picked_6) == -math.inf)
-        mask_31 = j + 1 < M
-        mask_32 = wave_2 + 1 < M + N
-        mask_14 = mask_31 & mask_32.unsqueeze(-1)
+        mask_30 = j + 1 < M
+        mask_14 = mask_30 & mask_8.unsqueeze(-1)
         mask_16 = difference_2 == 0
         h_waves_view_4 = window(h_waves, -1, 1, (M, 1), fill=0)
         chosen_25 = torch.where(mask_16, -math.inf, h_waves_view_4)
         mask_17 = (chosen_25 == -math.inf) & (h_waves == -math.inf)
         mask_19 = j - 1 >= 0
         h_waves_view_5 = window(h_waves, -1, -1, (M, 1), fill=0)
-        mask_21 = mask_10 & (h_waves_view_5 == -math.inf)
-        mask_54 = mask_8.unsqueeze(-1) & mask_9 & ~mask_12 & ~mask_30
-        chosen_26 = torch.where(mask_54 & ~mask_11, j - 1, 0)
+        mask_20 = mask_10 & (h_waves_view_5 == -math.inf)
+        mask_52 = mask_8.unsqueeze(-1) & mask_9 & ~mask_12 & ~mask_29
+        chosen_26 = torch.where(mask_52 & ~mask_11, j - 1, 0)
         neg_value = -pick(h_waves.unsqueeze(-2), chosen_26, guarded=True)
         total_2 = torch.where(mask_11, math.inf, neg_value) + h_waves
         grad_apart_waves_view = window(grad_apart_waves, -2, 1, (N + M, 1), fill=0)
         total_3 = h_waves + torch.where(mask_16, math.inf, -h_waves_view_4)
         grad_apart_waves_view_2 = window(grad_apart_waves_view, -1, 1, (M, 1), fill=0)
-        total_4 = -h_waves + h_waves_view_4
-        total_5 = -h_waves + h_waves_view_5
         grad_grad_h_waves_view_2 = window(grad_grad_h_waves, -1, 1, (M, 1), fill=0)
         grad_grad_h_waves_view_3 = window(grad_grad_h_waves, -1, -1, (M, 1), fill=0)
         grad_h_1_view = window(grad_h_1, -2, 0, (N + M, 1), (M, -1), fill=0).diagonal(0, -2, -1)
         product_19 = torch.sigmoid(-total_2) * torch.sigmoid(total_2) * grad_apart_waves_view
-        chosen_28 = torch.where(mask_30, 0, product_19)
+        chosen_28 = torch.where(mask_29, 0, product_19)
         chosen_29 = torch.where(mask_12, 0, chosen_28)
         chosen_27 = torch.where(mask_8.unsqueeze(-1), torch.where(mask_9, chosen_29, 0), 0)
         product_20 = torch.sigmoid(-total_3) * torch.sigmoid(total_3) * grad_apart_waves_view_2
         chosen_30 = torch.where(mask_17, 0, product_20)
         chosen_31 = torch.where(mask_14, torch.where(mask_2, chosen_30, 0), 0)
         product_18 = grad_grad_h_waves * (chosen_27 + chosen_31)
-        sigmoid_total_4 = torch.sigmoid(-total_4)
-        sigmoid_total_4_2 = torch.sigmoid(total_4)
-        product_22 = sigmoid_total_4 * sigmoid_total_4_2
-        product_21 = product_22 * grad_grad_h_waves_view_2 * grad_apart_waves_view_2
-        chosen_33 = torch.where(mask_17, 0, torch.where(mask_16, 0, -product_21))
-        safe_chosen_33 = torch.where(mask_2, chosen_33, 0)
-        chosen_32 = torch.where(mask_31, torch.where(mask_8.unsqueeze(-1), safe_chosen_33, 0), 0)
-        sigmoid_total_5 = torch.sigmoid(-total_5)
-        sigmoid_total_5_2 = torch.sigmoid(total_5)
-        product_24 = sigmoid_total_5 * sigmoid_total_5_2
-        product_23 = product_24 * grad_grad_h_waves_view_3 * grad_apart_waves_view
-        chosen_34 = torch.where(mask_21, 0, torch.where(mask_30, 0, -product_23))
-        safe_chosen_34 = torch.where(mask_9, chosen_34, 0)
-        chosen_35 = torch.where(mask_19, torch.where(mask_32.unsqueeze(-1), safe_chosen_34, 0), 0)
-        grad_h_waves_3 = product_18 + chosen_32 + chosen_35 + torch.where(mask_2, grad_h_1_view, 0)
+        sigmoid_value_8 = torch.sigmoid(h_waves - h_waves_view_5)
+        sigmoid_value_9 = torch.sigmoid(h_waves_view_5 - h_waves)
+        product_22 = sigmoid_value_8 * sigmoid_value_9
+        product_21 = product_22 * grad_grad_h_waves_view_3 * grad_apart_waves_view
+        chosen_33 = torch.where(mask_20, 0, torch.where(mask_29, 0, -product_21))
+        safe_chosen_33 = torch.where(mask_9, chosen_33, 0)
+        chosen_32 = torch.where(mask_19, torch.where(mask_8.unsqueeze(-1), safe_chosen_33, 0), 0)
+        sigmoid_value_10 = torch.sigmoid(h_waves - h_waves_view_4)
+        sigmoid_value_11 = torch.sigmoid(h_waves_view_4 - h_waves)
+        product_24 = sigmoid_value_10 * sigmoid_value_11
+        product_23 = product_24 * grad_grad_h_waves_view_2 * grad_apart_waves_view_2
+        chosen_34 = torch.where(mask_16, 0, -product_23)
+        chosen_36 = torch.where(mask_17, 0, chosen_34)
+        safe_chosen_36 = torch.where(mask_2, chosen_36, 0)
+        chosen_35 = torch.where(mask_30, torch.where(mask_8.unsqueeze(-1), safe_chosen_36, 0), 0)
+        grad_h_waves_3 = product_18 + chosen_35 + chosen_32 + torch.where(mask_2, grad_h_1_view, 0)
         sigmoid_value_2 = torch.sigmoid(apart_waves - total)
         product = sigmoid_value_2 * sigmoid_value * grad_grad_s_view * grad_h_waves
         product_2 = sigmoid_value_2 * sigmoid_value * grad_grad_paired_waves * grad_h_waves
         product_3 = sigmoid_value * sigmoid_value_2 * grad_grad_apart_waves * grad_h_waves
-        chosen_36 = torch.where(mask_2, torch.where(mask_4, 0, -product_2), 0)
-        chosen_37 = torch.where(mask_2, torch.where(mask_4, 0, product_3), 0)
-        chosen_38 = torch.where(mask_4, 0, -product)
-        grad_apart_waves_2 = torch.where(mask_2, chosen_38, 0) + chosen_36 + chosen_37
-        chosen_39 = torch.where(mask_2, torch.where(mask_4, 0, -product_3), 0)
-        chosen_40 = torch.where(mask_2, torch.where(mask_4, 0, product_2), 0)
-        chosen_41 = torch.where(mask_4, 0, product)
-        grad_paired_waves_2 = torch.where(mask_2, chosen_41, 0) + chosen_40 + chosen_39
-        mask_28 = (torch.where(mask_16, -math.inf, h_before) == -math.inf) & (-math.inf == 0)
+        chosen_37 = torch.where(mask_2, torch.where(mask_4, 0, -product_2), 0)
+        chosen_38 = torch.where(mask_2, torch.where(mask_4, 0, product_3), 0)
+        chosen_39 = torch.where(mask_4, 0, -product)
+        grad_apart_waves_2 = torch.where(mask_2, chosen_39, 0) + chosen_37 + chosen_38
+        chosen_40 = torch.where(mask_2, torch.where(mask_4, 0, -product_3), 0)
+        chosen_41 = torch.where(mask_2, torch.where(mask_4, 0, product_2), 0)
+        chosen_42 = torch.where(mask_4, 0, product)
+        grad_paired_waves_2 = torch.where(mask_2, chosen_42, 0) + chosen_41 + chosen_40
+        mask_27 = (torch.where(mask_16, -math.inf, h_before) == -math.inf) & (-math.inf == 0)
         grad_paired_waves_view = window(grad_paired_waves, -2, 1, (N + M, 1), fill=0)
         grad_paired_waves_view_2 = window(grad_paired_waves_view, -1, 1, (M, 1), fill=0)
         sigmoid_h_before = torch.sigmoid(-h_before)
         sigmoid_h_before_2 = torch.sigmoid(h_before)
         product_26 = sigmoid_h_before * sigmoid_h_before_2
         product_25 = product_26 * grad_grad_h_before * grad_paired_waves_view_2
-        chosen_42 = torch.where(mask_28, 0, torch.where(mask_16, 0, product_25))
-        grad_h_before_2 = torch.where(mask_14, torch.where(mask_2, chosen_42, 0), 0)
+        chosen_43 = torch.where(mask_27, 0, torch.where(mask_16, 0, product_25))
+        grad_h_before_2 = torch.where(mask_14, torch.where(mask_2, chosen_43, 0), 0)
         grad_h_waves_3_each = grad_h_waves_3.unbind(-2)
         grad_apart_waves_2_each = grad_apart_waves_2.unbind(-2)
         grad_paired_waves_2_each = grad_paired_waves_2.unbind(-2)
@@ -403,57 +401,57 @@ def smith_waterman_second(
             grad_paired_waves_2_wave_5 = grad_paired_waves_2_each[wave_5]
             grad_h_before_2_wave_5 = grad_h_before_2_each[wave_5]
             h_before_wave_5 = h_before_each[wave_5]
-            mask_34_4 = (wave_5 + 1 - j >= 0) & (wave_5 + 1 - j < N)
-            mask_51_2 = wave_5 + 1 - j == 0
-            mask_35_4 = torch.where(mask_51_2, -math.inf, h_waves_wave_5) == -math.inf
-            mask_36_4 = j == 0
-            mask_52_2 = (wave_5 + 1 < N + M) & mask_34_4
-            chosen_43 = torch.where(mask_52_2 & mask_35_4 & ~mask_36_4, j - 1, 0)
-            h_waves_wave_5_picked = pick(h_waves_wave_5.unsqueeze(-2), chosen_43, guarded=True)
-            chosen_44 = torch.where(mask_36_4, -math.inf, h_waves_wave_5_picked)
-            mask_37_4 = mask_35_4 & (chosen_44 == -math.inf)
-            mask_39_4 = (j + 1 < M) & (wave_5 + 1 < N + M)
-            mask_40_3 = (wave_5 - j >= 0) & (wave_5 - j < N)
-            mask_41_3 = wave_5 - j == 0
+            mask_32_4 = (wave_5 + 1 - j >= 0) & (wave_5 + 1 - j < N)
+            mask_49_2 = wave_5 + 1 - j == 0
+            mask_33_4 = torch.where(mask_49_2, -math.inf, h_waves_wave_5) == -math.inf
+            mask_34_4 = j == 0
+            mask_50_2 = (wave_5 + 1 < N + M) & mask_32_4
+            chosen_44 = torch.where(mask_50_2 & mask_33_4 & ~mask_34_4, j - 1, 0)
+            h_waves_wave_5_picked = pick(h_waves_wave_5.unsqueeze(-2), chosen_44, guarded=True)
+            chosen_45 = torch.where(mask_34_4, -math.inf, h_waves_wave_5_picked)
+            mask_35_4 = mask_33_4 & (chosen_45 == -math.inf)
+            mask_37_4 = (j + 1 < M) & (wave_5 + 1 < N + M)
+            mask_38_3 = (wave_5 - j >= 0) & (wave_5 - j < N)
+            mask_39_3 = wave_5 - j == 0
             h_waves_wave_5_view = window(h_waves_wave_5, -1, 1, (M, 1), fill=0)
-            chosen_45 = torch.where(mask_41_3, -math.inf, h_waves_wave_5_view)
-            mask_42_3 = (chosen_45 == -math.inf) & (h_waves_wave_5 == -math.inf)
+            chosen_46 = torch.where(mask_39_3, -math.inf, h_waves_wave_5_view)
+            mask_40_3 = (chosen_46 == -math.inf) & (h_waves_wave_5 == -math.inf)
             grad_apart_waves_1_before_view = window(grad_apart_waves_1_before, -1, 1, (M, 1), fill=0)
-            mask_55 = mask_52_2 & ~mask_37_4 & ~mask_51_2 & ~mask_36_4
-            chosen_47 = torch.where(mask_55, j - 1, 0)
-            h_waves_wave_5_picked_3 = pick(h_waves_wave_5.unsqueeze(-2), chosen_47, guarded=True)
-            total_14 = torch.where(mask_36_4, math.inf, -h_waves_wave_5_picked_3) + h_waves_wave_5
-            chosen_48 = torch.where(mask_51_2, 0, grad_apart_waves_1_before * torch.sigmoid(total_14))
-            chosen_49 = torch.where(mask_37_4, 0, chosen_48)
-            safe_chosen_49 = torch.where(mask_34_4, chosen_49, 0)
-            chosen_46 = safe_chosen_49 if wave_5 + 1 < N + M else grad_grad_score.new_zeros(*batch, M)
-            total_15 = h_waves_wave_5 + torch.where(mask_41_3, math.inf, -h_waves_wave_5_view)
-            product_27 = grad_apart_waves_1_before_view * torch.sigmoid(total_15)
-            chosen_50 = torch.where(mask_42_3, 0, product_27)
-            chosen_51 = torch.where(mask_39_4, torch.where(mask_40_3, chosen_50, 0), 0)
+            mask_53 = mask_50_2 & ~mask_35_4 & ~mask_49_2 & ~mask_34_4
+            chosen_48 = torch.where(mask_53, j - 1, 0)
+            h_waves_wave_5_picked_3 = pick(h_waves_wave_5.unsqueeze(-2), chosen_48, guarded=True)
+            total_12 = torch.where(mask_34_4, math.inf, -h_waves_wave_5_picked_3) + h_waves_wave_5
+            chosen_49 = torch.where(mask_49_2, 0, grad_apart_waves_1_before * torch.sigmoid(total_12))
+            chosen_50 = torch.where(mask_35_4, 0, chosen_49)
+            safe_chosen_50 = torch.where(mask_32_4, chosen_50, 0)
+            chosen_47 = safe_chosen_50 if wave_5 + 1 < N + M else grad_grad_score.new_zeros(*batch, M)
+            total_13 = h_waves_wave_5 + torch.where(mask_39_3, math.inf, -h_waves_wave_5_view)
+            product_27 = grad_apart_waves_1_before_view * torch.sigmoid(total_13)
+            chosen_51 = torch.where(mask_40_3, 0, product_27)
+            chosen_52 = torch.where(mask_37_4, torch.where(mask_38_3, chosen_51, 0), 0)
             safe_grad_h_before_1_before = (
                 grad_h_before_1_before if wave_5 + 1 < N + M else grad_grad_score.new_zeros(*batch, M)
             )
-            total_16 = grad_h_waves_3_wave_5 + chosen_46
-            grad_h_waves_2_wave_5 = total_16 + chosen_51 + safe_grad_h_before_1_before
+            total_14 = grad_h_waves_3_wave_5 + chosen_47
+            grad_h_waves_2_wave_5 = total_14 + chosen_52 + safe_grad_h_before_1_before
             s_view_5 = window(s, -2, wave_5, (M, -1), fill=0).diagonal(0, -2, -1)
-            total_7_4 = paired_waves_wave_5 + s_view_5
-            mask_44_3 = (total_7_4 == -math.inf) & (apart_waves_wave_5 == -math.inf)
-            product_28 = grad_h_waves_2_wave_5 * torch.sigmoid(apart_waves_wave_5 - total_7_4)
-            chosen_52 = torch.where(mask_44_3, 0, product_28)
-            grad_apart_waves_1_wave_5 = grad_apart_waves_2_wave_5 + torch.where(mask_40_3, chosen_52, 0)
-            product_29 = grad_h_waves_2_wave_5 * torch.sigmoid(total_7_4 - apart_waves_wave_5)
-            chosen_53 = torch.where(mask_44_3, 0, product_29)
-            safe_chosen_53 = torch.where(mask_40_3, chosen_53, 0)
-            grad_paired_waves_1_wave_5 = grad_paired_waves_2_wave_5 + safe_chosen_53
-            chosen_54 = torch.where(mask_41_3, -math.inf, h_before_wave_5)
-            mask_49_3 = (chosen_54 == -math.inf) & (-math.inf == 0)
+            total_5_4 = paired_waves_wave_5 + s_view_5
+            mask_42_3 = (total_5_4 == -math.inf) & (apart_waves_wave_5 == -math.inf)
+            product_28 = grad_h_waves_2_wave_5 * torch.sigmoid(apart_waves_wave_5 - total_5_4)
+            chosen_53 = torch.where(mask_42_3, 0, product_28)
+            grad_apart_waves_1_wave_5 = grad_apart_waves_2_wave_5 + torch.where(mask_38_3, chosen_53, 0)
+            product_29 = grad_h_waves_2_wave_5 * torch.sigmoid(total_5_4 - apart_waves_wave_5)
+            chosen_54 = torch.where(mask_42_3, 0, product_29)
+            safe_chosen_54 = torch.where(mask_38_3, chosen_54, 0)
+            grad_paired_waves_1_wave_5 = grad_paired_waves_2_wave_5 + safe_chosen_54
+            chosen_55 = torch.where(mask_39_3, -math.inf, h_before_wave_5)
+            mask_47_3 = (chosen_55 == -math.inf) & (-math.inf == 0)
             grad_paired_waves_1_before_view = window(grad_paired_waves_1_before, -1, 1, (M, 1), fill=0)
             sigmoid_h_before_wave_5 = torch.sigmoid(h_before_wave_5)
             product_30 = grad_paired_waves_1_before_view * sigmoid_h_before_wave_5
-            chosen_55 = torch.where(mask_41_3, 0, product_30)
-            chosen_56 = torch.where(mask_40_3, torch.where(mask_49_3, 0, chosen_55), 0)
-            grad_h_before_1_wave_5 = grad_h_before_2_wave_5 + torch.where(mask_39_4, chosen_56, 0)
+            chosen_56 = torch.where(mask_39_3, 0, product_30)
+            chosen_57 = torch.where(mask_38_3, torch.where(mask_47_3, 0, chosen_56), 0)
+            grad_h_before_1_wave_5 = grad_h_before_2_wave_5 + torch.where(mask_37_4, chosen_57, 0)
             steps_4.append(grad_h_waves_2_wave_5)
             grad_apart_waves_1_before, grad_h_before_1_before, grad_paired_waves_1_before = (
                 grad_apart_waves_1_wave_5,
@@ -463,25 +461,25 @@ def smith_waterman_second(
         steps_4.reverse()
         grad_h_waves_2 = torch.stack(steps_4, -2) if steps_4 else grad_grad_score.new_zeros(*batch, N + M, M)
         paired_waves_view = window(paired_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
-        total_6 = paired_waves_view + s
+        total_4 = paired_waves_view + s
         apart_waves_view = window(apart_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
-        mask_33 = (total_6 == -math.inf) & (apart_waves_view == -math.inf)
-        sigmoid_value_3 = torch.sigmoid(apart_waves_view - total_6)
-        sigmoid_value_4 = torch.sigmoid(total_6 - apart_waves_view)
+        mask_31 = (total_4 == -math.inf) & (apart_waves_view == -math.inf)
+        sigmoid_value_3 = torch.sigmoid(apart_waves_view - total_4)
+        sigmoid_value_4 = torch.sigmoid(total_4 - apart_waves_view)
         grad_h_waves_view = window(grad_h_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
         grad_grad_paired_waves_view = window(grad_grad_paired_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
         grad_grad_apart_waves_view = window(grad_grad_apart_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
         grad_h_waves_2_view = window(grad_h_waves_2, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
         product_32 = sigmoid_value_4 * sigmoid_value_3
         product_31 = product_32 * grad_grad_apart_waves_view * grad_h_waves_view
-        chosen_57 = torch.where(mask_33, 0, -product_31)
+        chosen_58 = torch.where(mask_31, 0, -product_31)
         product_34 = sigmoid_value_3 * sigmoid_value_4
         product_33 = product_34 * grad_grad_paired_waves_view * grad_h_waves_view
-        chosen_58 = torch.where(mask_33, 0, product_33)
+        chosen_59 = torch.where(mask_31, 0, product_33)
         product_35 = sigmoid_value_3 * sigmoid_value_4 * grad_grad_s * grad_h_waves_view
-        chosen_59 = torch.where(mask_33, 0, product_35)
-        chosen_60 = torch.where(mask_33, 0, grad_h_waves_2_view * sigmoid_value_4)
-        grad_s_1 = chosen_59 + chosen_58 + chosen_57 + chosen_60
+        chosen_60 = torch.where(mask_31, 0, product_35)
+        chosen_61 = torch.where(mask_31, 0, grad_h_waves_2_view * sigmoid_value_4)
+        grad_s_1 = chosen_60 + chosen_59 + chosen_58 + chosen_61
         grad_score = grad_s_1 / temperature
         grad_score = grad_score.to(dtype)
     return grad_grad_output, grad_score
@@ -813,167 +811,158 @@ def smith_waterman_backward_tangent(
         tangent_apart_waves_wave_5 = tangent_apart_waves_each[wave_5]
         h_before_wave_5 = h_before_each[wave_5]
         tangent_h_before_wave_5 = tangent_h_before_each[wave_5]
-        mask_44_2 = wave_5 + 1 - j >= 0
-        mask_45_2 = wave_5 + 1 - j < N
-        mask_8_4 = (wave_5 + 1 < N + M) & mask_44_2 & mask_45_2
-        mask_46_2 = wave_5 + 1 - j == 0
-        mask_9_4 = torch.where(mask_46_2, -math.inf, h_waves_wave_5) == -math.inf
+        mask_41_2 = wave_5 + 1 - j >= 0
+        mask_42_2 = wave_5 + 1 - j < N
+        mask_8_4 = (wave_5 + 1 < N + M) & mask_41_2 & mask_42_2
+        mask_43_2 = wave_5 + 1 - j == 0
+        mask_9_4 = torch.where(mask_43_2, -math.inf, h_waves_wave_5) == -math.inf
         mask_10_4 = j == 0
         position_27 = torch.where(mask_8_4 & mask_9_4 & ~mask_10_4, j - 1, 0)
         h_waves_wave_5_picked = pick(h_waves_wave_5.unsqueeze(-2), position_27, guarded=True)
         mask_51 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked) == -math.inf
-        mask_11_4 = mask_8_4 & ~(mask_9_4 & mask_51) & ~mask_46_2
-        mask_47_2 = j + 1 < M
-        mask_48_2 = mask_47_2 & (wave_5 + 1 < M + N)
-        mask_49_2 = wave_5 - j >= 0
-        mask_50_2 = wave_5 - j < N
-        mask_12_4 = mask_48_2 & mask_49_2 & mask_50_2
+        mask_11_4 = mask_8_4 & ~(mask_9_4 & mask_51) & ~mask_43_2
+        mask_44_2 = (j + 1 < M) & (wave_5 + 1 < N + M)
+        mask_45_2 = wave_5 - j >= 0
+        mask_46_2 = wave_5 - j < N
+        mask_12_4 = mask_44_2 & mask_45_2 & mask_46_2
         mask_13_4 = wave_5 - j == 0
         h_waves_wave_5_view = window(h_waves_wave_5, -1, 1, (M, 1), fill=0)
         chosen_61 = torch.where(mask_13_4, -math.inf, h_waves_wave_5_view)
-        mask_51_2 = (chosen_61 == -math.inf) & (h_waves_wave_5 == -math.inf)
-        mask_14_3 = mask_11_4 | mask_12_4 & ~mask_51_2
-        mask_15_3 = mask_44_2 & mask_45_2
-        mask_52 = mask_14_3 & (wave_5 + 1 < N + M) & mask_15_3
-        chosen_62 = torch.where(mask_52 & mask_9_4 & ~mask_10_4, j - 1, 0)
+        mask_47_2 = (chosen_61 == -math.inf) & (h_waves_wave_5 == -math.inf)
+        mask_14_3 = mask_11_4 | mask_12_4 & ~mask_47_2
+        mask_15_3 = mask_41_2 & mask_42_2
+        mask_48_2 = mask_14_3 & (wave_5 + 1 < N + M) & mask_15_3
+        chosen_62 = torch.where(mask_48_2 & mask_9_4 & ~mask_10_4, j - 1, 0)
         h_waves_wave_5_picked_3 = pick(h_waves_wave_5.unsqueeze(-2), chosen_62, guarded=True)
         chosen_63 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_3)
         mask_16_3 = mask_9_4 & (chosen_63 == -math.inf)
-        mask_19_3 = mask_49_2 & mask_50_2
+        mask_19_3 = mask_45_2 & mask_46_2
         mask_21_3 = mask_9_4 & ~mask_10_4
-        mask_53 = (wave_5 + 1 < N + M) & mask_15_3
-        mask_54 = ~mask_46_2 & ~mask_10_4
-        position_29 = torch.where(mask_53 & ~mask_21_3 & mask_9_4 & ~mask_10_4, j - 1, 0)
+        mask_49_2 = (wave_5 + 1 < N + M) & mask_15_3
+        mask_50_2 = ~mask_43_2 & ~mask_10_4
+        position_29 = torch.where(mask_49_2 & ~mask_21_3 & mask_9_4 & ~mask_10_4, j - 1, 0)
         h_waves_wave_5_picked_4 = pick(h_waves_wave_5.unsqueeze(-2), position_29, guarded=True)
         chosen_64 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_4)
-        mask_55 = mask_9_4 & (chosen_64 == -math.inf)
-        mask_22_3 = (wave_5 + 1 < N + M) & (mask_15_3 & (mask_21_3 | ~mask_55 & mask_54))
-        mask_56 = mask_22_3 & (wave_5 + 1 < N + M) & mask_15_3
-        position_30 = torch.where(mask_56 & mask_9_4 & ~mask_10_4, j - 1, 0)
+        mask_52 = mask_9_4 & (chosen_64 == -math.inf)
+        mask_22_3 = (wave_5 + 1 < N + M) & (mask_15_3 & (mask_21_3 | ~mask_52 & mask_50_2))
+        mask_53 = mask_22_3 & (wave_5 + 1 < N + M) & mask_15_3
+        position_30 = torch.where(mask_53 & mask_9_4 & ~mask_10_4, j - 1, 0)
         h_waves_wave_5_picked_5 = pick(h_waves_wave_5.unsqueeze(-2), position_30, guarded=True)
-        mask_57 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_5) == -math.inf
-        mask_23_3 = (wave_5 + 1 < N + M) & (mask_15_3 & (~(mask_9_4 & mask_57) & mask_54))
-        mask_55_2 = mask_22_3 & mask_23_3 & (wave_5 + 1 < N + M) & mask_15_3
-        chosen_65 = torch.where(mask_55_2 & mask_9_4 & ~mask_10_4, j - 1, 0)
+        mask_54 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_5) == -math.inf
+        mask_23_3 = (wave_5 + 1 < N + M) & (mask_15_3 & (~(mask_9_4 & mask_54) & mask_50_2))
+        mask_51_2 = mask_22_3 & mask_23_3 & (wave_5 + 1 < N + M) & mask_15_3
+        chosen_65 = torch.where(mask_51_2 & mask_9_4 & ~mask_10_4, j - 1, 0)
         h_waves_wave_5_picked_6 = pick(h_waves_wave_5.unsqueeze(-2), chosen_65, guarded=True)
         chosen_66 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_6)
         mask_24_3 = mask_9_4 & (chosen_66 == -math.inf)
-        mask_58 = mask_53 & mask_9_4 & ~mask_10_4
-        chosen_68 = torch.where(mask_58, j - 1, 0)
+        mask_55 = mask_49_2 & mask_9_4 & ~mask_10_4
+        chosen_68 = torch.where(mask_55, j - 1, 0)
         h_waves_wave_5_picked_7 = pick(h_waves_wave_5.unsqueeze(-2), chosen_68, guarded=True)
         chosen_67 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_7)
-        mask_59 = ~(mask_9_4 & (chosen_67 == -math.inf))
-        mask_25_4 = (wave_5 + 1 < N + M) & (mask_15_3 & (mask_59 & ~mask_46_2))
-        mask_56_2 = mask_25_4 & (wave_5 + 1 < N + M) & mask_15_3
-        chosen_69 = torch.where(mask_56_2 & mask_9_4 & ~mask_10_4, j - 1, 0)
+        mask_56 = ~(mask_9_4 & (chosen_67 == -math.inf))
+        mask_25_4 = (wave_5 + 1 < N + M) & (mask_15_3 & (mask_56 & ~mask_43_2))
+        mask_52_2 = mask_25_4 & (wave_5 + 1 < N + M) & mask_15_3
+        chosen_69 = torch.where(mask_52_2 & mask_9_4 & ~mask_10_4, j - 1, 0)
         h_waves_wave_5_picked_8 = pick(h_waves_wave_5.unsqueeze(-2), chosen_69, guarded=True)
         chosen_70 = torch.where(mask_10_4, -math.inf, h_waves_wave_5_picked_8)
         mask_26_3 = mask_9_4 & (chosen_70 == -math.inf)
-        mask_57_2 = mask_47_2 & (wave_5 + 1 < N + M)
-        mask_27_2 = mask_57_2 & (mask_19_3 & ~mask_13_4)
-        mask_28_2 = mask_48_2 & (mask_19_3 & (~mask_51_2 & ~mask_13_4))
-        mask_58_2 = mask_19_3 & ~mask_51_2
-        mask_30_2 = mask_57_2 & mask_58_2
-        mask_31_2 = mask_48_2 & mask_58_2
-        mask_60 = mask_52 & ~mask_16_3 & ~mask_46_2 & ~mask_10_4
-        chosen_71 = torch.where(mask_60, j - 1, 0)
+        mask_27_2 = mask_44_2 & (mask_19_3 & ~mask_13_4)
+        mask_28_2 = mask_44_2 & (mask_19_3 & (~mask_47_2 & ~mask_13_4))
+        mask_29_2 = mask_44_2 & (mask_19_3 & ~mask_47_2)
+        mask_57 = mask_48_2 & ~mask_16_3 & ~mask_43_2 & ~mask_10_4
+        chosen_71 = torch.where(mask_57, j - 1, 0)
         h_waves_wave_5_picked_9 = pick(h_waves_wave_5.unsqueeze(-2), chosen_71, guarded=True)
         total_2_4 = torch.where(mask_10_4, math.inf, -h_waves_wave_5_picked_9) + h_waves_wave_5
         grad_apart_waves_view = window(grad_apart_waves, -2, wave_5 + 1, fill=0)
         total_3_2 = h_waves_wave_5 + torch.where(mask_13_4, math.inf, -h_waves_wave_5_view)
         sigmoid_total_3 = torch.sigmoid(total_3_2)
         grad_apart_waves_view_2 = window(grad_apart_waves_view, -1, 1, (M, 1), fill=0)
-        chosen_72 = torch.where(mask_55_2 & ~mask_24_3 & ~mask_46_2 & ~mask_10_4, j - 1, 0)
-        total_4_2 = -pick(h_waves_wave_5.unsqueeze(-2), chosen_72) + h_waves_wave_5
-        total_5_2 = -h_waves_wave_5_view + h_waves_wave_5
+        chosen_72 = torch.where(mask_51_2 & ~mask_24_3 & ~mask_43_2 & ~mask_10_4, j - 1, 0)
+        h_waves_wave_5_picked_2_2 = pick(h_waves_wave_5.unsqueeze(-2), chosen_72)
         tangent_h_waves_wave_5_view = window(tangent_h_waves_wave_5, -1, 1, (M, 1), fill=0)
         tangent_grad_apart_waves_before_view = window(tangent_grad_apart_waves_before, -1, 1, (M, 1), fill=0)
         product_15 = torch.sigmoid(-total_2_4) * torch.sigmoid(total_2_4) * grad_apart_waves_view
-        chosen_75 = torch.where(mask_16_3, 0, torch.where(mask_46_2, 0, product_15))
+        chosen_75 = torch.where(mask_16_3, 0, torch.where(mask_43_2, 0, product_15))
         safe_chosen_75 = torch.where(mask_15_3, chosen_75, 0)
         chosen_74 = safe_chosen_75 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
         product_16 = torch.sigmoid(-total_3_2) * sigmoid_total_3 * grad_apart_waves_view_2
-        chosen_76 = torch.where(mask_51_2, 0, product_16)
-        chosen_77 = torch.where(mask_48_2, torch.where(mask_19_3, chosen_76, 0), 0)
+        chosen_76 = torch.where(mask_47_2, 0, product_16)
+        chosen_77 = torch.where(mask_44_2, torch.where(mask_19_3, chosen_76, 0), 0)
         chosen_73 = torch.where(mask_14_3, tangent_h_waves_wave_5 * (chosen_74 + chosen_77), 0)
-        chosen_79 = torch.where(mask_56_2 & ~mask_26_3 & ~mask_46_2 & ~mask_10_4, j - 1, 0)
-        neg_value_2 = -pick(h_waves_wave_5.unsqueeze(-2), chosen_79, guarded=True)
-        chosen_80 = torch.where(mask_10_4, math.inf, neg_value_2)
-        sigmoid_value_8 = torch.sigmoid(chosen_80 + h_waves_wave_5)
-        chosen_81 = torch.where(mask_46_2, 0, tangent_grad_apart_waves_before * sigmoid_value_8)
-        chosen_82 = torch.where(mask_15_3, torch.where(mask_26_3, 0, chosen_81), 0)
-        safe_chosen_82 = chosen_82 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
-        chosen_78 = torch.where(mask_25_4, safe_chosen_82, 0)
+        sigmoid_value_8 = torch.sigmoid(h_waves_wave_5_picked_2_2 - h_waves_wave_5)
+        sigmoid_value_9 = torch.sigmoid(h_waves_wave_5 - h_waves_wave_5_picked_2_2)
         tangent_h_waves_wave_5_picked = pick(tangent_h_waves_wave_5.unsqueeze(-2), chosen_72)
-        sigmoid_total_4 = torch.sigmoid(-total_4_2)
-        sigmoid_total_4_2 = torch.sigmoid(total_4_2)
-        product_18 = sigmoid_total_4 * sigmoid_total_4_2
+        product_18 = sigmoid_value_8 * sigmoid_value_9
         product_17 = product_18 * tangent_h_waves_wave_5_picked * grad_apart_waves_view
-        chosen_84 = torch.where(mask_10_4, 0, -product_17)
-        chosen_86 = torch.where(mask_46_2, 0, chosen_84)
-        chosen_85 = torch.where(mask_15_3, torch.where(mask_24_3, 0, chosen_86), 0)
-        safe_chosen_85 = chosen_85 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
-        chosen_83 = torch.where(mask_22_3, torch.where(mask_23_3, safe_chosen_85, 0), 0)
-        sigmoid_total_5 = torch.sigmoid(-total_5_2)
-        sigmoid_total_5_2 = torch.sigmoid(total_5_2)
-        product_20 = sigmoid_total_5 * sigmoid_total_5_2
+        chosen_80 = torch.where(mask_10_4, 0, -product_17)
+        chosen_79 = torch.where(mask_24_3, 0, torch.where(mask_43_2, 0, chosen_80))
+        safe_chosen_79 = torch.where(mask_15_3, chosen_79, 0)
+        chosen_81 = safe_chosen_79 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
+        chosen_78 = torch.where(mask_22_3, torch.where(mask_23_3, chosen_81, 0), 0)
+        sigmoid_value_10 = torch.sigmoid(h_waves_wave_5_view - h_waves_wave_5)
+        sigmoid_value_11 = torch.sigmoid(h_waves_wave_5 - h_waves_wave_5_view)
+        product_20 = sigmoid_value_10 * sigmoid_value_11
         product_19 = product_20 * tangent_h_waves_wave_5_view * grad_apart_waves_view_2
-        neg_value_3 = -product_19
-        chosen_89 = torch.where(mask_13_4, 0, neg_value_3)
-        chosen_88 = torch.where(mask_19_3, torch.where(mask_51_2, 0, chosen_89), 0)
-        safe_chosen_88 = torch.where(mask_48_2, chosen_88, 0)
-        chosen_87 = torch.where(mask_27_2, torch.where(mask_28_2, safe_chosen_88, 0), 0)
+        chosen_84 = torch.where(mask_13_4, 0, -product_19)
+        chosen_83 = torch.where(mask_19_3, torch.where(mask_47_2, 0, chosen_84), 0)
+        safe_chosen_83 = torch.where(mask_44_2, chosen_83, 0)
+        chosen_82 = torch.where(mask_27_2, torch.where(mask_28_2, safe_chosen_83, 0), 0)
+        chosen_86 = torch.where(mask_52_2 & ~mask_26_3 & ~mask_43_2 & ~mask_10_4, j - 1, 0)
+        neg_value_2 = -pick(h_waves_wave_5.unsqueeze(-2), chosen_86, guarded=True)
+        chosen_87 = torch.where(mask_10_4, math.inf, neg_value_2)
+        sigmoid_value_12 = torch.sigmoid(chosen_87 + h_waves_wave_5)
+        chosen_88 = torch.where(mask_43_2, 0, tangent_grad_apart_waves_before * sigmoid_value_12)
+        chosen_89 = torch.where(mask_15_3, torch.where(mask_26_3, 0, chosen_88), 0)
+        safe_chosen_89 = chosen_89 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
+        chosen_85 = torch.where(mask_25_4, safe_chosen_89, 0)
         product_21 = tangent_grad_apart_waves_before_view * sigmoid_total_3
-        chosen_91 = torch.where(mask_51_2, 0, product_21)
-        chosen_92 = torch.where(mask_48_2, torch.where(mask_19_3, chosen_91, 0), 0)
-        chosen_90 = torch.where(mask_30_2, torch.where(mask_31_2, chosen_92, 0), 0)
+        chosen_91 = torch.where(mask_19_3, torch.where(mask_47_2, 0, product_21), 0)
+        chosen_90 = torch.where(mask_29_2, torch.where(mask_44_2, chosen_91, 0), 0)
         safe_tangent_grad_h_before_before = (
             tangent_grad_h_before_before if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
         )
-        total_6 = tangent_grad_h_waves_1_wave_5 + chosen_73 + chosen_83 + chosen_78
-        total_7 = total_6 + chosen_87
+        total_6 = tangent_grad_h_waves_1_wave_5 + chosen_73 + chosen_78 + chosen_85
+        total_7 = total_6 + chosen_82
         tangent_grad_h_waves_wave_5 = total_7 + chosen_90 + safe_tangent_grad_h_before_before
         s_view_4 = window(s, -2, wave_5, (M, -1), fill=0).diagonal(0, -2, -1)
-        total_6_2 = paired_waves_wave_5 + s_view_4
-        mask_59_2 = (total_6_2 == -math.inf) & (apart_waves_wave_5 == -math.inf)
-        mask_33_2 = mask_19_3 & ~mask_59_2
-        sigmoid_value_3_3 = torch.sigmoid(total_6_2 - apart_waves_wave_5)
-        sigmoid_value_4_2 = torch.sigmoid(apart_waves_wave_5 - total_6_2)
+        total_4_2 = paired_waves_wave_5 + s_view_4
+        mask_53_2 = (total_4_2 == -math.inf) & (apart_waves_wave_5 == -math.inf)
+        mask_31_2 = mask_19_3 & ~mask_53_2
+        sigmoid_value_3_3 = torch.sigmoid(total_4_2 - apart_waves_wave_5)
+        sigmoid_value_4_2 = torch.sigmoid(apart_waves_wave_5 - total_4_2)
         tangent_s_view_2 = window(tangent_s, -2, wave_5, (M, -1), fill=0).diagonal(0, -2, -1)
         product_23 = sigmoid_value_3_3 * sigmoid_value_4_2
         product_22 = product_23 * tangent_paired_waves_wave_5 * grad_h_waves_wave_5
-        chosen_94 = torch.where(mask_59_2, 0, -product_22)
-        chosen_93 = torch.where(mask_33_2, torch.where(mask_19_3, chosen_94, 0), 0)
+        chosen_93 = torch.where(mask_53_2, 0, -product_22)
+        chosen_92 = torch.where(mask_31_2, torch.where(mask_19_3, chosen_93, 0), 0)
         product_25 = sigmoid_value_3_3 * sigmoid_value_4_2
         product_24 = product_25 * tangent_apart_waves_wave_5 * grad_h_waves_wave_5
-        chosen_96 = torch.where(mask_59_2, 0, product_24)
-        chosen_95 = torch.where(mask_33_2, torch.where(mask_19_3, chosen_96, 0), 0)
+        chosen_95 = torch.where(mask_53_2, 0, product_24)
+        chosen_94 = torch.where(mask_31_2, torch.where(mask_19_3, chosen_95, 0), 0)
         product_26 = sigmoid_value_3_3 * sigmoid_value_4_2 * tangent_s_view_2 * grad_h_waves_wave_5
-        chosen_97 = torch.where(mask_19_3, torch.where(mask_59_2, 0, -product_26), 0)
+        chosen_96 = torch.where(mask_19_3, torch.where(mask_53_2, 0, -product_26), 0)
         product_27 = tangent_grad_h_waves_wave_5 * sigmoid_value_4_2
-        chosen_98 = torch.where(mask_19_3, torch.where(mask_59_2, 0, product_27), 0)
-        safe_chosen_98 = torch.where(mask_33_2, chosen_98, 0)
-        tangent_grad_apart_waves_wave_5 = chosen_93 + chosen_97 + chosen_95 + safe_chosen_98
-        mask_36_2 = mask_19_3 & ~mask_59_2
+        chosen_97 = torch.where(mask_19_3, torch.where(mask_53_2, 0, product_27), 0)
+        safe_chosen_97 = torch.where(mask_31_2, chosen_97, 0)
+        tangent_grad_apart_waves_wave_5 = chosen_92 + chosen_96 + chosen_94 + safe_chosen_97
+        mask_34_2 = mask_19_3 & ~mask_53_2
         product_29 = sigmoid_value_4_2 * sigmoid_value_3_3
         product_28 = product_29 * tangent_apart_waves_wave_5 * grad_h_waves_wave_5
-        chosen_100 = torch.where(mask_59_2, 0, -product_28)
-        chosen_99 = torch.where(mask_36_2, torch.where(mask_19_3, chosen_100, 0), 0)
+        chosen_99 = torch.where(mask_53_2, 0, -product_28)
+        chosen_98 = torch.where(mask_34_2, torch.where(mask_19_3, chosen_99, 0), 0)
         product_31 = sigmoid_value_4_2 * sigmoid_value_3_3
         product_30 = product_31 * tangent_paired_waves_wave_5 * grad_h_waves_wave_5
-        chosen_102 = torch.where(mask_59_2, 0, product_30)
-        chosen_101 = torch.where(mask_36_2, torch.where(mask_19_3, chosen_102, 0), 0)
+        chosen_101 = torch.where(mask_53_2, 0, product_30)
+        chosen_100 = torch.where(mask_34_2, torch.where(mask_19_3, chosen_101, 0), 0)
         product_32 = sigmoid_value_4_2 * sigmoid_value_3_3 * tangent_s_view_2 * grad_h_waves_wave_5
-        chosen_103 = torch.where(mask_19_3, torch.where(mask_59_2, 0, product_32), 0)
+        chosen_102 = torch.where(mask_19_3, torch.where(mask_53_2, 0, product_32), 0)
         product_33 = tangent_grad_h_waves_wave_5 * sigmoid_value_3_3
-        chosen_104 = torch.where(mask_19_3, torch.where(mask_59_2, 0, product_33), 0)
-        safe_chosen_104 = torch.where(mask_36_2, chosen_104, 0)
-        tangent_grad_paired_waves_wave_5 = chosen_101 + chosen_103 + chosen_99 + safe_chosen_104
-        chosen_105 = torch.where(mask_13_4, -math.inf, h_before_wave_5)
-        mask_60_2 = (chosen_105 == -math.inf) & (-math.inf == 0)
-        mask_61 = mask_19_3 & (~mask_60_2 & ~mask_13_4)
-        mask_38_2 = mask_48_2 & mask_61
-        mask_43_2 = mask_57_2 & mask_61
+        chosen_103 = torch.where(mask_19_3, torch.where(mask_53_2, 0, product_33), 0)
+        safe_chosen_103 = torch.where(mask_34_2, chosen_103, 0)
+        tangent_grad_paired_waves_wave_5 = chosen_100 + chosen_102 + chosen_98 + safe_chosen_103
+        chosen_104 = torch.where(mask_13_4, -math.inf, h_before_wave_5)
+        mask_54_2 = (chosen_104 == -math.inf) & (-math.inf == 0)
+        mask_36_2 = mask_44_2 & (mask_19_3 & (~mask_54_2 & ~mask_13_4))
         sigmoid_h_before_wave_5 = torch.sigmoid(h_before_wave_5)
         grad_paired_waves_view = window(grad_paired_waves, -2, wave_5 + 1, fill=0)
         grad_paired_waves_view_2 = window(grad_paired_waves_view, -1, 1, (M, 1), fill=0)
@@ -981,14 +970,13 @@ def smith_waterman_backward_tangent(
         sigmoid_h_before_wave_5_2 = torch.sigmoid(-h_before_wave_5)
         product_35 = sigmoid_h_before_wave_5_2 * sigmoid_h_before_wave_5
         product_34 = product_35 * tangent_h_before_wave_5 * grad_paired_waves_view_2
-        chosen_107 = torch.where(mask_60_2, 0, torch.where(mask_13_4, 0, product_34))
-        chosen_106 = torch.where(mask_48_2, torch.where(mask_19_3, chosen_107, 0), 0)
+        chosen_106 = torch.where(mask_54_2, 0, torch.where(mask_13_4, 0, product_34))
+        chosen_105 = torch.where(mask_44_2, torch.where(mask_19_3, chosen_106, 0), 0)
         product_36 = tangent_grad_paired_waves_before_view * sigmoid_h_before_wave_5
-        chosen_108 = torch.where(mask_60_2, 0, torch.where(mask_13_4, 0, product_36))
-        safe_chosen_108 = torch.where(mask_19_3, chosen_108, 0)
-        chosen_109 = torch.where(mask_38_2, torch.where(mask_48_2, safe_chosen_108, 0), 0)
-        safe_chosen_106 = torch.where(mask_38_2, chosen_106, 0)
-        tangent_grad_h_before_wave_5 = safe_chosen_106 + torch.where(mask_43_2, chosen_109, 0)
+        chosen_107 = torch.where(mask_54_2, 0, torch.where(mask_13_4, 0, product_36))
+        chosen_108 = torch.where(mask_44_2, torch.where(mask_19_3, chosen_107, 0), 0)
+        safe_chosen_105 = torch.where(mask_36_2, chosen_105, 0)
+        tangent_grad_h_before_wave_5 = safe_chosen_105 + torch.where(mask_36_2, chosen_108, 0)
         steps_4.append(tangent_grad_h_waves_wave_5)
         tangent_grad_apart_waves_before, tangent_grad_h_before_before, tangent_grad_paired_waves_before = (
             tangent_grad_apart_waves_wave_5,
@@ -1009,13 +997,13 @@ def smith_waterman_backward_tangent(
     tangent_apart_waves_view = window(tangent_apart_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
     tangent_grad_h_waves_view = window(tangent_grad_h_waves, -2, 0, (M, 1), (N, 1)).diagonal(0, -3, -2)
     product_37 = sigmoid_value * sigmoid_value_2 * tangent_apart_waves_view * grad_h_waves_view
-    chosen_110 = torch.where(mask_6 | ~mask_7, torch.where(mask_7, 0, -product_37), 0)
+    chosen_109 = torch.where(mask_6 | ~mask_7, torch.where(mask_7, 0, -product_37), 0)
     product_38 = sigmoid_value * sigmoid_value_2 * tangent_paired_waves_view * grad_h_waves_view
-    chosen_111 = torch.where(mask_7, 0, product_38)
+    chosen_110 = torch.where(mask_7, 0, product_38)
     product_39 = sigmoid_value * sigmoid_value_2 * tangent_s * grad_h_waves_view
-    chosen_112 = torch.where(mask_7, 0, product_39)
-    chosen_113 = torch.where(mask_7, 0, tangent_grad_h_waves_view * sigmoid_value_2)
-    tangent_grad_s = chosen_111 + chosen_112 + chosen_110 + chosen_113
+    chosen_111 = torch.where(mask_7, 0, product_39)
+    chosen_112 = torch.where(mask_7, 0, tangent_grad_h_waves_view * sigmoid_value_2)
+    tangent_grad_s = chosen_110 + chosen_111 + chosen_109 + chosen_112
     tangent_grad_score = tangent_grad_s / temperature
     tangent_grad_score = tangent_grad_score.to(dtype)
     return tangent_grad_score

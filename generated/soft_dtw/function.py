@@ -131,7 +131,7 @@ def soft_dtw_backward(
         safe_chosen_9 = torch.where(mask_2, chosen_9, 0)
         chosen_6 = safe_chosen_9 if wave_2 + 1 < N + M else grad_output.new_zeros(*batch, M)
         chosen_10 = torch.where(mask_9, numbers.ratio(math.inf, gamma), r_waves_wave_2_view / gamma)
-        sigmoid_value = torch.sigmoid(-(r_waves_wave_2 / gamma) + chosen_10)
+        sigmoid_value = torch.sigmoid(chosen_10 - r_waves_wave_2 / gamma)
         neg_value_2 = -(grad_near_waves_before_view * sigmoid_value / gamma)
         chosen_12 = torch.where(mask_10, 0, neg_value_2)
         chosen_11 = torch.where(mask_7, torch.where(mask_8, chosen_12, 0), 0)
@@ -275,98 +275,96 @@ def soft_dtw_tangent(tangent_cost: Tensor, cost: Tensor, gamma: float) -> Tensor
         mask_35 = mask_31 & ~mask_13 & ~mask_5_2 & (wave_2 != 0)
         chosen_19 = torch.where(mask_35, j - 1, 0)
         position_13 = flat_index((N + M, M), torch.where(mask_34, wave_2 - 1, 0), torch.where(mask_34, j - 1, 0))
-        position_15 = torch.where(mask_35 & ~mask_24, wave_2 - 1, 0)
-        r_waves_picked_5 = pick(r_waves.mT, position_15, guarded=True)
-        ratio_7 = r_waves_picked_5 / gamma
+        position_14 = torch.where(mask_35 & ~mask_24, wave_2 - 1, 0)
+        position_15 = flat_index((N + M, M), torch.where(mask_35, wave_2 - 1, 0), chosen_19)
+        ratio_7 = pick(r_waves.mT, position_14, guarded=True) / gamma
+        ratio_8 = pick(r_waves.flatten(-2).unsqueeze(-2), position_15, guarded=True) / gamma
         chosen_21 = torch.where(mask_24, numbers.ratio(math.inf, gamma if wave_2 != 0 else 1), ratio_7)
-        chosen_22 = torch.where(mask_35, wave_2 - 1, 0)
-        position_16 = flat_index((N + M, M), chosen_22, chosen_19)
-        r_waves_picked_6 = pick(r_waves.flatten(-2).unsqueeze(-2), position_16, guarded=True)
-        total = -(r_waves_picked_6 / gamma) + chosen_21
+        difference = chosen_21 - ratio_8
         tangent_r_waves_before_picked = pick(tangent_r_waves_before.unsqueeze(-2), chosen_19)
-        product_2 = tangent_r_waves_before_picked * torch.sigmoid(total)
-        chosen_23 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else -(product_2 / gamma)
-        chosen_24 = torch.where(mask_13, 0, torch.where(mask_5_2, 0, chosen_23))
-        safe_chosen_24 = torch.where(mask_23, chosen_24, 0)
-        chosen_20 = torch.where(mask_9, torch.where(mask_11, safe_chosen_24, 0), 0)
-        ratio_8 = pick(r_waves.flatten(-2).unsqueeze(-2), position_13, guarded=True) / gamma
-        chosen_25 = torch.where(mask_5_2, numbers.ratio(math.inf, gamma if wave_2 != 0 else 1), ratio_8)
-        chosen_26 = torch.where(mask_33, wave_2 - 1, 0)
-        difference = chosen_25 - pick(r_waves.mT, chosen_26, guarded=True) / gamma
-        product_3 = tangent_r_waves_before * torch.sigmoid(difference)
+        product_2 = tangent_r_waves_before_picked * torch.sigmoid(difference)
+        chosen_22 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else -(product_2 / gamma)
+        chosen_23 = torch.where(mask_13, 0, torch.where(mask_5_2, 0, chosen_22))
+        safe_chosen_23 = torch.where(mask_23, chosen_23, 0)
+        chosen_20 = torch.where(mask_9, torch.where(mask_11, safe_chosen_23, 0), 0)
+        ratio_9 = pick(r_waves.flatten(-2).unsqueeze(-2), position_13, guarded=True) / gamma
+        chosen_24 = torch.where(mask_5_2, numbers.ratio(math.inf, gamma if wave_2 != 0 else 1), ratio_9)
+        chosen_25 = torch.where(mask_33, wave_2 - 1, 0)
+        difference_2 = chosen_24 - pick(r_waves.mT, chosen_25, guarded=True) / gamma
+        product_3 = tangent_r_waves_before * torch.sigmoid(difference_2)
         neg_product_3 = -(product_3 / gamma)
-        chosen_28 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else neg_product_3
-        chosen_27 = torch.where(mask_24, 0, chosen_28)
-        chosen_29 = torch.where(mask_23, torch.where(mask_8_2, 0, chosen_27), 0)
-        safe_chosen_29 = torch.where(mask_6_2, chosen_29, 0)
-        tangent_near_waves_wave_2 = torch.where(mask_7, safe_chosen_29, 0) + chosen_20
+        chosen_27 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else neg_product_3
+        chosen_26 = torch.where(mask_24, 0, chosen_27)
+        chosen_28 = torch.where(mask_23, torch.where(mask_8_2, 0, chosen_26), 0)
+        safe_chosen_28 = torch.where(mask_6_2, chosen_28, 0)
+        tangent_near_waves_wave_2 = torch.where(mask_7, safe_chosen_28, 0) + chosen_20
         mask_15 = near_waves_wave_2 == -math.inf
         chosen_2_2 = torch.where(mask_5_2, tangent_cost.new_zeros(()), -numbers.ratio(math.inf, gamma))
         mask_36 = mask_23 & mask_15 & ~mask_24 & ~mask_5_2 & (wave_2 != 0)
-        chosen_31 = torch.where(mask_36, wave_2 - 1, 0)
-        position_18 = flat_index((N + M, M), chosen_31, torch.where(mask_36, j - 1, 0))
-        r_before_picked = pick(r_before.flatten(-2).unsqueeze(-2), position_18, guarded=True)
-        chosen_30 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else -(r_before_picked / gamma)
-        chosen_32 = torch.where(mask_5_2, -numbers.ratio(math.inf, gamma), chosen_30)
-        mask_18 = mask_23 & ~(mask_15 & (torch.where(mask_24, chosen_2_2, chosen_32) == -math.inf))
+        chosen_30 = torch.where(mask_36, wave_2 - 1, 0)
+        position_17 = flat_index((N + M, M), chosen_30, torch.where(mask_36, j - 1, 0))
+        r_before_picked = pick(r_before.flatten(-2).unsqueeze(-2), position_17, guarded=True)
+        chosen_29 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else -(r_before_picked / gamma)
+        chosen_31 = torch.where(mask_5_2, -numbers.ratio(math.inf, gamma), chosen_29)
+        mask_18 = mask_23 & ~(mask_15 & (torch.where(mask_24, chosen_2_2, chosen_31) == -math.inf))
         mask_37 = mask_18 & mask_23 & mask_15 & ~mask_24 & ~mask_5_2 & (wave_2 != 0)
-        position_19 = flat_index((N + M, M), torch.where(mask_37, wave_2 - 1, 0), torch.where(mask_37, j - 1, 0))
-        neg_value_4 = -(pick(r_before.flatten(-2).unsqueeze(-2), position_19, guarded=True) / gamma)
-        chosen_34 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else neg_value_4
-        chosen_33 = torch.where(mask_5_2, -numbers.ratio(math.inf, gamma), chosen_34)
-        mask_19 = mask_15 & (torch.where(mask_24, chosen_2_2, chosen_33) == -math.inf)
+        position_18 = flat_index((N + M, M), torch.where(mask_37, wave_2 - 1, 0), torch.where(mask_37, j - 1, 0))
+        neg_value_4 = -(pick(r_before.flatten(-2).unsqueeze(-2), position_18, guarded=True) / gamma)
+        chosen_33 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else neg_value_4
+        chosen_32 = torch.where(mask_5_2, -numbers.ratio(math.inf, gamma), chosen_33)
+        mask_19 = mask_15 & (torch.where(mask_24, chosen_2_2, chosen_32) == -math.inf)
         mask_38 = ~mask_24 & mask_29
         mask_20 = mask_23 & mask_38
         mask_39 = mask_20 & mask_23 & mask_15 & ~mask_24 & ~mask_5_2 & (wave_2 != 0)
-        chosen_36 = torch.where(mask_39, wave_2 - 1, 0)
-        position_21 = flat_index((N + M, M), chosen_36, torch.where(mask_39, j - 1, 0))
-        r_before_picked_2 = pick(r_before.flatten(-2).unsqueeze(-2), position_21, guarded=True)
-        ratio_9 = r_before_picked_2 / gamma
-        chosen_35 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else -ratio_9
-        chosen_38 = torch.where(mask_5_2, -numbers.ratio(math.inf, gamma), chosen_35)
-        chosen_37 = torch.where(mask_24, chosen_2_2, chosen_38)
-        mask_21 = mask_23 & (~(mask_15 & (chosen_37 == -math.inf)) & mask_38)
+        chosen_35 = torch.where(mask_39, wave_2 - 1, 0)
+        position_20 = flat_index((N + M, M), chosen_35, torch.where(mask_39, j - 1, 0))
+        r_before_picked_2 = pick(r_before.flatten(-2).unsqueeze(-2), position_20, guarded=True)
+        ratio_10 = r_before_picked_2 / gamma
+        chosen_34 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else -ratio_10
+        chosen_37 = torch.where(mask_5_2, -numbers.ratio(math.inf, gamma), chosen_34)
+        chosen_36 = torch.where(mask_24, chosen_2_2, chosen_37)
+        mask_21 = mask_23 & (~(mask_15 & (chosen_36 == -math.inf)) & mask_38)
         mask_40 = mask_20 & mask_21 & mask_23
         mask_41 = mask_40 & mask_15 & ~mask_24 & ~mask_5_2 & (wave_2 != 0)
-        position_22 = flat_index((N + M, M), torch.where(mask_41, wave_2 - 1, 0), torch.where(mask_41, j - 1, 0))
-        neg_value_5 = -(pick(r_before.flatten(-2).unsqueeze(-2), position_22, guarded=True) / gamma)
-        chosen_40 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else neg_value_5
-        chosen_39 = torch.where(mask_5_2, -numbers.ratio(math.inf, gamma), chosen_40)
-        mask_22 = mask_15 & (torch.where(mask_24, chosen_2_2, chosen_39) == -math.inf)
+        position_21 = flat_index((N + M, M), torch.where(mask_41, wave_2 - 1, 0), torch.where(mask_41, j - 1, 0))
+        neg_value_5 = -(pick(r_before.flatten(-2).unsqueeze(-2), position_21, guarded=True) / gamma)
+        chosen_39 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else neg_value_5
+        chosen_38 = torch.where(mask_5_2, -numbers.ratio(math.inf, gamma), chosen_39)
+        mask_22 = mask_15 & (torch.where(mask_24, chosen_2_2, chosen_38) == -math.inf)
         mask_42 = mask_18 & mask_23 & ~mask_19 & ~mask_24 & ~mask_5_2 & (wave_2 != 0)
         mask_43 = mask_40 & ~mask_22 & ~mask_24 & ~mask_5_2 & (wave_2 != 0)
         chosen_3_2 = torch.where(mask_43, j - 1, 0)
         tangent_cost_view = window(tangent_cost, -2, wave_2, (M, -1), fill=0).diagonal(0, -2, -1)
-        position_23 = flat_index((N + M, M), torch.where(mask_42, wave_2 - 1, 0), torch.where(mask_42, j - 1, 0))
+        position_22 = flat_index((N + M, M), torch.where(mask_42, wave_2 - 1, 0), torch.where(mask_42, j - 1, 0))
         rows = tangent_r_before_before.unsqueeze(-2)
-        position_24 = flat_index((N + M, M), torch.where(mask_43, wave_2 - 1, 0), chosen_3_2)
-        ratio_10 = pick(r_before.flatten(-2).unsqueeze(-2), position_23, guarded=True) / gamma
-        chosen_44 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else ratio_10
-        chosen_43 = torch.where(mask_5_2, numbers.ratio(math.inf, gamma), chosen_44)
-        chosen_45 = torch.where(mask_5_2, tangent_cost.new_zeros(()), numbers.ratio(math.inf, gamma))
-        chosen_42 = torch.where(mask_24, chosen_45, chosen_43)
-        product_4 = tangent_near_waves_wave_2 * gamma * torch.sigmoid(chosen_42 + near_waves_wave_2)
-        chosen_46 = torch.where(mask_19, 0, -product_4)
-        chosen_41 = torch.where(mask_18, torch.where(mask_23, chosen_46, 0), 0)
-        r_before_picked_3 = pick(r_before.flatten(-2).unsqueeze(-2), position_24, guarded=True)
-        difference_2 = -(r_before_picked_3 / gamma) - near_waves_wave_2
+        position_23 = flat_index((N + M, M), torch.where(mask_43, wave_2 - 1, 0), chosen_3_2)
+        ratio_11 = pick(r_before.flatten(-2).unsqueeze(-2), position_22, guarded=True) / gamma
+        chosen_43 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else ratio_11
+        chosen_42 = torch.where(mask_5_2, numbers.ratio(math.inf, gamma), chosen_43)
+        chosen_44 = torch.where(mask_5_2, tangent_cost.new_zeros(()), numbers.ratio(math.inf, gamma))
+        chosen_41 = torch.where(mask_24, chosen_44, chosen_42)
+        product_4 = tangent_near_waves_wave_2 * gamma * torch.sigmoid(chosen_41 + near_waves_wave_2)
+        chosen_45 = torch.where(mask_19, 0, -product_4)
+        chosen_40 = torch.where(mask_18, torch.where(mask_23, chosen_45, 0), 0)
+        r_before_picked_3 = pick(r_before.flatten(-2).unsqueeze(-2), position_23, guarded=True)
+        difference_3 = -(r_before_picked_3 / gamma) - near_waves_wave_2
         tangent_r_before_before_picked = pick(rows, chosen_3_2, guarded=True)
-        product_5 = tangent_r_before_before_picked * torch.sigmoid(difference_2)
-        chosen_48 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else product_5
-        chosen_47 = torch.where(mask_5_2, 0, chosen_48)
-        chosen_50 = torch.where(mask_22, 0, torch.where(mask_24, 0, chosen_47))
-        chosen_49 = torch.where(mask_21, torch.where(mask_23, chosen_50, 0), 0)
+        product_5 = tangent_r_before_before_picked * torch.sigmoid(difference_3)
+        chosen_47 = tangent_cost.new_zeros(*batch, M) if wave_2 == 0 else product_5
+        chosen_46 = torch.where(mask_5_2, 0, chosen_47)
+        chosen_49 = torch.where(mask_22, 0, torch.where(mask_24, 0, chosen_46))
+        chosen_48 = torch.where(mask_21, torch.where(mask_23, chosen_49, 0), 0)
         safe_tangent_cost = torch.where(mask_23, tangent_cost_view, 0)
-        tangent_r_waves_wave_2 = safe_tangent_cost + chosen_41 + torch.where(mask_20, chosen_49, 0)
+        tangent_r_waves_wave_2 = safe_tangent_cost + chosen_40 + torch.where(mask_20, chosen_48, 0)
         steps_2.append(tangent_r_waves_wave_2)
         tangent_r_waves_before, tangent_r_before_before = tangent_r_waves_wave_2, tangent_r_before_wave_2
     tangent_r_waves = torch.stack(steps_2, -2) if steps_2 else tangent_cost.new_zeros(*batch, N + M, M)
     tangent_r_waves_view = window(tangent_r_waves, -2, 0, (N, 1), (M, 1)).diagonal(0, -2, -1)
     tangent_r_waves_view_view = window(tangent_r_waves_view, -2, N - 1, fill=0)
     tangent_r_waves_view_view_2 = window(tangent_r_waves_view_view, -1, M - 1, fill=0)
-    chosen_51 = tangent_cost.new_zeros(batch) if M == 0 else tangent_r_waves_view_view_2
-    chosen_52 = tangent_cost.new_zeros(batch) if N == 0 else chosen_51
-    tangent_output = chosen_52 if N != 0 and M != 0 else tangent_cost.new_zeros(batch)
+    chosen_50 = tangent_cost.new_zeros(batch) if M == 0 else tangent_r_waves_view_view_2
+    chosen_51 = tangent_cost.new_zeros(batch) if N == 0 else chosen_50
+    tangent_output = chosen_51 if N != 0 and M != 0 else tangent_cost.new_zeros(batch)
     tangent_output = tangent_output.to(dtype)
     return tangent_output
 

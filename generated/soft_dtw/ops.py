@@ -78,21 +78,21 @@ def soft_dtw_second(
     r_waves_before = grad_grad_cost.new_zeros(*batch, M)
     r_before_before = grad_grad_cost.new_zeros(*batch, M)
     for wave in range(N + M):
-        mask_35 = (wave - j >= 0) & (wave - j < N)
-        mask_36 = j == 0
-        mask_40 = wave - j == 0
-        position = torch.where(mask_35 & ~mask_36, j - 1, 0)
-        neg_value = -torch.where(mask_36, math.inf, columns(r_waves_before, position, guarded=True))
-        ratio = -torch.where(mask_40, math.inf, r_waves_before) / gamma
-        near_waves_wave = torch.where(mask_35, torch.logaddexp(ratio, neg_value / gamma), 0)
+        mask_32 = (wave - j >= 0) & (wave - j < N)
+        mask_33 = j == 0
+        mask_37 = wave - j == 0
+        position = torch.where(mask_32 & ~mask_33, j - 1, 0)
+        neg_value = -torch.where(mask_33, math.inf, columns(r_waves_before, position, guarded=True))
+        ratio = -torch.where(mask_37, math.inf, r_waves_before) / gamma
+        near_waves_wave = torch.where(mask_32, torch.logaddexp(ratio, neg_value / gamma), 0)
         cost_view = window(cost, -2, wave, (M, -1), fill=0).diagonal(0, -2, -1)
-        mask_41 = mask_35 & ~mask_40 & ~mask_36
-        chosen_4 = torch.where(mask_41, j - 1, 0)
-        chosen_3 = torch.where(mask_36, math.inf, columns(r_before_before, chosen_4, guarded=True))
-        chosen_5 = torch.where(mask_36, grad_grad_cost.new_zeros(()), math.inf)
-        ratio_2 = -torch.where(mask_40, chosen_5, chosen_3) / gamma
+        mask_38 = mask_32 & ~mask_37 & ~mask_33
+        chosen_4 = torch.where(mask_38, j - 1, 0)
+        chosen_3 = torch.where(mask_33, math.inf, columns(r_before_before, chosen_4, guarded=True))
+        chosen_5 = torch.where(mask_33, grad_grad_cost.new_zeros(()), math.inf)
+        ratio_2 = -torch.where(mask_37, chosen_5, chosen_3) / gamma
         product = gamma * torch.logaddexp(near_waves_wave, ratio_2)
-        r_waves_wave = torch.where(mask_35, cost_view - product, 0)
+        r_waves_wave = torch.where(mask_32, cost_view - product, 0)
         steps.append((r_waves_before, near_waves_wave, r_waves_wave))
         r_waves_before, r_before_before = r_waves_wave, r_waves_before
     r_before = torch.stack([each[0] for each in steps], -2) if steps else grad_grad_cost.new_zeros(*batch, N + M, M)
@@ -113,77 +113,77 @@ def soft_dtw_second(
         grad_grad_r_waves_1_wave_4 = grad_grad_r_waves_1_each[wave_4]
         near_waves_wave_4 = near_waves_each[wave_4]
         grad_grad_r_before_wave_4 = grad_grad_r_waves_before if wave_4 - 1 >= 0 else grad_grad_cost.new_zeros(*batch, M)
-        mask_35_3 = (wave_4 - j >= 0) & (wave_4 - j < N)
-        mask_36_3 = wave_4 - j == 0
+        mask_32_3 = (wave_4 - j >= 0) & (wave_4 - j < N)
+        mask_33_3 = wave_4 - j == 0
         r_waves_view = window(r_waves, -2, wave_4 - 1, fill=0)
         neg_r_waves = -(r_waves_view / gamma)
-        chosen_27 = torch.where(mask_36_3, -numbers.ratio(math.inf, gamma if wave_4 - 1 >= 0 else 1), neg_r_waves)
-        mask_37_3 = chosen_27 == -math.inf
-        mask_38_3 = j == 0
-        mask_50_2 = (wave_4 - 1 >= 0) & mask_35_3
-        mask_51_2 = mask_50_2 & mask_37_3 & ~mask_38_3
-        position_8 = torch.where(mask_51_2, wave_4 - 1, 0)
-        position_9 = flat_index((N + M, M), position_8, torch.where(mask_51_2, j - 1, 0))
+        chosen_27 = torch.where(mask_33_3, -numbers.ratio(math.inf, gamma if wave_4 - 1 >= 0 else 1), neg_r_waves)
+        mask_34_3 = chosen_27 == -math.inf
+        mask_35_3 = j == 0
+        mask_47_2 = (wave_4 - 1 >= 0) & mask_32_3
+        mask_48_2 = mask_47_2 & mask_34_3 & ~mask_35_3
+        position_8 = torch.where(mask_48_2, wave_4 - 1, 0)
+        position_9 = flat_index((N + M, M), position_8, torch.where(mask_48_2, j - 1, 0))
         ratio_9 = pick(r_waves.flatten(-2).unsqueeze(-2), position_9, guarded=True) / gamma
         neg_ratio_9 = -ratio_9
-        chosen_28 = torch.where(mask_38_3, -numbers.ratio(math.inf, gamma if wave_4 - 1 >= 0 else 1), neg_ratio_9)
-        mask_39_3 = mask_37_3 & (chosen_28 == -math.inf)
-        mask_40_3 = (j - 1 >= 0) & (wave_4 - 1 >= 0)
+        chosen_28 = torch.where(mask_35_3, -numbers.ratio(math.inf, gamma if wave_4 - 1 >= 0 else 1), neg_ratio_9)
+        mask_36_3 = mask_34_3 & (chosen_28 == -math.inf)
+        mask_37_3 = (j - 1 >= 0) & (wave_4 - 1 >= 0)
         neg_r_waves_2 = -(r_waves_view / gamma)
-        chosen_29 = torch.where(mask_36_3, -numbers.ratio(math.inf, gamma), neg_r_waves_2)
-        mask_41_3 = chosen_29 == -math.inf
+        chosen_29 = torch.where(mask_33_3, -numbers.ratio(math.inf, gamma), neg_r_waves_2)
+        mask_38_3 = chosen_29 == -math.inf
         r_waves_view_2 = window(r_waves_view, -1, -1, (M, 1), fill=0)
-        mask_42_3 = mask_41_3 & (-(r_waves_view_2 / gamma) == -math.inf)
-        mask_52_2 = mask_50_2 & ~mask_39_3 & ~mask_36_3 & ~mask_38_3
-        position_10 = torch.where(mask_52_2, wave_4 - 1, 0)
-        position_11 = flat_index((N + M, M), position_10, torch.where(mask_52_2, j - 1, 0))
+        mask_39_3 = mask_38_3 & (-(r_waves_view_2 / gamma) == -math.inf)
+        mask_49_2 = mask_47_2 & ~mask_36_3 & ~mask_33_3 & ~mask_35_3
+        position_10 = torch.where(mask_49_2, wave_4 - 1, 0)
+        position_11 = flat_index((N + M, M), position_10, torch.where(mask_49_2, j - 1, 0))
         grad_grad_r_waves_before_view = window(grad_grad_r_waves_before, -1, -1, (M, 1), fill=0)
         r_waves_picked = pick(r_waves.flatten(-2).unsqueeze(-2), position_11, guarded=True)
         ratio_10 = r_waves_picked / gamma
-        chosen_31 = torch.where(mask_38_3, numbers.ratio(math.inf, gamma if wave_4 - 1 >= 0 else 1), ratio_10)
+        chosen_31 = torch.where(mask_35_3, numbers.ratio(math.inf, gamma if wave_4 - 1 >= 0 else 1), ratio_10)
         sigmoid_value_2 = torch.sigmoid(chosen_31 - r_waves_view / gamma)
         product_4 = grad_grad_r_waves_before * sigmoid_value_2
-        chosen_30 = torch.where(mask_39_3, 0, torch.where(mask_36_3, 0, -(product_4 / gamma)))
-        chosen_32 = torch.where(mask_36_3, numbers.ratio(math.inf, gamma), r_waves_view / gamma)
-        difference_5 = chosen_32 - r_waves_view_2 / gamma
-        product_5 = grad_grad_r_waves_before_view * torch.sigmoid(difference_5)
-        chosen_33 = torch.where(mask_35_3, torch.where(mask_42_3, 0, -(product_5 / gamma)), 0)
-        safe_chosen_30 = torch.where(mask_35_3, chosen_30, 0)
+        chosen_30 = torch.where(mask_36_3, 0, torch.where(mask_33_3, 0, -(product_4 / gamma)))
+        chosen_32 = torch.where(mask_33_3, numbers.ratio(math.inf, gamma), r_waves_view / gamma)
+        difference_6 = chosen_32 - r_waves_view_2 / gamma
+        product_5 = grad_grad_r_waves_before_view * torch.sigmoid(difference_6)
+        chosen_33 = torch.where(mask_32_3, torch.where(mask_39_3, 0, -(product_5 / gamma)), 0)
+        safe_chosen_30 = torch.where(mask_32_3, chosen_30, 0)
         chosen_34 = safe_chosen_30 if wave_4 - 1 >= 0 else grad_grad_cost.new_zeros(*batch, M)
-        grad_grad_near_waves_wave_4 = chosen_34 + torch.where(mask_40_3, chosen_33, 0)
-        mask_45_2 = near_waves_wave_4 == -math.inf
+        grad_grad_near_waves_wave_4 = chosen_34 + torch.where(mask_37_3, chosen_33, 0)
+        mask_42_2 = near_waves_wave_4 == -math.inf
         r_before_view = window(r_before, -2, wave_4 - 1, fill=0)
         r_before_view_2 = window(r_before_view, -1, -1, (M, 1), fill=0)
         neg_r_before = -(r_before_view_2 / gamma)
-        chosen_35 = torch.where(mask_36_3, -numbers.ratio(math.inf, gamma), neg_r_before)
-        mask_47_2 = mask_45_2 & (chosen_35 == -math.inf)
-        mask_53_2 = mask_35_3 & mask_45_2 & ~mask_36_3 & ~mask_38_3 & (wave_4 != 0)
-        chosen_37 = torch.where(mask_53_2, wave_4 - 1, 0)
-        position_14 = flat_index((N + M, M), chosen_37, torch.where(mask_53_2, j - 1, 0))
+        chosen_35 = torch.where(mask_33_3, -numbers.ratio(math.inf, gamma), neg_r_before)
+        mask_44_2 = mask_42_2 & (chosen_35 == -math.inf)
+        mask_50_2 = mask_32_3 & mask_42_2 & ~mask_33_3 & ~mask_35_3 & (wave_4 != 0)
+        chosen_37 = torch.where(mask_50_2, wave_4 - 1, 0)
+        position_14 = flat_index((N + M, M), chosen_37, torch.where(mask_50_2, j - 1, 0))
         r_before_picked_3 = pick(r_before.flatten(-2).unsqueeze(-2), position_14, guarded=True)
         ratio_11 = r_before_picked_3 / gamma
         chosen_36 = grad_grad_cost.new_zeros(*batch, M) if wave_4 == 0 else -ratio_11
-        chosen_38 = torch.where(mask_38_3, -numbers.ratio(math.inf, gamma), chosen_36)
-        chosen_39 = torch.where(mask_38_3, grad_grad_cost.new_zeros(()), -numbers.ratio(math.inf, gamma))
-        mask_49_2 = mask_45_2 & (torch.where(mask_36_3, chosen_39, chosen_38) == -math.inf)
-        mask_54_2 = mask_35_3 & ~mask_49_2 & ~mask_36_3 & ~mask_38_3 & (wave_4 != 0)
+        chosen_38 = torch.where(mask_35_3, -numbers.ratio(math.inf, gamma), chosen_36)
+        chosen_39 = torch.where(mask_35_3, grad_grad_cost.new_zeros(()), -numbers.ratio(math.inf, gamma))
+        mask_46_2 = mask_42_2 & (torch.where(mask_33_3, chosen_39, chosen_38) == -math.inf)
+        mask_51_2 = mask_32_3 & ~mask_46_2 & ~mask_33_3 & ~mask_35_3 & (wave_4 != 0)
         grad_grad_r_before_before_view = window(grad_grad_r_before_before, -1, -1, (M, 1), fill=0)
-        position_15 = torch.where(mask_54_2, wave_4 - 1, 0)
-        position_16 = flat_index((N + M, M), position_15, torch.where(mask_54_2, j - 1, 0))
+        position_15 = torch.where(mask_51_2, wave_4 - 1, 0)
+        position_16 = flat_index((N + M, M), position_15, torch.where(mask_51_2, j - 1, 0))
         r_before_picked_4 = pick(r_before.flatten(-2).unsqueeze(-2), position_16, guarded=True)
         ratio_12 = r_before_picked_4 / gamma
         chosen_42 = grad_grad_cost.new_zeros(*batch, M) if wave_4 == 0 else ratio_12
-        chosen_41 = torch.where(mask_38_3, numbers.ratio(math.inf, gamma), chosen_42)
-        chosen_43 = torch.where(mask_38_3, grad_grad_cost.new_zeros(()), numbers.ratio(math.inf, gamma))
-        total_6 = torch.where(mask_36_3, chosen_43, chosen_41) + near_waves_wave_4
-        product_6 = grad_grad_near_waves_wave_4 * torch.sigmoid(total_6) * gamma
-        chosen_40 = torch.where(mask_49_2, 0, -product_6)
-        neg_value_4 = -(near_waves_wave_4 + r_before_view_2 / gamma)
-        sigmoid_neg_value_4 = torch.sigmoid(neg_value_4)
-        chosen_44 = torch.where(mask_36_3, 0, grad_grad_r_before_before_view * sigmoid_neg_value_4)
-        chosen_46 = torch.where(mask_47_2, 0, chosen_44)
-        chosen_45 = torch.where(mask_40_3, torch.where(mask_35_3, chosen_46, 0), 0)
-        safe_chosen_40 = torch.where(mask_35_3, chosen_40, 0)
+        chosen_41 = torch.where(mask_35_3, numbers.ratio(math.inf, gamma), chosen_42)
+        chosen_43 = torch.where(mask_35_3, grad_grad_cost.new_zeros(()), numbers.ratio(math.inf, gamma))
+        total_4 = torch.where(mask_33_3, chosen_43, chosen_41) + near_waves_wave_4
+        product_6 = grad_grad_near_waves_wave_4 * torch.sigmoid(total_4) * gamma
+        chosen_40 = torch.where(mask_46_2, 0, -product_6)
+        difference_7 = -(r_before_view_2 / gamma) - near_waves_wave_4
+        sigmoid_difference_7 = torch.sigmoid(difference_7)
+        chosen_44 = torch.where(mask_33_3, 0, grad_grad_r_before_before_view * sigmoid_difference_7)
+        chosen_46 = torch.where(mask_44_2, 0, chosen_44)
+        chosen_45 = torch.where(mask_37_3, torch.where(mask_32_3, chosen_46, 0), 0)
+        safe_chosen_40 = torch.where(mask_32_3, chosen_40, 0)
         grad_grad_r_waves_wave_4 = grad_grad_r_waves_1_wave_4 + chosen_45 + safe_chosen_40
         steps_3.append((grad_grad_r_before_wave_4, grad_grad_near_waves_wave_4, grad_grad_r_waves_wave_4))
         grad_grad_r_waves_before, grad_grad_r_before_before = grad_grad_r_waves_wave_4, grad_grad_r_before_wave_4
@@ -201,8 +201,8 @@ def soft_dtw_second(
     if needs_input_grad[1]:
         chosen_7 = grad_grad_cost.new_zeros(batch) if M == 0 else grad_output
         chosen_6 = grad_grad_cost.new_zeros(batch) if N == 0 else chosen_7
-        mask_42 = (i.unsqueeze(-1) == N - 1) & (j == M - 1)
-        grad_r = torch.where(mask_42, chosen_6[..., None, None], 0)
+        mask_39 = (i.unsqueeze(-1) == N - 1) & (j == M - 1)
+        grad_r = torch.where(mask_39, chosen_6[..., None, None], 0)
         grad_r_view = window(grad_r, -2, 0, (N + M, 1), (M, -1), fill=0).diagonal(0, -2, -1)
         grad_r_waves_1 = torch.where(mask, grad_r_view, 0)
         grad_r_waves_1_each = grad_r_waves_1.unbind(-2)
@@ -217,77 +217,77 @@ def soft_dtw_second(
             r_waves_wave_3 = r_waves_each[wave_3]
             near_waves_wave_3 = near_waves_each[wave_3]
             r_before_wave_3 = r_before_each[wave_3]
-            mask_35_2 = (wave_3 + 1 - j >= 0) & (wave_3 + 1 - j < N)
-            mask_53 = wave_3 + 1 - j == 0
+            mask_32_2 = (wave_3 + 1 - j >= 0) & (wave_3 + 1 - j < N)
+            mask_50 = wave_3 + 1 - j == 0
             neg_r_waves_wave_3 = -(r_waves_wave_3 / gamma)
             chosen_8 = torch.where(
-                mask_53, -numbers.ratio(math.inf, gamma if wave_3 + 1 < N + M else 1), neg_r_waves_wave_3
+                mask_50, -numbers.ratio(math.inf, gamma if wave_3 + 1 < N + M else 1), neg_r_waves_wave_3
             )
-            mask_36_2 = chosen_8 == -math.inf
-            mask_37_2 = j == 0
-            mask_54 = (wave_3 + 1 < N + M) & mask_35_2
-            position_3 = torch.where(mask_54 & mask_36_2 & ~mask_37_2, j - 1, 0)
+            mask_33_2 = chosen_8 == -math.inf
+            mask_34_2 = j == 0
+            mask_51 = (wave_3 + 1 < N + M) & mask_32_2
+            position_3 = torch.where(mask_51 & mask_33_2 & ~mask_34_2, j - 1, 0)
             ratio_3 = pick(r_waves_wave_3.unsqueeze(-2), position_3, guarded=True) / gamma
             neg_ratio_3 = -ratio_3
-            chosen_9 = torch.where(mask_37_2, -numbers.ratio(math.inf, gamma if wave_3 + 1 < N + M else 1), neg_ratio_3)
-            mask_38_2 = mask_36_2 & (chosen_9 == -math.inf)
-            mask_40_2 = (j + 1 < M) & (wave_3 + 1 < N + M)
-            mask_41_2 = (wave_3 - j >= 0) & (wave_3 - j < N)
-            mask_42_2 = wave_3 - j == 0
+            chosen_9 = torch.where(mask_34_2, -numbers.ratio(math.inf, gamma if wave_3 + 1 < N + M else 1), neg_ratio_3)
+            mask_35_2 = mask_33_2 & (chosen_9 == -math.inf)
+            mask_37_2 = (j + 1 < M) & (wave_3 + 1 < N + M)
+            mask_38_2 = (wave_3 - j >= 0) & (wave_3 - j < N)
+            mask_39_2 = wave_3 - j == 0
             r_waves_wave_3_view = window(r_waves_wave_3, -1, 1, (M, 1), fill=0)
             ratio_4 = r_waves_wave_3_view / gamma
-            chosen_10 = torch.where(mask_42_2, -numbers.ratio(math.inf, gamma), -ratio_4)
-            mask_43 = (chosen_10 == -math.inf) & (-(r_waves_wave_3 / gamma) == -math.inf)
+            chosen_10 = torch.where(mask_39_2, -numbers.ratio(math.inf, gamma), -ratio_4)
+            mask_40 = (chosen_10 == -math.inf) & (-(r_waves_wave_3 / gamma) == -math.inf)
             grad_near_waves_before_view = window(grad_near_waves_before, -1, 1, (M, 1), fill=0)
-            chosen_13 = torch.where(mask_54 & ~mask_38_2 & ~mask_53 & ~mask_37_2, j - 1, 0)
+            chosen_13 = torch.where(mask_51 & ~mask_35_2 & ~mask_50 & ~mask_34_2, j - 1, 0)
             ratio_5 = pick(r_waves_wave_3.unsqueeze(-2), chosen_13, guarded=True) / gamma
-            chosen_12 = torch.where(mask_37_2, numbers.ratio(math.inf, gamma if wave_3 + 1 < N + M else 1), ratio_5)
-            difference_3 = chosen_12 - r_waves_wave_3 / gamma
-            neg_value_2 = -(grad_near_waves_before * torch.sigmoid(difference_3) / gamma)
-            chosen_14 = torch.where(mask_38_2, 0, torch.where(mask_53, 0, neg_value_2))
-            safe_chosen_14 = torch.where(mask_35_2, chosen_14, 0)
+            chosen_12 = torch.where(mask_34_2, numbers.ratio(math.inf, gamma if wave_3 + 1 < N + M else 1), ratio_5)
+            difference_4 = chosen_12 - r_waves_wave_3 / gamma
+            neg_value_2 = -(grad_near_waves_before * torch.sigmoid(difference_4) / gamma)
+            chosen_14 = torch.where(mask_35_2, 0, torch.where(mask_50, 0, neg_value_2))
+            safe_chosen_14 = torch.where(mask_32_2, chosen_14, 0)
             chosen_11 = safe_chosen_14 if wave_3 + 1 < N + M else grad_grad_cost.new_zeros(*batch, M)
             ratio_6 = r_waves_wave_3_view / gamma
-            chosen_15 = torch.where(mask_42_2, numbers.ratio(math.inf, gamma), ratio_6)
-            sigmoid_value = torch.sigmoid(-(r_waves_wave_3 / gamma) + chosen_15)
+            chosen_15 = torch.where(mask_39_2, numbers.ratio(math.inf, gamma), ratio_6)
+            sigmoid_value = torch.sigmoid(chosen_15 - r_waves_wave_3 / gamma)
             neg_value_3 = -(grad_near_waves_before_view * sigmoid_value / gamma)
-            chosen_17 = torch.where(mask_43, 0, neg_value_3)
-            chosen_16 = torch.where(mask_40_2, torch.where(mask_41_2, chosen_17, 0), 0)
+            chosen_17 = torch.where(mask_40, 0, neg_value_3)
+            chosen_16 = torch.where(mask_37_2, torch.where(mask_38_2, chosen_17, 0), 0)
             safe_grad_r_before_before = (
                 grad_r_before_before if wave_3 + 1 < N + M else grad_grad_cost.new_zeros(*batch, M)
             )
-            total_4 = grad_r_waves_1_wave_3 + chosen_11
-            grad_r_waves_wave_3 = total_4 + chosen_16 + safe_grad_r_before_before
-            mask_45 = near_waves_wave_3 == -math.inf
-            mask_55 = mask_41_2 & mask_45 & ~mask_42_2 & ~mask_37_2 & (wave_3 != 0)
-            chosen_19 = torch.where(mask_55, wave_3 - 1, 0)
-            position_6 = flat_index((N + M, M), chosen_19, torch.where(mask_55, j - 1, 0))
+            total_2 = grad_r_waves_1_wave_3 + chosen_11
+            grad_r_waves_wave_3 = total_2 + chosen_16 + safe_grad_r_before_before
+            mask_42 = near_waves_wave_3 == -math.inf
+            mask_52 = mask_38_2 & mask_42 & ~mask_39_2 & ~mask_34_2 & (wave_3 != 0)
+            chosen_19 = torch.where(mask_52, wave_3 - 1, 0)
+            position_6 = flat_index((N + M, M), chosen_19, torch.where(mask_52, j - 1, 0))
             r_before_picked = pick(r_before.flatten(-2).unsqueeze(-2), position_6, guarded=True)
             ratio_7 = r_before_picked / gamma
             chosen_18 = grad_grad_cost.new_zeros(*batch, M) if wave_3 == 0 else -ratio_7
-            chosen_20 = torch.where(mask_37_2, -numbers.ratio(math.inf, gamma), chosen_18)
-            chosen_21 = torch.where(mask_37_2, grad_grad_cost.new_zeros(()), -numbers.ratio(math.inf, gamma))
-            mask_48 = mask_45 & (torch.where(mask_42_2, chosen_21, chosen_20) == -math.inf)
-            mask_56 = mask_41_2 & ~mask_48 & ~mask_42_2 & ~mask_37_2 & (wave_3 != 0)
-            position_7 = flat_index((N + M, M), torch.where(mask_56, wave_3 - 1, 0), torch.where(mask_56, j - 1, 0))
+            chosen_20 = torch.where(mask_34_2, -numbers.ratio(math.inf, gamma), chosen_18)
+            chosen_21 = torch.where(mask_34_2, grad_grad_cost.new_zeros(()), -numbers.ratio(math.inf, gamma))
+            mask_45 = mask_42 & (torch.where(mask_39_2, chosen_21, chosen_20) == -math.inf)
+            mask_53 = mask_38_2 & ~mask_45 & ~mask_39_2 & ~mask_34_2 & (wave_3 != 0)
+            position_7 = flat_index((N + M, M), torch.where(mask_53, wave_3 - 1, 0), torch.where(mask_53, j - 1, 0))
             r_before_picked_2 = pick(r_before.flatten(-2).unsqueeze(-2), position_7, guarded=True)
             ratio_8 = r_before_picked_2 / gamma
             chosen_23 = grad_grad_cost.new_zeros(*batch, M) if wave_3 == 0 else ratio_8
-            chosen_22 = torch.where(mask_37_2, numbers.ratio(math.inf, gamma), chosen_23)
-            chosen_24 = torch.where(mask_37_2, grad_grad_cost.new_zeros(()), numbers.ratio(math.inf, gamma))
-            total_5 = torch.where(mask_42_2, chosen_24, chosen_22) + near_waves_wave_3
-            product_2 = grad_r_waves_wave_3 * gamma * torch.sigmoid(total_5)
-            grad_near_waves_wave_3 = torch.where(mask_41_2, torch.where(mask_48, 0, -product_2), 0)
+            chosen_22 = torch.where(mask_34_2, numbers.ratio(math.inf, gamma), chosen_23)
+            chosen_24 = torch.where(mask_34_2, grad_grad_cost.new_zeros(()), numbers.ratio(math.inf, gamma))
+            total_3 = torch.where(mask_39_2, chosen_24, chosen_22) + near_waves_wave_3
+            product_2 = grad_r_waves_wave_3 * gamma * torch.sigmoid(total_3)
+            grad_near_waves_wave_3 = torch.where(mask_38_2, torch.where(mask_45, 0, -product_2), 0)
             near_waves_view = window(near_waves, -2, wave_3 + 1, fill=0)
             near_waves_view_2 = window(near_waves_view, -1, 1, (M, 1), fill=0)
             neg_r_before_wave_3 = -(r_before_wave_3 / gamma)
-            chosen_25 = torch.where(mask_42_2, -numbers.ratio(math.inf, gamma), neg_r_before_wave_3)
-            mask_51 = (near_waves_view_2 == -math.inf) & (chosen_25 == -math.inf)
+            chosen_25 = torch.where(mask_39_2, -numbers.ratio(math.inf, gamma), neg_r_before_wave_3)
+            mask_48 = (near_waves_view_2 == -math.inf) & (chosen_25 == -math.inf)
             grad_r_waves_before_view = window(grad_r_waves_before, -1, 1, (M, 1), fill=0)
-            difference_4 = -(r_before_wave_3 / gamma) - near_waves_view_2
-            product_3 = grad_r_waves_before_view * torch.sigmoid(difference_4)
-            chosen_26 = torch.where(mask_51, 0, torch.where(mask_42_2, 0, product_3))
-            grad_r_before_wave_3 = torch.where(mask_40_2, torch.where(mask_41_2, chosen_26, 0), 0)
+            difference_5 = -(r_before_wave_3 / gamma) - near_waves_view_2
+            product_3 = grad_r_waves_before_view * torch.sigmoid(difference_5)
+            chosen_26 = torch.where(mask_48, 0, torch.where(mask_39_2, 0, product_3))
+            grad_r_before_wave_3 = torch.where(mask_37_2, torch.where(mask_38_2, chosen_26, 0), 0)
             steps_2.append((grad_r_waves_wave_3, grad_near_waves_wave_3))
             grad_near_waves_before, grad_r_before_before, grad_r_waves_before = (
                 grad_near_waves_wave_3,
@@ -318,26 +318,25 @@ def soft_dtw_second(
         mask_3 = wave_2 + 1 < N + M
         difference_2 = wave_2.unsqueeze(-1) + 1 - j
         mask_4 = (difference_2 >= 0) & (difference_2 < N)
-        mask_30 = difference_2 == 0
+        mask_28 = difference_2 == 0
         neg_r_waves_3 = -(r_waves / gamma)
-        mask_5 = torch.where(mask_30, -numbers.ratio(math.inf, gamma), neg_r_waves_3) == -math.inf
+        mask_5 = torch.where(mask_28, -numbers.ratio(math.inf, gamma), neg_r_waves_3) == -math.inf
         mask_6 = j == 0
         chosen_47 = torch.where(mask_3.unsqueeze(-1) & mask_4 & mask_5 & ~mask_6, j - 1, 0)
-        neg_value_5 = -(pick(r_waves.unsqueeze(-2), chosen_47, guarded=True) / gamma)
-        chosen_48 = torch.where(mask_6, -numbers.ratio(math.inf, gamma), neg_value_5)
+        neg_value_4 = -(pick(r_waves.unsqueeze(-2), chosen_47, guarded=True) / gamma)
+        chosen_48 = torch.where(mask_6, -numbers.ratio(math.inf, gamma), neg_value_4)
         mask_7 = mask_5 & (chosen_48 == -math.inf)
-        mask_31 = j + 1 < M
-        mask_32 = wave_2 + 1 < M + N
-        mask_9 = mask_31 & mask_32.unsqueeze(-1)
+        mask_29 = j + 1 < M
+        mask_9 = mask_29 & mask_3.unsqueeze(-1)
         mask_11 = difference == 0
         r_waves_view_3 = window(r_waves, -1, 1, (M, 1), fill=0)
         chosen_49 = torch.where(mask_11, -numbers.ratio(math.inf, gamma), -(r_waves_view_3 / gamma))
         mask_12 = (chosen_49 == -math.inf) & (-(r_waves / gamma) == -math.inf)
         mask_14 = j - 1 >= 0
         r_waves_view_4 = window(r_waves, -1, -1, (M, 1), fill=0)
-        mask_16 = mask_5 & (-(r_waves_view_4 / gamma) == -math.inf)
-        mask_58 = mask_3.unsqueeze(-1) & mask_4 & ~mask_7 & ~mask_30
-        chosen_50 = torch.where(mask_58 & ~mask_6, j - 1, 0)
+        mask_15 = mask_5 & (-(r_waves_view_4 / gamma) == -math.inf)
+        mask_55 = mask_3.unsqueeze(-1) & mask_4 & ~mask_7 & ~mask_28
+        chosen_50 = torch.where(mask_55 & ~mask_6, j - 1, 0)
         r_waves_picked_2 = pick(r_waves.unsqueeze(-2), chosen_50, guarded=True)
         chosen = torch.where(mask_6, numbers.ratio(math.inf, gamma), r_waves_picked_2 / gamma)
         grad_near_waves_view = window(grad_near_waves, -2, 1, (N + M, 1), fill=0)
@@ -347,12 +346,12 @@ def soft_dtw_second(
         grad_grad_r_waves_view_3 = window(grad_grad_r_waves, -1, -1, (M, 1), fill=0)
         sigmoid_value_3 = torch.sigmoid(r_waves / gamma - chosen)
         product_8 = sigmoid_value_3 * torch.sigmoid(chosen - r_waves / gamma) * grad_near_waves_view
-        chosen_52 = torch.where(mask_30, 0, product_8 / numbers.power(gamma, 2))
+        chosen_52 = torch.where(mask_28, 0, product_8 / numbers.power(gamma, 2))
         chosen_53 = torch.where(mask_7, 0, chosen_52)
         chosen_51 = torch.where(mask_3.unsqueeze(-1), torch.where(mask_4, chosen_53, 0), 0)
-        sigmoid_value_4 = torch.sigmoid(-(r_waves / gamma) + chosen_2)
-        sigmoid_value_5 = torch.sigmoid(r_waves / gamma - chosen_2)
-        product_9 = sigmoid_value_5 * sigmoid_value_4 * grad_near_waves_view_2
+        sigmoid_value_4 = torch.sigmoid(r_waves / gamma - chosen_2)
+        sigmoid_value_5 = torch.sigmoid(chosen_2 - r_waves / gamma)
+        product_9 = sigmoid_value_4 * sigmoid_value_5 * grad_near_waves_view_2
         ratio_13 = product_9 / numbers.power(gamma, 2)
         chosen_54 = torch.where(mask, torch.where(mask_12, 0, ratio_13), 0)
         product_7 = grad_grad_r_waves * (chosen_51 + torch.where(mask_9, chosen_54, 0))
@@ -363,76 +362,75 @@ def soft_dtw_second(
         neg_product_10 = -(product_10 / numbers.power(gamma, 2))
         chosen_56 = torch.where(mask_12, 0, torch.where(mask_11, 0, neg_product_10))
         safe_chosen_56 = torch.where(mask, chosen_56, 0)
-        chosen_55 = torch.where(mask_31, torch.where(mask_3.unsqueeze(-1), safe_chosen_56, 0), 0)
+        chosen_55 = torch.where(mask_29, torch.where(mask_3.unsqueeze(-1), safe_chosen_56, 0), 0)
         sigmoid_r_waves_3 = torch.sigmoid(r_waves_view_4 / gamma - r_waves / gamma)
         sigmoid_r_waves_4 = torch.sigmoid(r_waves / gamma - r_waves_view_4 / gamma)
         product_13 = sigmoid_r_waves_3 * sigmoid_r_waves_4
         product_12 = product_13 * grad_grad_r_waves_view_3 * grad_near_waves_view
-        chosen_58 = torch.where(mask_30, 0, -(product_12 / numbers.power(gamma, 2)))
-        chosen_57 = torch.where(mask_4, torch.where(mask_16, 0, chosen_58), 0)
-        chosen_59 = torch.where(mask_14, torch.where(mask_32.unsqueeze(-1), chosen_57, 0), 0)
+        chosen_58 = torch.where(mask_28, 0, -(product_12 / numbers.power(gamma, 2)))
+        chosen_57 = torch.where(mask_4, torch.where(mask_15, 0, chosen_58), 0)
+        chosen_59 = torch.where(mask_14, torch.where(mask_3.unsqueeze(-1), chosen_57, 0), 0)
         grad_r_waves_3 = product_7 + chosen_55 + chosen_59
-        mask_17 = mask_14 & (wave_2.unsqueeze(-1) - 1 >= 0)
-        mask_19 = near_waves == -math.inf
+        mask_16 = mask_14 & (wave_2.unsqueeze(-1) - 1 >= 0)
+        mask_18 = near_waves == -math.inf
         r_before_view_3 = window(r_before, -2, -1, (N + M, 1), fill=0)
         r_before_view_4 = window(r_before_view_3, -1, -1, (M, 1), fill=0)
         neg_r_before_2 = -(r_before_view_4 / gamma)
         chosen_60 = torch.where(mask_11, -numbers.ratio(math.inf, gamma), neg_r_before_2)
-        mask_21 = mask_19 & (chosen_60 == -math.inf)
-        mask_23 = wave_2 == 0
-        mask_33 = mask & mask_19 & ~mask_11 & ~mask_6 & ~mask_23.unsqueeze(-1)
+        mask_20 = mask_18 & (chosen_60 == -math.inf)
+        mask_22 = wave_2 == 0
+        mask_30 = mask & mask_18 & ~mask_11 & ~mask_6 & ~mask_22.unsqueeze(-1)
         rows = r_before.flatten(-2)[..., None, None, :]
-        chosen_62 = torch.where(mask_33, wave_2.unsqueeze(-1) - 1, 0)
-        chosen_63 = torch.where(mask_33, j - 1, 0)
+        chosen_62 = torch.where(mask_30, wave_2.unsqueeze(-1) - 1, 0)
+        chosen_63 = torch.where(mask_30, j - 1, 0)
         position_23 = flat_index((N + M, M), chosen_62, chosen_63)
         r_before_picked_5 = pick(rows, position_23, guarded=True)
-        chosen_61 = torch.where(mask_23.unsqueeze(-1), 0, -(r_before_picked_5 / gamma))
+        chosen_61 = torch.where(mask_22.unsqueeze(-1), 0, -(r_before_picked_5 / gamma))
         chosen_64 = torch.where(mask_6, -numbers.ratio(math.inf, gamma), chosen_61)
         chosen_66 = torch.where(mask_6, grad_grad_cost.new_zeros(()), -numbers.ratio(math.inf, gamma))
         chosen_65 = torch.where(mask_11, chosen_66, chosen_64)
-        mask_24 = mask_19 & (chosen_65 == -math.inf)
-        total = near_waves + r_before_view_4 / gamma
-        mask_34 = mask & ~mask_24 & ~mask_11 & ~mask_6 & ~mask_23.unsqueeze(-1)
-        chosen_68 = torch.where(mask_34, wave_2.unsqueeze(-1) - 1, 0)
-        chosen_69 = torch.where(mask_34, j - 1, 0)
+        mask_23 = mask_18 & (chosen_65 == -math.inf)
+        mask_31 = mask & ~mask_23 & ~mask_11 & ~mask_6 & ~mask_22.unsqueeze(-1)
+        chosen_68 = torch.where(mask_31, wave_2.unsqueeze(-1) - 1, 0)
+        chosen_69 = torch.where(mask_31, j - 1, 0)
         position_27 = flat_index((N + M, M), chosen_68, chosen_69)
         r_before_picked_6 = pick(rows, position_27, guarded=True)
-        chosen_67 = torch.where(mask_23.unsqueeze(-1), 0, r_before_picked_6 / gamma)
+        chosen_67 = torch.where(mask_22.unsqueeze(-1), 0, r_before_picked_6 / gamma)
         chosen_70 = torch.where(mask_6, numbers.ratio(math.inf, gamma), chosen_67)
         chosen_71 = torch.where(mask_6, grad_grad_cost.new_zeros(()), numbers.ratio(math.inf, gamma))
-        total_2 = torch.where(mask_11, chosen_71, chosen_70) + near_waves
+        total = torch.where(mask_11, chosen_71, chosen_70) + near_waves
         grad_grad_r_before_view = window(grad_grad_r_before, -2, -1, (N + M, 1), fill=0)
         grad_grad_r_before_view_2 = window(grad_grad_r_before_view, -1, -1, (M, 1), fill=0)
+        sigmoid_value_6 = torch.sigmoid(near_waves - -(r_before_view_4 / gamma))
+        sigmoid_value_7 = torch.sigmoid(-(r_before_view_4 / gamma) - near_waves)
+        product_14 = sigmoid_value_6 * sigmoid_value_7 * grad_grad_r_before_view_2 * grad_r_waves
+        chosen_72 = torch.where(mask_11, 0, -product_14)
         sigmoid_total = torch.sigmoid(-total)
-        product_14 = torch.sigmoid(total) * sigmoid_total * grad_grad_r_before_view_2 * grad_r_waves
-        chosen_73 = torch.where(mask_11, 0, -product_14)
-        chosen_72 = torch.where(mask, torch.where(mask_21, 0, chosen_73), 0)
-        sigmoid_total_2 = torch.sigmoid(-total_2)
-        sigmoid_total_2_2 = torch.sigmoid(total_2)
-        product_16 = sigmoid_total_2 * sigmoid_total_2_2 * grad_grad_near_waves
-        product_15 = product_16 * gamma * grad_r_waves
-        chosen_74 = torch.where(mask_24, 0, -product_15)
-        grad_near_waves_2 = torch.where(mask_17, chosen_72, 0) + torch.where(mask, chosen_74, 0)
+        sigmoid_total_2 = torch.sigmoid(total)
+        product_15 = sigmoid_total * sigmoid_total_2 * grad_grad_near_waves * gamma * grad_r_waves
+        chosen_73 = torch.where(mask_23, 0, -product_15)
+        chosen_74 = torch.where(mask, torch.where(mask_20, 0, chosen_72), 0)
+        grad_near_waves_2 = torch.where(mask_16, chosen_74, 0) + torch.where(mask, chosen_73, 0)
         near_waves_view_3 = window(near_waves, -2, 1, (N + M, 1), fill=0)
         near_waves_view_4 = window(near_waves_view_3, -1, 1, (M, 1), fill=0)
         chosen_75 = torch.where(mask_11, -numbers.ratio(math.inf, gamma), -(r_before / gamma))
-        mask_27 = (near_waves_view_4 == -math.inf) & (chosen_75 == -math.inf)
-        mask_29 = mask_31 & mask_3.unsqueeze(-1)
-        total_3 = near_waves_view_4 + r_before / gamma
-        sigmoid_total_3 = torch.sigmoid(total_3)
-        sigmoid_total_3_2 = torch.sigmoid(-total_3)
+        mask_26 = (near_waves_view_4 == -math.inf) & (chosen_75 == -math.inf)
+        difference_3 = near_waves_view_4 - -(r_before / gamma)
+        sigmoid_difference_3 = torch.sigmoid(difference_3)
         grad_r_waves_view = window(grad_r_waves, -2, 1, (N + M, 1), fill=0)
         grad_r_waves_view_2 = window(grad_r_waves_view, -1, 1, (M, 1), fill=0)
         grad_grad_near_waves_view = window(grad_grad_near_waves, -2, 1, (N + M, 1), fill=0)
         grad_grad_near_waves_view_2 = window(grad_grad_near_waves_view, -1, 1, (M, 1), fill=0)
-        product_18 = sigmoid_total_3_2 * sigmoid_total_3
-        product_17 = product_18 * grad_grad_near_waves_view_2 * grad_r_waves_view_2
-        chosen_77 = torch.where(mask_27, 0, torch.where(mask_11, 0, -product_17))
-        chosen_76 = torch.where(mask_29, torch.where(mask, chosen_77, 0), 0)
-        product_19 = sigmoid_total_3 * sigmoid_total_3_2 * grad_grad_r_before * grad_r_waves_view_2
-        neg_value_6 = -(product_19 / gamma)
-        chosen_78 = torch.where(mask_27, 0, torch.where(mask_11, 0, neg_value_6))
-        grad_r_before_2 = torch.where(mask_9, torch.where(mask, chosen_78, 0), 0) + chosen_76
+        sigmoid_value_8 = torch.sigmoid(-(r_before / gamma) - near_waves_view_4)
+        product_17 = sigmoid_difference_3 * sigmoid_value_8
+        product_16 = product_17 * grad_grad_r_before * grad_r_waves_view_2
+        chosen_77 = torch.where(mask_11, 0, -(product_16 / gamma))
+        chosen_76 = torch.where(mask_9, torch.where(mask, torch.where(mask_26, 0, chosen_77), 0), 0)
+        sigmoid_difference_3_2 = torch.sigmoid(-difference_3)
+        product_19 = sigmoid_difference_3_2 * sigmoid_difference_3
+        product_18 = product_19 * grad_grad_near_waves_view_2 * grad_r_waves_view_2
+        chosen_78 = torch.where(mask_26, 0, torch.where(mask_11, 0, -product_18))
+        grad_r_before_2 = chosen_76 + torch.where(mask_9, torch.where(mask, chosen_78, 0), 0)
         grad_r_waves_3_each = grad_r_waves_3.unbind(-2)
         grad_near_waves_2_each = grad_near_waves_2.unbind(-2)
         grad_r_before_2_each = grad_r_before_2.unbind(-2)
@@ -447,81 +445,81 @@ def soft_dtw_second(
             near_waves_wave_5 = near_waves_each[wave_5]
             grad_r_before_2_wave_5 = grad_r_before_2_each[wave_5]
             r_before_wave_5 = r_before_each[wave_5]
-            mask_35_4 = (wave_5 + 1 - j >= 0) & (wave_5 + 1 - j < N)
-            mask_53_3 = wave_5 + 1 - j == 0
+            mask_32_4 = (wave_5 + 1 - j >= 0) & (wave_5 + 1 - j < N)
+            mask_50_3 = wave_5 + 1 - j == 0
             neg_r_waves_wave_5 = -(r_waves_wave_5 / gamma)
             chosen_79 = torch.where(
-                mask_53_3, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), neg_r_waves_wave_5
+                mask_50_3, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), neg_r_waves_wave_5
             )
-            mask_36_4 = chosen_79 == -math.inf
-            mask_37_4 = j == 0
-            mask_54_3 = (wave_5 + 1 < N + M) & mask_35_4
-            position_28 = torch.where(mask_54_3 & mask_36_4 & ~mask_37_4, j - 1, 0)
+            mask_33_4 = chosen_79 == -math.inf
+            mask_34_4 = j == 0
+            mask_51_3 = (wave_5 + 1 < N + M) & mask_32_4
+            position_28 = torch.where(mask_51_3 & mask_33_4 & ~mask_34_4, j - 1, 0)
             ratio_14 = pick(r_waves_wave_5.unsqueeze(-2), position_28, guarded=True) / gamma
             neg_ratio_14 = -ratio_14
             chosen_80 = torch.where(
-                mask_37_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), neg_ratio_14
+                mask_34_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), neg_ratio_14
             )
-            mask_38_4 = mask_36_4 & (chosen_80 == -math.inf)
-            mask_40_4 = (j + 1 < M) & (wave_5 + 1 < N + M)
-            mask_41_4 = (wave_5 - j >= 0) & (wave_5 - j < N)
-            mask_42_4 = wave_5 - j == 0
+            mask_35_4 = mask_33_4 & (chosen_80 == -math.inf)
+            mask_37_4 = (j + 1 < M) & (wave_5 + 1 < N + M)
+            mask_38_4 = (wave_5 - j >= 0) & (wave_5 - j < N)
+            mask_39_4 = wave_5 - j == 0
             r_waves_wave_5_view = window(r_waves_wave_5, -1, 1, (M, 1), fill=0)
             ratio_15 = r_waves_wave_5_view / gamma
-            chosen_81 = torch.where(mask_42_4, -numbers.ratio(math.inf, gamma), -ratio_15)
-            mask_43_3 = (chosen_81 == -math.inf) & (-(r_waves_wave_5 / gamma) == -math.inf)
+            chosen_81 = torch.where(mask_39_4, -numbers.ratio(math.inf, gamma), -ratio_15)
+            mask_40_3 = (chosen_81 == -math.inf) & (-(r_waves_wave_5 / gamma) == -math.inf)
             grad_near_waves_1_before_view = window(grad_near_waves_1_before, -1, 1, (M, 1), fill=0)
-            chosen_84 = torch.where(mask_54_3 & ~mask_38_4 & ~mask_53_3 & ~mask_37_4, j - 1, 0)
+            chosen_84 = torch.where(mask_51_3 & ~mask_35_4 & ~mask_50_3 & ~mask_34_4, j - 1, 0)
             ratio_16 = pick(r_waves_wave_5.unsqueeze(-2), chosen_84, guarded=True) / gamma
-            chosen_83 = torch.where(mask_37_4, numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), ratio_16)
-            difference_6 = chosen_83 - r_waves_wave_5 / gamma
-            neg_value_7 = -(grad_near_waves_1_before * torch.sigmoid(difference_6) / gamma)
-            chosen_85 = torch.where(mask_38_4, 0, torch.where(mask_53_3, 0, neg_value_7))
-            safe_chosen_85 = torch.where(mask_35_4, chosen_85, 0)
+            chosen_83 = torch.where(mask_34_4, numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), ratio_16)
+            difference_8 = chosen_83 - r_waves_wave_5 / gamma
+            neg_value_5 = -(grad_near_waves_1_before * torch.sigmoid(difference_8) / gamma)
+            chosen_85 = torch.where(mask_35_4, 0, torch.where(mask_50_3, 0, neg_value_5))
+            safe_chosen_85 = torch.where(mask_32_4, chosen_85, 0)
             chosen_82 = safe_chosen_85 if wave_5 + 1 < N + M else grad_grad_cost.new_zeros(*batch, M)
             ratio_17 = r_waves_wave_5_view / gamma
-            chosen_86 = torch.where(mask_42_4, numbers.ratio(math.inf, gamma), ratio_17)
-            sigmoid_value_6 = torch.sigmoid(-(r_waves_wave_5 / gamma) + chosen_86)
-            neg_value_8 = -(grad_near_waves_1_before_view * sigmoid_value_6 / gamma)
-            chosen_88 = torch.where(mask_43_3, 0, neg_value_8)
-            chosen_87 = torch.where(mask_40_4, torch.where(mask_41_4, chosen_88, 0), 0)
+            chosen_86 = torch.where(mask_39_4, numbers.ratio(math.inf, gamma), ratio_17)
+            sigmoid_value_9 = torch.sigmoid(chosen_86 - r_waves_wave_5 / gamma)
+            neg_value_6 = -(grad_near_waves_1_before_view * sigmoid_value_9 / gamma)
+            chosen_88 = torch.where(mask_40_3, 0, neg_value_6)
+            chosen_87 = torch.where(mask_37_4, torch.where(mask_38_4, chosen_88, 0), 0)
             safe_grad_r_before_1_before = (
                 grad_r_before_1_before if wave_5 + 1 < N + M else grad_grad_cost.new_zeros(*batch, M)
             )
-            total_7 = grad_r_waves_3_wave_5 + chosen_82
-            grad_r_waves_2_wave_5 = total_7 + chosen_87 + safe_grad_r_before_1_before
-            mask_45_3 = near_waves_wave_5 == -math.inf
-            mask_55_2 = mask_41_4 & mask_45_3 & ~mask_42_4 & ~mask_37_4 & (wave_5 != 0)
-            chosen_90 = torch.where(mask_55_2, wave_5 - 1, 0)
-            position_32 = flat_index((N + M, M), chosen_90, torch.where(mask_55_2, j - 1, 0))
+            total_5 = grad_r_waves_3_wave_5 + chosen_82
+            grad_r_waves_2_wave_5 = total_5 + chosen_87 + safe_grad_r_before_1_before
+            mask_42_3 = near_waves_wave_5 == -math.inf
+            mask_52_2 = mask_38_4 & mask_42_3 & ~mask_39_4 & ~mask_34_4 & (wave_5 != 0)
+            chosen_90 = torch.where(mask_52_2, wave_5 - 1, 0)
+            position_32 = flat_index((N + M, M), chosen_90, torch.where(mask_52_2, j - 1, 0))
             r_before_picked_7 = pick(r_before.flatten(-2).unsqueeze(-2), position_32, guarded=True)
             ratio_18 = r_before_picked_7 / gamma
             chosen_89 = grad_grad_cost.new_zeros(*batch, M) if wave_5 == 0 else -ratio_18
-            chosen_91 = torch.where(mask_37_4, -numbers.ratio(math.inf, gamma), chosen_89)
-            chosen_92 = torch.where(mask_37_4, grad_grad_cost.new_zeros(()), -numbers.ratio(math.inf, gamma))
-            mask_48_3 = mask_45_3 & (torch.where(mask_42_4, chosen_92, chosen_91) == -math.inf)
-            mask_56_2 = mask_41_4 & ~mask_48_3 & ~mask_42_4 & ~mask_37_4 & (wave_5 != 0)
-            position_33 = torch.where(mask_56_2, wave_5 - 1, 0)
-            position_34 = flat_index((N + M, M), position_33, torch.where(mask_56_2, j - 1, 0))
+            chosen_91 = torch.where(mask_34_4, -numbers.ratio(math.inf, gamma), chosen_89)
+            chosen_92 = torch.where(mask_34_4, grad_grad_cost.new_zeros(()), -numbers.ratio(math.inf, gamma))
+            mask_45_3 = mask_42_3 & (torch.where(mask_39_4, chosen_92, chosen_91) == -math.inf)
+            mask_53_2 = mask_38_4 & ~mask_45_3 & ~mask_39_4 & ~mask_34_4 & (wave_5 != 0)
+            position_33 = torch.where(mask_53_2, wave_5 - 1, 0)
+            position_34 = flat_index((N + M, M), position_33, torch.where(mask_53_2, j - 1, 0))
             ratio_19 = pick(r_before.flatten(-2).unsqueeze(-2), position_34, guarded=True) / gamma
             chosen_95 = grad_grad_cost.new_zeros(*batch, M) if wave_5 == 0 else ratio_19
-            chosen_94 = torch.where(mask_37_4, numbers.ratio(math.inf, gamma), chosen_95)
-            chosen_96 = torch.where(mask_37_4, grad_grad_cost.new_zeros(()), numbers.ratio(math.inf, gamma))
-            chosen_93 = torch.where(mask_42_4, chosen_96, chosen_94)
+            chosen_94 = torch.where(mask_34_4, numbers.ratio(math.inf, gamma), chosen_95)
+            chosen_96 = torch.where(mask_34_4, grad_grad_cost.new_zeros(()), numbers.ratio(math.inf, gamma))
+            chosen_93 = torch.where(mask_39_4, chosen_96, chosen_94)
             product_20 = grad_r_waves_2_wave_5 * gamma * torch.sigmoid(chosen_93 + near_waves_wave_5)
-            chosen_97 = torch.where(mask_48_3, 0, -product_20)
-            grad_near_waves_1_wave_5 = grad_near_waves_2_wave_5 + torch.where(mask_41_4, chosen_97, 0)
+            chosen_97 = torch.where(mask_45_3, 0, -product_20)
+            grad_near_waves_1_wave_5 = grad_near_waves_2_wave_5 + torch.where(mask_38_4, chosen_97, 0)
             near_waves_view_5 = window(near_waves, -2, wave_5 + 1, fill=0)
             near_waves_view_6 = window(near_waves_view_5, -1, 1, (M, 1), fill=0)
             neg_r_before_wave_5 = -(r_before_wave_5 / gamma)
-            chosen_98 = torch.where(mask_42_4, -numbers.ratio(math.inf, gamma), neg_r_before_wave_5)
-            mask_51_3 = (near_waves_view_6 == -math.inf) & (chosen_98 == -math.inf)
+            chosen_98 = torch.where(mask_39_4, -numbers.ratio(math.inf, gamma), neg_r_before_wave_5)
+            mask_48_3 = (near_waves_view_6 == -math.inf) & (chosen_98 == -math.inf)
             grad_r_waves_2_before_view = window(grad_r_waves_2_before, -1, 1, (M, 1), fill=0)
-            difference_7 = -(r_before_wave_5 / gamma) - near_waves_view_6
-            product_21 = grad_r_waves_2_before_view * torch.sigmoid(difference_7)
-            chosen_99 = torch.where(mask_51_3, 0, torch.where(mask_42_4, 0, product_21))
-            safe_chosen_99 = torch.where(mask_41_4, chosen_99, 0)
-            grad_r_before_1_wave_5 = grad_r_before_2_wave_5 + torch.where(mask_40_4, safe_chosen_99, 0)
+            difference_9 = -(r_before_wave_5 / gamma) - near_waves_view_6
+            product_21 = grad_r_waves_2_before_view * torch.sigmoid(difference_9)
+            chosen_99 = torch.where(mask_48_3, 0, torch.where(mask_39_4, 0, product_21))
+            safe_chosen_99 = torch.where(mask_38_4, chosen_99, 0)
+            grad_r_before_1_wave_5 = grad_r_before_2_wave_5 + torch.where(mask_37_4, safe_chosen_99, 0)
             steps_4.append(grad_r_waves_2_wave_5)
             grad_near_waves_1_before, grad_r_before_1_before, grad_r_waves_2_before = (
                 grad_near_waves_1_wave_5,
@@ -640,91 +638,89 @@ def soft_dtw_backward_tangent(
         mask_38 = mask_34 & ~mask_16 & ~mask_8_2 & (wave_2 != 0)
         chosen_19 = torch.where(mask_38, j - 1, 0)
         position_13 = flat_index((N + M, M), torch.where(mask_37, wave_2 - 1, 0), torch.where(mask_37, j - 1, 0))
-        position_15 = torch.where(mask_38 & ~mask_27, wave_2 - 1, 0)
-        r_waves_picked_5 = pick(r_waves.mT, position_15, guarded=True)
-        ratio_9 = r_waves_picked_5 / gamma
+        position_14 = torch.where(mask_38 & ~mask_27, wave_2 - 1, 0)
+        position_15 = flat_index((N + M, M), torch.where(mask_38, wave_2 - 1, 0), chosen_19)
+        ratio_9 = pick(r_waves.mT, position_14, guarded=True) / gamma
+        ratio_10 = pick(r_waves.flatten(-2).unsqueeze(-2), position_15, guarded=True) / gamma
         chosen_21 = torch.where(mask_27, numbers.ratio(math.inf, gamma if wave_2 != 0 else 1), ratio_9)
-        chosen_22 = torch.where(mask_38, wave_2 - 1, 0)
-        position_16 = flat_index((N + M, M), chosen_22, chosen_19)
-        r_waves_picked_6 = pick(r_waves.flatten(-2).unsqueeze(-2), position_16, guarded=True)
-        total = -(r_waves_picked_6 / gamma) + chosen_21
+        difference_2 = chosen_21 - ratio_10
         tangent_r_waves_before_picked = pick(tangent_r_waves_before.unsqueeze(-2), chosen_19)
-        product_2 = tangent_r_waves_before_picked * torch.sigmoid(total)
+        product_2 = tangent_r_waves_before_picked * torch.sigmoid(difference_2)
         neg_product_2 = -(product_2 / gamma)
-        chosen_23 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else neg_product_2
-        chosen_24 = torch.where(mask_16, 0, torch.where(mask_8_2, 0, chosen_23))
-        safe_chosen_24 = torch.where(mask_26, chosen_24, 0)
-        chosen_20 = torch.where(mask_12, torch.where(mask_14, safe_chosen_24, 0), 0)
-        ratio_10 = pick(r_waves.flatten(-2).unsqueeze(-2), position_13, guarded=True) / gamma
-        chosen_25 = torch.where(mask_8_2, numbers.ratio(math.inf, gamma if wave_2 != 0 else 1), ratio_10)
-        chosen_26 = torch.where(mask_36, wave_2 - 1, 0)
-        difference_2 = chosen_25 - pick(r_waves.mT, chosen_26, guarded=True) / gamma
-        product_3 = tangent_r_waves_before * torch.sigmoid(difference_2)
+        chosen_22 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else neg_product_2
+        chosen_23 = torch.where(mask_16, 0, torch.where(mask_8_2, 0, chosen_22))
+        safe_chosen_23 = torch.where(mask_26, chosen_23, 0)
+        chosen_20 = torch.where(mask_12, torch.where(mask_14, safe_chosen_23, 0), 0)
+        ratio_11 = pick(r_waves.flatten(-2).unsqueeze(-2), position_13, guarded=True) / gamma
+        chosen_24 = torch.where(mask_8_2, numbers.ratio(math.inf, gamma if wave_2 != 0 else 1), ratio_11)
+        chosen_25 = torch.where(mask_36, wave_2 - 1, 0)
+        difference_3 = chosen_24 - pick(r_waves.mT, chosen_25, guarded=True) / gamma
+        product_3 = tangent_r_waves_before * torch.sigmoid(difference_3)
         neg_product_3 = -(product_3 / gamma)
-        chosen_28 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else neg_product_3
-        chosen_27 = torch.where(mask_27, 0, chosen_28)
-        chosen_29 = torch.where(mask_26, torch.where(mask_11, 0, chosen_27), 0)
-        safe_chosen_29 = torch.where(mask_9_2, chosen_29, 0)
-        tangent_near_waves_wave_2 = torch.where(mask_4_2, safe_chosen_29, 0) + chosen_20
+        chosen_27 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else neg_product_3
+        chosen_26 = torch.where(mask_27, 0, chosen_27)
+        chosen_28 = torch.where(mask_26, torch.where(mask_11, 0, chosen_26), 0)
+        safe_chosen_28 = torch.where(mask_9_2, chosen_28, 0)
+        tangent_near_waves_wave_2 = torch.where(mask_4_2, safe_chosen_28, 0) + chosen_20
         mask_18 = near_waves_wave_2 == -math.inf
         chosen_2_2 = torch.where(mask_8_2, tangent_grad_output.new_zeros(()), -numbers.ratio(math.inf, gamma))
         mask_39 = mask_26 & mask_18 & ~mask_27 & ~mask_8_2 & (wave_2 != 0)
-        chosen_31 = torch.where(mask_39, wave_2 - 1, 0)
-        position_18 = flat_index((N + M, M), chosen_31, torch.where(mask_39, j - 1, 0))
-        r_before_picked = pick(r_before.flatten(-2).unsqueeze(-2), position_18, guarded=True)
-        ratio_11 = r_before_picked / gamma
-        chosen_30 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else -ratio_11
-        chosen_32 = torch.where(mask_8_2, -numbers.ratio(math.inf, gamma), chosen_30)
-        mask_21 = mask_26 & ~(mask_18 & (torch.where(mask_27, chosen_2_2, chosen_32) == -math.inf))
+        chosen_30 = torch.where(mask_39, wave_2 - 1, 0)
+        position_17 = flat_index((N + M, M), chosen_30, torch.where(mask_39, j - 1, 0))
+        r_before_picked = pick(r_before.flatten(-2).unsqueeze(-2), position_17, guarded=True)
+        ratio_12 = r_before_picked / gamma
+        chosen_29 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else -ratio_12
+        chosen_31 = torch.where(mask_8_2, -numbers.ratio(math.inf, gamma), chosen_29)
+        mask_21 = mask_26 & ~(mask_18 & (torch.where(mask_27, chosen_2_2, chosen_31) == -math.inf))
         mask_40 = mask_21 & mask_26 & mask_18 & ~mask_27 & ~mask_8_2 & (wave_2 != 0)
-        position_19 = flat_index((N + M, M), torch.where(mask_40, wave_2 - 1, 0), torch.where(mask_40, j - 1, 0))
-        neg_value_4 = -(pick(r_before.flatten(-2).unsqueeze(-2), position_19, guarded=True) / gamma)
-        chosen_34 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else neg_value_4
-        chosen_33 = torch.where(mask_8_2, -numbers.ratio(math.inf, gamma), chosen_34)
-        mask_22 = mask_18 & (torch.where(mask_27, chosen_2_2, chosen_33) == -math.inf)
+        position_18 = flat_index((N + M, M), torch.where(mask_40, wave_2 - 1, 0), torch.where(mask_40, j - 1, 0))
+        neg_value_4 = -(pick(r_before.flatten(-2).unsqueeze(-2), position_18, guarded=True) / gamma)
+        chosen_33 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else neg_value_4
+        chosen_32 = torch.where(mask_8_2, -numbers.ratio(math.inf, gamma), chosen_33)
+        mask_22 = mask_18 & (torch.where(mask_27, chosen_2_2, chosen_32) == -math.inf)
         mask_41 = ~mask_27 & mask_32
         mask_23 = mask_26 & mask_41
         mask_42 = mask_23 & mask_26 & mask_18 & ~mask_27 & ~mask_8_2 & (wave_2 != 0)
-        chosen_36 = torch.where(mask_42, wave_2 - 1, 0)
-        position_21 = flat_index((N + M, M), chosen_36, torch.where(mask_42, j - 1, 0))
-        r_before_picked_2 = pick(r_before.flatten(-2).unsqueeze(-2), position_21, guarded=True)
-        ratio_12 = r_before_picked_2 / gamma
-        chosen_35 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else -ratio_12
-        chosen_38 = torch.where(mask_8_2, -numbers.ratio(math.inf, gamma), chosen_35)
-        chosen_37 = torch.where(mask_27, chosen_2_2, chosen_38)
-        mask_24 = mask_26 & (~(mask_18 & (chosen_37 == -math.inf)) & mask_41)
+        chosen_35 = torch.where(mask_42, wave_2 - 1, 0)
+        position_20 = flat_index((N + M, M), chosen_35, torch.where(mask_42, j - 1, 0))
+        r_before_picked_2 = pick(r_before.flatten(-2).unsqueeze(-2), position_20, guarded=True)
+        ratio_13 = r_before_picked_2 / gamma
+        chosen_34 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else -ratio_13
+        chosen_37 = torch.where(mask_8_2, -numbers.ratio(math.inf, gamma), chosen_34)
+        chosen_36 = torch.where(mask_27, chosen_2_2, chosen_37)
+        mask_24 = mask_26 & (~(mask_18 & (chosen_36 == -math.inf)) & mask_41)
         mask_43 = mask_23 & mask_24 & mask_26
         mask_44 = mask_43 & mask_18 & ~mask_27 & ~mask_8_2 & (wave_2 != 0)
-        position_22 = flat_index((N + M, M), torch.where(mask_44, wave_2 - 1, 0), torch.where(mask_44, j - 1, 0))
-        neg_value_5 = -(pick(r_before.flatten(-2).unsqueeze(-2), position_22, guarded=True) / gamma)
-        chosen_40 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else neg_value_5
-        chosen_39 = torch.where(mask_8_2, -numbers.ratio(math.inf, gamma), chosen_40)
-        mask_25 = mask_18 & (torch.where(mask_27, chosen_2_2, chosen_39) == -math.inf)
+        position_21 = flat_index((N + M, M), torch.where(mask_44, wave_2 - 1, 0), torch.where(mask_44, j - 1, 0))
+        neg_value_5 = -(pick(r_before.flatten(-2).unsqueeze(-2), position_21, guarded=True) / gamma)
+        chosen_39 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else neg_value_5
+        chosen_38 = torch.where(mask_8_2, -numbers.ratio(math.inf, gamma), chosen_39)
+        mask_25 = mask_18 & (torch.where(mask_27, chosen_2_2, chosen_38) == -math.inf)
         mask_45 = mask_21 & mask_26 & ~mask_22 & ~mask_27 & ~mask_8_2 & (wave_2 != 0)
         mask_46 = mask_43 & ~mask_25 & ~mask_27 & ~mask_8_2 & (wave_2 != 0)
         chosen_3_2 = torch.where(mask_46, j - 1, 0)
         tangent_cost_view = window(tangent_cost, -2, wave_2, (M, -1), fill=0).diagonal(0, -2, -1)
-        position_23 = flat_index((N + M, M), torch.where(mask_45, wave_2 - 1, 0), torch.where(mask_45, j - 1, 0))
+        position_22 = flat_index((N + M, M), torch.where(mask_45, wave_2 - 1, 0), torch.where(mask_45, j - 1, 0))
         rows = tangent_r_before_before.unsqueeze(-2)
-        position_24 = flat_index((N + M, M), torch.where(mask_46, wave_2 - 1, 0), chosen_3_2)
-        ratio_13 = pick(r_before.flatten(-2).unsqueeze(-2), position_23, guarded=True) / gamma
-        chosen_44 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else ratio_13
-        chosen_43 = torch.where(mask_8_2, numbers.ratio(math.inf, gamma), chosen_44)
-        chosen_45 = torch.where(mask_8_2, tangent_grad_output.new_zeros(()), numbers.ratio(math.inf, gamma))
-        chosen_42 = torch.where(mask_27, chosen_45, chosen_43)
-        product_4 = tangent_near_waves_wave_2 * gamma * torch.sigmoid(chosen_42 + near_waves_wave_2)
-        chosen_46 = torch.where(mask_22, 0, -product_4)
-        chosen_41 = torch.where(mask_21, torch.where(mask_26, chosen_46, 0), 0)
-        r_before_picked_3 = pick(r_before.flatten(-2).unsqueeze(-2), position_24, guarded=True)
-        difference_3 = -(r_before_picked_3 / gamma) - near_waves_wave_2
+        position_23 = flat_index((N + M, M), torch.where(mask_46, wave_2 - 1, 0), chosen_3_2)
+        ratio_14 = pick(r_before.flatten(-2).unsqueeze(-2), position_22, guarded=True) / gamma
+        chosen_43 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else ratio_14
+        chosen_42 = torch.where(mask_8_2, numbers.ratio(math.inf, gamma), chosen_43)
+        chosen_44 = torch.where(mask_8_2, tangent_grad_output.new_zeros(()), numbers.ratio(math.inf, gamma))
+        chosen_41 = torch.where(mask_27, chosen_44, chosen_42)
+        product_4 = tangent_near_waves_wave_2 * gamma * torch.sigmoid(chosen_41 + near_waves_wave_2)
+        chosen_45 = torch.where(mask_22, 0, -product_4)
+        chosen_40 = torch.where(mask_21, torch.where(mask_26, chosen_45, 0), 0)
+        r_before_picked_3 = pick(r_before.flatten(-2).unsqueeze(-2), position_23, guarded=True)
+        difference_4 = -(r_before_picked_3 / gamma) - near_waves_wave_2
         tangent_r_before_before_picked = pick(rows, chosen_3_2, guarded=True)
-        product_5 = tangent_r_before_before_picked * torch.sigmoid(difference_3)
-        chosen_48 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else product_5
-        chosen_47 = torch.where(mask_8_2, 0, chosen_48)
-        chosen_50 = torch.where(mask_25, 0, torch.where(mask_27, 0, chosen_47))
-        chosen_49 = torch.where(mask_24, torch.where(mask_26, chosen_50, 0), 0)
+        product_5 = tangent_r_before_before_picked * torch.sigmoid(difference_4)
+        chosen_47 = tangent_grad_output.new_zeros(*batch, M) if wave_2 == 0 else product_5
+        chosen_46 = torch.where(mask_8_2, 0, chosen_47)
+        chosen_49 = torch.where(mask_25, 0, torch.where(mask_27, 0, chosen_46))
+        chosen_48 = torch.where(mask_24, torch.where(mask_26, chosen_49, 0), 0)
         safe_tangent_cost = torch.where(mask_26, tangent_cost_view, 0)
-        tangent_r_waves_wave_2 = safe_tangent_cost + chosen_41 + torch.where(mask_23, chosen_49, 0)
+        tangent_r_waves_wave_2 = safe_tangent_cost + chosen_40 + torch.where(mask_23, chosen_48, 0)
         steps_2.append((tangent_r_before_wave_2, tangent_near_waves_wave_2, tangent_r_waves_wave_2))
         tangent_r_waves_before, tangent_r_before_before = tangent_r_waves_wave_2, tangent_r_before_wave_2
     tangent_r_before = (
@@ -744,12 +740,12 @@ def soft_dtw_backward_tangent(
     )
     i = torch.arange(N, device=tangent_grad_output.device)
     mask_3 = (i.unsqueeze(-1) == N - 1) & (j == M - 1)
-    chosen_51 = tangent_grad_output.new_zeros(batch) if M == 0 else grad_output
-    chosen_52 = tangent_grad_output.new_zeros(batch) if N == 0 else chosen_51
-    grad_r = torch.where(mask_3, chosen_52[..., None, None], 0)
-    chosen_53 = tangent_grad_output.new_zeros(batch) if M == 0 else tangent_grad_output
-    chosen_54 = tangent_grad_output.new_zeros(batch) if N == 0 else chosen_53
-    tangent_grad_r = torch.where(mask_3, chosen_54[..., None, None], 0)
+    chosen_50 = tangent_grad_output.new_zeros(batch) if M == 0 else grad_output
+    chosen_51 = tangent_grad_output.new_zeros(batch) if N == 0 else chosen_50
+    grad_r = torch.where(mask_3, chosen_51[..., None, None], 0)
+    chosen_52 = tangent_grad_output.new_zeros(batch) if M == 0 else tangent_grad_output
+    chosen_53 = tangent_grad_output.new_zeros(batch) if N == 0 else chosen_52
+    tangent_grad_r = torch.where(mask_3, chosen_53[..., None, None], 0)
     wave_3 = torch.arange(N + M, device=tangent_grad_output.device)
     difference = wave_3.unsqueeze(-1) - j
     mask = (difference >= 0) & (difference < N)
@@ -772,75 +768,75 @@ def soft_dtw_backward_tangent(
         mask_4_3 = (wave_4 + 1 - j >= 0) & (wave_4 + 1 - j < N)
         mask_22_2 = wave_4 + 1 - j == 0
         neg_r_waves_wave_4 = -(r_waves_wave_4 / gamma)
-        chosen_55 = torch.where(
+        chosen_54 = torch.where(
             mask_22_2, -numbers.ratio(math.inf, gamma if wave_4 + 1 < N + M else 1), neg_r_waves_wave_4
         )
-        mask_5_3 = chosen_55 == -math.inf
+        mask_5_3 = chosen_54 == -math.inf
         mask_6_3 = j == 0
         mask_23_2 = (wave_4 + 1 < N + M) & mask_4_3
-        position_25 = torch.where(mask_23_2 & mask_5_3 & ~mask_6_3, j - 1, 0)
-        ratio_14 = pick(r_waves_wave_4.unsqueeze(-2), position_25, guarded=True) / gamma
-        neg_ratio_14 = -ratio_14
-        chosen_56 = torch.where(mask_6_3, -numbers.ratio(math.inf, gamma if wave_4 + 1 < N + M else 1), neg_ratio_14)
-        mask_7_3 = mask_5_3 & (chosen_56 == -math.inf)
+        position_24 = torch.where(mask_23_2 & mask_5_3 & ~mask_6_3, j - 1, 0)
+        ratio_15 = pick(r_waves_wave_4.unsqueeze(-2), position_24, guarded=True) / gamma
+        neg_ratio_15 = -ratio_15
+        chosen_55 = torch.where(mask_6_3, -numbers.ratio(math.inf, gamma if wave_4 + 1 < N + M else 1), neg_ratio_15)
+        mask_7_3 = mask_5_3 & (chosen_55 == -math.inf)
         mask_9_3 = (j + 1 < M) & (wave_4 + 1 < N + M)
         mask_10_3 = (wave_4 - j >= 0) & (wave_4 - j < N)
         mask_11_2 = wave_4 - j == 0
         r_waves_wave_4_view = window(r_waves_wave_4, -1, 1, (M, 1), fill=0)
-        ratio_15 = r_waves_wave_4_view / gamma
-        chosen_57 = torch.where(mask_11_2, -numbers.ratio(math.inf, gamma), -ratio_15)
-        mask_12_2 = (chosen_57 == -math.inf) & (-(r_waves_wave_4 / gamma) == -math.inf)
+        ratio_16 = r_waves_wave_4_view / gamma
+        chosen_56 = torch.where(mask_11_2, -numbers.ratio(math.inf, gamma), -ratio_16)
+        mask_12_2 = (chosen_56 == -math.inf) & (-(r_waves_wave_4 / gamma) == -math.inf)
         grad_near_waves_before_view = window(grad_near_waves_before, -1, 1, (M, 1), fill=0)
-        chosen_60 = torch.where(mask_23_2 & ~mask_7_3 & ~mask_22_2 & ~mask_6_3, j - 1, 0)
-        ratio_16 = pick(r_waves_wave_4.unsqueeze(-2), chosen_60, guarded=True) / gamma
-        chosen_59 = torch.where(mask_6_3, numbers.ratio(math.inf, gamma if wave_4 + 1 < N + M else 1), ratio_16)
-        difference_4 = chosen_59 - r_waves_wave_4 / gamma
-        neg_value_6 = -(grad_near_waves_before * torch.sigmoid(difference_4) / gamma)
-        chosen_61 = torch.where(mask_7_3, 0, torch.where(mask_22_2, 0, neg_value_6))
-        safe_chosen_61 = torch.where(mask_4_3, chosen_61, 0)
-        chosen_58 = safe_chosen_61 if wave_4 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
-        ratio_17 = r_waves_wave_4_view / gamma
-        chosen_62 = torch.where(mask_11_2, numbers.ratio(math.inf, gamma), ratio_17)
-        sigmoid_value = torch.sigmoid(-(r_waves_wave_4 / gamma) + chosen_62)
+        chosen_59 = torch.where(mask_23_2 & ~mask_7_3 & ~mask_22_2 & ~mask_6_3, j - 1, 0)
+        ratio_17 = pick(r_waves_wave_4.unsqueeze(-2), chosen_59, guarded=True) / gamma
+        chosen_58 = torch.where(mask_6_3, numbers.ratio(math.inf, gamma if wave_4 + 1 < N + M else 1), ratio_17)
+        difference_5 = chosen_58 - r_waves_wave_4 / gamma
+        neg_value_6 = -(grad_near_waves_before * torch.sigmoid(difference_5) / gamma)
+        chosen_60 = torch.where(mask_7_3, 0, torch.where(mask_22_2, 0, neg_value_6))
+        safe_chosen_60 = torch.where(mask_4_3, chosen_60, 0)
+        chosen_57 = safe_chosen_60 if wave_4 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
+        ratio_18 = r_waves_wave_4_view / gamma
+        chosen_61 = torch.where(mask_11_2, numbers.ratio(math.inf, gamma), ratio_18)
+        sigmoid_value = torch.sigmoid(chosen_61 - r_waves_wave_4 / gamma)
         neg_value_7 = -(grad_near_waves_before_view * sigmoid_value / gamma)
-        chosen_64 = torch.where(mask_12_2, 0, neg_value_7)
-        chosen_63 = torch.where(mask_9_3, torch.where(mask_10_3, chosen_64, 0), 0)
+        chosen_63 = torch.where(mask_12_2, 0, neg_value_7)
+        chosen_62 = torch.where(mask_9_3, torch.where(mask_10_3, chosen_63, 0), 0)
         safe_grad_r_before_before = (
             grad_r_before_before if wave_4 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
         )
-        total_2 = grad_r_waves_1_wave_4 + chosen_58
-        grad_r_waves_wave_4 = total_2 + chosen_63 + safe_grad_r_before_before
+        total = grad_r_waves_1_wave_4 + chosen_57
+        grad_r_waves_wave_4 = total + chosen_62 + safe_grad_r_before_before
         mask_14_2 = near_waves_wave_4 == -math.inf
         mask_24_2 = mask_10_3 & mask_14_2 & ~mask_11_2 & ~mask_6_3 & (wave_4 != 0)
-        chosen_66 = torch.where(mask_24_2, wave_4 - 1, 0)
-        position_29 = flat_index((N + M, M), chosen_66, torch.where(mask_24_2, j - 1, 0))
-        r_before_picked_4 = pick(r_before.flatten(-2).unsqueeze(-2), position_29, guarded=True)
-        ratio_18 = r_before_picked_4 / gamma
-        chosen_65 = tangent_grad_output.new_zeros(*batch, M) if wave_4 == 0 else -ratio_18
-        chosen_67 = torch.where(mask_6_3, -numbers.ratio(math.inf, gamma), chosen_65)
-        chosen_68 = torch.where(mask_6_3, tangent_grad_output.new_zeros(()), -numbers.ratio(math.inf, gamma))
-        mask_17_2 = mask_14_2 & (torch.where(mask_11_2, chosen_68, chosen_67) == -math.inf)
+        chosen_65 = torch.where(mask_24_2, wave_4 - 1, 0)
+        position_28 = flat_index((N + M, M), chosen_65, torch.where(mask_24_2, j - 1, 0))
+        r_before_picked_4 = pick(r_before.flatten(-2).unsqueeze(-2), position_28, guarded=True)
+        ratio_19 = r_before_picked_4 / gamma
+        chosen_64 = tangent_grad_output.new_zeros(*batch, M) if wave_4 == 0 else -ratio_19
+        chosen_66 = torch.where(mask_6_3, -numbers.ratio(math.inf, gamma), chosen_64)
+        chosen_67 = torch.where(mask_6_3, tangent_grad_output.new_zeros(()), -numbers.ratio(math.inf, gamma))
+        mask_17_2 = mask_14_2 & (torch.where(mask_11_2, chosen_67, chosen_66) == -math.inf)
         mask_25_2 = mask_10_3 & ~mask_17_2 & ~mask_11_2 & ~mask_6_3 & (wave_4 != 0)
-        position_30 = torch.where(mask_25_2, wave_4 - 1, 0)
-        position_31 = flat_index((N + M, M), position_30, torch.where(mask_25_2, j - 1, 0))
-        r_before_picked_5 = pick(r_before.flatten(-2).unsqueeze(-2), position_31, guarded=True)
-        ratio_19 = r_before_picked_5 / gamma
-        chosen_70 = tangent_grad_output.new_zeros(*batch, M) if wave_4 == 0 else ratio_19
-        chosen_69 = torch.where(mask_6_3, numbers.ratio(math.inf, gamma), chosen_70)
-        chosen_71 = torch.where(mask_6_3, tangent_grad_output.new_zeros(()), numbers.ratio(math.inf, gamma))
-        total_3 = torch.where(mask_11_2, chosen_71, chosen_69) + near_waves_wave_4
-        product_6 = grad_r_waves_wave_4 * gamma * torch.sigmoid(total_3)
+        position_29 = torch.where(mask_25_2, wave_4 - 1, 0)
+        position_30 = flat_index((N + M, M), position_29, torch.where(mask_25_2, j - 1, 0))
+        r_before_picked_5 = pick(r_before.flatten(-2).unsqueeze(-2), position_30, guarded=True)
+        ratio_20 = r_before_picked_5 / gamma
+        chosen_69 = tangent_grad_output.new_zeros(*batch, M) if wave_4 == 0 else ratio_20
+        chosen_68 = torch.where(mask_6_3, numbers.ratio(math.inf, gamma), chosen_69)
+        chosen_70 = torch.where(mask_6_3, tangent_grad_output.new_zeros(()), numbers.ratio(math.inf, gamma))
+        total_2 = torch.where(mask_11_2, chosen_70, chosen_68) + near_waves_wave_4
+        product_6 = grad_r_waves_wave_4 * gamma * torch.sigmoid(total_2)
         grad_near_waves_wave_4 = torch.where(mask_10_3, torch.where(mask_17_2, 0, -product_6), 0)
         near_waves_view = window(near_waves, -2, wave_4 + 1, fill=0)
         near_waves_view_2 = window(near_waves_view, -1, 1, (M, 1), fill=0)
         neg_r_before_wave_4 = -(r_before_wave_4 / gamma)
-        chosen_72 = torch.where(mask_11_2, -numbers.ratio(math.inf, gamma), neg_r_before_wave_4)
-        mask_20_2 = (near_waves_view_2 == -math.inf) & (chosen_72 == -math.inf)
+        chosen_71 = torch.where(mask_11_2, -numbers.ratio(math.inf, gamma), neg_r_before_wave_4)
+        mask_20_2 = (near_waves_view_2 == -math.inf) & (chosen_71 == -math.inf)
         grad_r_waves_before_view = window(grad_r_waves_before, -1, 1, (M, 1), fill=0)
-        difference_5 = -(r_before_wave_4 / gamma) - near_waves_view_2
-        product_7 = grad_r_waves_before_view * torch.sigmoid(difference_5)
-        chosen_73 = torch.where(mask_20_2, 0, torch.where(mask_11_2, 0, product_7))
-        grad_r_before_wave_4 = torch.where(mask_9_3, torch.where(mask_10_3, chosen_73, 0), 0)
+        difference_6 = -(r_before_wave_4 / gamma) - near_waves_view_2
+        product_7 = grad_r_waves_before_view * torch.sigmoid(difference_6)
+        chosen_72 = torch.where(mask_20_2, 0, torch.where(mask_11_2, 0, product_7))
+        grad_r_before_wave_4 = torch.where(mask_9_3, torch.where(mask_10_3, chosen_72, 0), 0)
         steps_3.append((grad_r_waves_wave_4, grad_near_waves_wave_4))
         grad_near_waves_before, grad_r_before_before, grad_r_waves_before = (
             grad_near_waves_wave_4,
@@ -876,213 +872,209 @@ def soft_dtw_backward_tangent(
         grad_r_waves_wave_5 = grad_r_waves_each[wave_5]
         r_before_wave_5 = r_before_each[wave_5]
         tangent_r_before_wave_5 = tangent_r_before_each[wave_5]
-        mask_47 = wave_5 + 1 - j >= 0
-        mask_48 = wave_5 + 1 - j < N
-        mask_4_4 = (wave_5 + 1 < N + M) & mask_47 & mask_48
-        mask_49 = wave_5 + 1 - j == 0
+        mask_43_2 = wave_5 + 1 - j >= 0
+        mask_44_2 = wave_5 + 1 - j < N
+        mask_4_4 = (wave_5 + 1 < N + M) & mask_43_2 & mask_44_2
+        mask_45_2 = wave_5 + 1 - j == 0
         neg_r_waves_wave_5 = -(r_waves_wave_5 / gamma)
-        chosen_74 = torch.where(mask_49, -numbers.ratio(math.inf, gamma), neg_r_waves_wave_5)
-        mask_5_4 = chosen_74 == -math.inf
+        chosen_73 = torch.where(mask_45_2, -numbers.ratio(math.inf, gamma), neg_r_waves_wave_5)
+        mask_5_4 = chosen_73 == -math.inf
         mask_6_4 = j == 0
-        position_32 = torch.where(mask_4_4 & mask_5_4 & ~mask_6_4, j - 1, 0)
-        neg_value_8 = -(pick(r_waves_wave_5.unsqueeze(-2), position_32, guarded=True) / gamma)
-        mask_50 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), neg_value_8) == -math.inf
-        mask_7_4 = mask_4_4 & ~(mask_5_4 & mask_50) & ~mask_49
-        mask_50_2 = j + 1 < M
-        mask_51 = mask_50_2 & (wave_5 + 1 < M + N)
-        mask_52 = wave_5 - j >= 0
-        mask_53 = wave_5 - j < N
-        mask_8_4 = mask_51 & mask_52 & mask_53
+        position_31 = torch.where(mask_4_4 & mask_5_4 & ~mask_6_4, j - 1, 0)
+        neg_value_8 = -(pick(r_waves_wave_5.unsqueeze(-2), position_31, guarded=True) / gamma)
+        mask_47 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), neg_value_8) == -math.inf
+        mask_7_4 = mask_4_4 & ~(mask_5_4 & mask_47) & ~mask_45_2
+        mask_46_2 = (j + 1 < M) & (wave_5 + 1 < N + M)
+        mask_47_2 = wave_5 - j >= 0
+        mask_48 = wave_5 - j < N
+        mask_8_4 = mask_46_2 & mask_47_2 & mask_48
         mask_9_4 = wave_5 - j == 0
         r_waves_wave_5_view = window(r_waves_wave_5, -1, 1, (M, 1), fill=0)
-        ratio_20 = r_waves_wave_5_view / gamma
-        chosen_75 = torch.where(mask_9_4, -numbers.ratio(math.inf, gamma), -ratio_20)
-        mask_54 = (chosen_75 == -math.inf) & (-(r_waves_wave_5 / gamma) == -math.inf)
-        mask_10_4 = mask_7_4 | mask_8_4 & ~mask_54
-        mask_11_3 = mask_47 & mask_48
+        ratio_21 = r_waves_wave_5_view / gamma
+        chosen_74 = torch.where(mask_9_4, -numbers.ratio(math.inf, gamma), -ratio_21)
+        mask_49 = (chosen_74 == -math.inf) & (-(r_waves_wave_5 / gamma) == -math.inf)
+        mask_10_4 = mask_7_4 | mask_8_4 & ~mask_49
+        mask_11_3 = mask_43_2 & mask_44_2
         neg_r_waves_wave_5_2 = -(r_waves_wave_5 / gamma)
-        chosen_76 = torch.where(
-            mask_49, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), neg_r_waves_wave_5_2
+        chosen_75 = torch.where(
+            mask_45_2, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), neg_r_waves_wave_5_2
         )
-        mask_12_3 = chosen_76 == -math.inf
-        mask_55 = mask_10_4 & (wave_5 + 1 < N + M) & mask_11_3
-        position_33 = torch.where(mask_55 & mask_12_3 & ~mask_6_4, j - 1, 0)
-        ratio_21 = pick(r_waves_wave_5.unsqueeze(-2), position_33, guarded=True) / gamma
-        neg_ratio_21 = -ratio_21
-        chosen_77 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), neg_ratio_21)
-        mask_13_3 = mask_12_3 & (chosen_77 == -math.inf)
-        mask_16_3 = mask_52 & mask_53
-        mask_18_3 = mask_12_3 & ~mask_6_4
-        mask_56 = (wave_5 + 1 < N + M) & mask_11_3
-        mask_57 = ~mask_49 & ~mask_6_4
-        position_34 = torch.where(mask_56 & ~mask_18_3 & mask_12_3 & ~mask_6_4, j - 1, 0)
-        neg_value_9 = -(pick(r_waves_wave_5.unsqueeze(-2), position_34, guarded=True) / gamma)
-        chosen_78 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), neg_value_9)
-        mask_58 = chosen_78 == -math.inf
-        mask_59 = ~(mask_12_3 & mask_58) & mask_57
-        mask_19_3 = (wave_5 + 1 < N + M) & (mask_11_3 & (mask_18_3 | mask_59))
-        mask_60 = mask_19_3 & (wave_5 + 1 < N + M) & mask_11_3
-        position_35 = torch.where(mask_60 & mask_12_3 & ~mask_6_4, j - 1, 0)
-        neg_value_10 = -(pick(r_waves_wave_5.unsqueeze(-2), position_35, guarded=True) / gamma)
-        chosen_79 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), neg_value_10)
-        mask_61 = chosen_79 == -math.inf
-        mask_20_3 = (wave_5 + 1 < N + M) & (mask_11_3 & (~(mask_12_3 & mask_61) & mask_57))
-        mask_58_2 = mask_19_3 & mask_20_3 & (wave_5 + 1 < N + M) & mask_11_3
-        position_36 = torch.where(mask_58_2 & mask_12_3 & ~mask_6_4, j - 1, 0)
-        ratio_22 = pick(r_waves_wave_5.unsqueeze(-2), position_36, guarded=True) / gamma
+        mask_12_3 = chosen_75 == -math.inf
+        mask_50 = mask_10_4 & (wave_5 + 1 < N + M) & mask_11_3
+        position_32 = torch.where(mask_50 & mask_12_3 & ~mask_6_4, j - 1, 0)
+        ratio_22 = pick(r_waves_wave_5.unsqueeze(-2), position_32, guarded=True) / gamma
         neg_ratio_22 = -ratio_22
-        chosen_80 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), neg_ratio_22)
-        mask_21_3 = mask_12_3 & (chosen_80 == -math.inf)
-        position_37 = torch.where(mask_56 & mask_12_3 & ~mask_6_4, j - 1, 0)
-        r_waves_wave_5_picked = pick(r_waves_wave_5.unsqueeze(-2), position_37, guarded=True)
+        chosen_76 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), neg_ratio_22)
+        mask_13_3 = mask_12_3 & (chosen_76 == -math.inf)
+        mask_16_3 = mask_47_2 & mask_48
+        mask_18_3 = mask_12_3 & ~mask_6_4
+        mask_51 = (wave_5 + 1 < N + M) & mask_11_3
+        mask_52 = ~mask_45_2 & ~mask_6_4
+        position_33 = torch.where(mask_51 & ~mask_18_3 & mask_12_3 & ~mask_6_4, j - 1, 0)
+        neg_value_9 = -(pick(r_waves_wave_5.unsqueeze(-2), position_33, guarded=True) / gamma)
+        chosen_77 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), neg_value_9)
+        mask_53 = chosen_77 == -math.inf
+        mask_54 = ~(mask_12_3 & mask_53) & mask_52
+        mask_19_3 = (wave_5 + 1 < N + M) & (mask_11_3 & (mask_18_3 | mask_54))
+        mask_55 = mask_19_3 & (wave_5 + 1 < N + M) & mask_11_3
+        position_34 = torch.where(mask_55 & mask_12_3 & ~mask_6_4, j - 1, 0)
+        neg_value_10 = -(pick(r_waves_wave_5.unsqueeze(-2), position_34, guarded=True) / gamma)
+        chosen_78 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), neg_value_10)
+        mask_56 = chosen_78 == -math.inf
+        mask_20_3 = (wave_5 + 1 < N + M) & (mask_11_3 & (~(mask_12_3 & mask_56) & mask_52))
+        mask_53_2 = mask_19_3 & mask_20_3 & (wave_5 + 1 < N + M) & mask_11_3
+        position_35 = torch.where(mask_53_2 & mask_12_3 & ~mask_6_4, j - 1, 0)
+        ratio_23 = pick(r_waves_wave_5.unsqueeze(-2), position_35, guarded=True) / gamma
+        neg_ratio_23 = -ratio_23
+        chosen_79 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), neg_ratio_23)
+        mask_21_3 = mask_12_3 & (chosen_79 == -math.inf)
+        position_36 = torch.where(mask_51 & mask_12_3 & ~mask_6_4, j - 1, 0)
+        r_waves_wave_5_picked = pick(r_waves_wave_5.unsqueeze(-2), position_36, guarded=True)
         neg_r_waves_wave_5_picked = -(r_waves_wave_5_picked / gamma)
-        chosen_81 = torch.where(
+        chosen_80 = torch.where(
             mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), neg_r_waves_wave_5_picked
         )
-        mask_62 = ~(mask_12_3 & (chosen_81 == -math.inf))
-        mask_22_3 = (wave_5 + 1 < N + M) & (mask_11_3 & (mask_62 & ~mask_49))
-        mask_59_2 = mask_22_3 & (wave_5 + 1 < N + M) & mask_11_3
-        position_38 = torch.where(mask_59_2 & mask_12_3 & ~mask_6_4, j - 1, 0)
-        ratio_23 = pick(r_waves_wave_5.unsqueeze(-2), position_38, guarded=True) / gamma
-        neg_ratio_23 = -ratio_23
-        chosen_82 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), neg_ratio_23)
-        mask_23_3 = mask_12_3 & (chosen_82 == -math.inf)
-        mask_60_2 = mask_50_2 & (wave_5 + 1 < N + M)
-        mask_24_3 = mask_60_2 & (mask_16_3 & ~mask_9_4)
-        mask_25_3 = mask_51 & (mask_16_3 & (~mask_54 & ~mask_9_4))
-        mask_61_2 = mask_16_3 & ~mask_54
-        mask_27_2 = mask_60_2 & mask_61_2
-        mask_28_2 = mask_51 & mask_61_2
-        chosen_84 = torch.where(mask_55 & ~mask_13_3 & ~mask_49 & ~mask_6_4, j - 1, 0)
-        ratio_24 = pick(r_waves_wave_5.unsqueeze(-2), chosen_84, guarded=True) / gamma
-        chosen_83 = torch.where(mask_6_4, numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), ratio_24)
+        mask_57 = ~(mask_12_3 & (chosen_80 == -math.inf))
+        mask_22_3 = (wave_5 + 1 < N + M) & (mask_11_3 & (mask_57 & ~mask_45_2))
+        mask_54_2 = mask_22_3 & (wave_5 + 1 < N + M) & mask_11_3
+        position_37 = torch.where(mask_54_2 & mask_12_3 & ~mask_6_4, j - 1, 0)
+        ratio_24 = pick(r_waves_wave_5.unsqueeze(-2), position_37, guarded=True) / gamma
+        neg_ratio_24 = -ratio_24
+        chosen_81 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), neg_ratio_24)
+        mask_23_3 = mask_12_3 & (chosen_81 == -math.inf)
+        mask_24_3 = mask_46_2 & (mask_16_3 & ~mask_9_4)
+        mask_25_3 = mask_46_2 & (mask_16_3 & (~mask_49 & ~mask_9_4))
+        mask_26_2 = mask_46_2 & (mask_16_3 & ~mask_49)
+        chosen_83 = torch.where(mask_50 & ~mask_13_3 & ~mask_45_2 & ~mask_6_4, j - 1, 0)
+        ratio_25 = pick(r_waves_wave_5.unsqueeze(-2), chosen_83, guarded=True) / gamma
+        chosen_82 = torch.where(mask_6_4, numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), ratio_25)
         grad_near_waves_view = window(grad_near_waves, -2, wave_5 + 1, fill=0)
-        ratio_25 = r_waves_wave_5_view / gamma
-        chosen_2_3 = torch.where(mask_9_4, numbers.ratio(math.inf, gamma), ratio_25)
-        sigmoid_value_2 = torch.sigmoid(-(r_waves_wave_5 / gamma) + chosen_2_3)
+        ratio_26 = r_waves_wave_5_view / gamma
+        chosen_2_3 = torch.where(mask_9_4, numbers.ratio(math.inf, gamma), ratio_26)
+        sigmoid_value_2 = torch.sigmoid(chosen_2_3 - r_waves_wave_5 / gamma)
         grad_near_waves_view_2 = window(grad_near_waves_view, -1, 1, (M, 1), fill=0)
-        chosen_3_3 = torch.where(mask_58_2 & ~mask_21_3 & ~mask_49 & ~mask_6_4, j - 1, 0)
-        position_40 = torch.where(mask_59_2 & ~mask_23_3 & ~mask_49 & ~mask_6_4, j - 1, 0)
+        chosen_3_3 = torch.where(mask_53_2 & ~mask_21_3 & ~mask_45_2 & ~mask_6_4, j - 1, 0)
+        position_39 = torch.where(mask_54_2 & ~mask_23_3 & ~mask_45_2 & ~mask_6_4, j - 1, 0)
         tangent_r_waves_wave_5_view = window(tangent_r_waves_wave_5, -1, 1, (M, 1), fill=0)
         tangent_grad_near_waves_before_view = window(tangent_grad_near_waves_before, -1, 1, (M, 1), fill=0)
-        sigmoid_value_3 = torch.sigmoid(r_waves_wave_5 / gamma - chosen_83)
-        sigmoid_value_4 = torch.sigmoid(chosen_83 - r_waves_wave_5 / gamma)
+        sigmoid_value_3 = torch.sigmoid(r_waves_wave_5 / gamma - chosen_82)
+        sigmoid_value_4 = torch.sigmoid(chosen_82 - r_waves_wave_5 / gamma)
         product_8 = sigmoid_value_3 * sigmoid_value_4 * grad_near_waves_view
-        ratio_26 = product_8 / numbers.power(gamma if wave_5 + 1 < N + M else 1, 2)
-        chosen_87 = torch.where(mask_49, 0, ratio_26)
-        chosen_88 = torch.where(mask_13_3, 0, chosen_87)
-        safe_chosen_88 = torch.where(mask_11_3, chosen_88, 0)
-        chosen_86 = safe_chosen_88 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
+        ratio_27 = product_8 / numbers.power(gamma if wave_5 + 1 < N + M else 1, 2)
+        chosen_86 = torch.where(mask_45_2, 0, ratio_27)
+        chosen_87 = torch.where(mask_13_3, 0, chosen_86)
+        safe_chosen_87 = torch.where(mask_11_3, chosen_87, 0)
+        chosen_85 = safe_chosen_87 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
         sigmoid_value_5 = torch.sigmoid(r_waves_wave_5 / gamma - chosen_2_3)
         product_9 = sigmoid_value_5 * sigmoid_value_2 * grad_near_waves_view_2
-        chosen_89 = torch.where(mask_54, 0, product_9 / numbers.power(gamma, 2))
-        chosen_90 = torch.where(mask_51, torch.where(mask_16_3, chosen_89, 0), 0)
-        chosen_85 = torch.where(mask_10_4, tangent_r_waves_wave_5 * (chosen_86 + chosen_90), 0)
-        ratio_27 = pick(r_waves_wave_5.unsqueeze(-2), chosen_3_3, guarded=True) / gamma
-        sigmoid_value_6 = torch.sigmoid(r_waves_wave_5 / gamma - ratio_27)
+        chosen_88 = torch.where(mask_49, 0, product_9 / numbers.power(gamma, 2))
+        chosen_89 = torch.where(mask_46_2, torch.where(mask_16_3, chosen_88, 0), 0)
+        chosen_84 = torch.where(mask_10_4, tangent_r_waves_wave_5 * (chosen_85 + chosen_89), 0)
         ratio_28 = pick(r_waves_wave_5.unsqueeze(-2), chosen_3_3, guarded=True) / gamma
-        sigmoid_value_7 = torch.sigmoid(ratio_28 - r_waves_wave_5 / gamma)
+        sigmoid_value_6 = torch.sigmoid(r_waves_wave_5 / gamma - ratio_28)
+        ratio_29 = pick(r_waves_wave_5.unsqueeze(-2), chosen_3_3, guarded=True) / gamma
+        sigmoid_value_7 = torch.sigmoid(ratio_29 - r_waves_wave_5 / gamma)
         tangent_r_waves_wave_5_picked = pick(tangent_r_waves_wave_5.unsqueeze(-2), chosen_3_3, guarded=True)
         product_11 = sigmoid_value_6 * sigmoid_value_7
         product_10 = product_11 * tangent_r_waves_wave_5_picked * grad_near_waves_view
         neg_product_10 = -(product_10 / numbers.power(gamma if wave_5 + 1 < N + M else 1, 2))
-        chosen_93 = torch.where(mask_6_4, 0, neg_product_10)
-        chosen_92 = torch.where(mask_21_3, 0, torch.where(mask_49, 0, chosen_93))
-        safe_chosen_92 = torch.where(mask_11_3, chosen_92, 0)
-        chosen_94 = safe_chosen_92 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
-        chosen_91 = torch.where(mask_19_3, torch.where(mask_20_3, chosen_94, 0), 0)
-        r_waves_wave_5_picked_3 = pick(r_waves_wave_5.unsqueeze(-2), position_40, guarded=True)
-        ratio_29 = r_waves_wave_5_picked_3 / gamma
-        chosen_96 = torch.where(mask_6_4, numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), ratio_29)
-        difference_6 = chosen_96 - r_waves_wave_5 / gamma
-        product_12 = tangent_grad_near_waves_before * torch.sigmoid(difference_6)
-        chosen_97 = torch.where(mask_49, 0, -(product_12 / gamma))
-        chosen_98 = torch.where(mask_11_3, torch.where(mask_23_3, 0, chosen_97), 0)
-        safe_chosen_98 = chosen_98 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
-        chosen_95 = torch.where(mask_22_3, safe_chosen_98, 0)
+        chosen_92 = torch.where(mask_6_4, 0, neg_product_10)
+        chosen_91 = torch.where(mask_21_3, 0, torch.where(mask_45_2, 0, chosen_92))
+        safe_chosen_91 = torch.where(mask_11_3, chosen_91, 0)
+        chosen_93 = safe_chosen_91 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
+        chosen_90 = torch.where(mask_19_3, torch.where(mask_20_3, chosen_93, 0), 0)
+        r_waves_wave_5_picked_3 = pick(r_waves_wave_5.unsqueeze(-2), position_39, guarded=True)
+        ratio_30 = r_waves_wave_5_picked_3 / gamma
+        chosen_95 = torch.where(mask_6_4, numbers.ratio(math.inf, gamma if wave_5 + 1 < N + M else 1), ratio_30)
+        difference_7 = chosen_95 - r_waves_wave_5 / gamma
+        product_12 = tangent_grad_near_waves_before * torch.sigmoid(difference_7)
+        chosen_96 = torch.where(mask_45_2, 0, -(product_12 / gamma))
+        chosen_97 = torch.where(mask_11_3, torch.where(mask_23_3, 0, chosen_96), 0)
+        safe_chosen_97 = chosen_97 if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
+        chosen_94 = torch.where(mask_22_3, safe_chosen_97, 0)
         sigmoid_r_waves_wave_5 = torch.sigmoid(r_waves_wave_5 / gamma - r_waves_wave_5_view / gamma)
-        ratio_30 = r_waves_wave_5_view / gamma
-        sigmoid_r_waves_wave_5_2 = torch.sigmoid(ratio_30 - r_waves_wave_5 / gamma)
+        ratio_31 = r_waves_wave_5_view / gamma
+        sigmoid_r_waves_wave_5_2 = torch.sigmoid(ratio_31 - r_waves_wave_5 / gamma)
         product_14 = sigmoid_r_waves_wave_5 * sigmoid_r_waves_wave_5_2
         product_13 = product_14 * tangent_r_waves_wave_5_view * grad_near_waves_view_2
         neg_product_13 = -(product_13 / numbers.power(gamma, 2))
-        chosen_100 = torch.where(mask_54, 0, torch.where(mask_9_4, 0, neg_product_13))
-        chosen_101 = torch.where(mask_51, torch.where(mask_16_3, chosen_100, 0), 0)
-        chosen_99 = torch.where(mask_24_3, torch.where(mask_25_3, chosen_101, 0), 0)
-        product_15 = tangent_grad_near_waves_before_view * sigmoid_value_2
-        chosen_103 = torch.where(mask_54, 0, -(product_15 / gamma))
-        chosen_104 = torch.where(mask_51, torch.where(mask_16_3, chosen_103, 0), 0)
-        chosen_102 = torch.where(mask_27_2, torch.where(mask_28_2, chosen_104, 0), 0)
+        chosen_99 = torch.where(mask_49, 0, torch.where(mask_9_4, 0, neg_product_13))
+        safe_chosen_99 = torch.where(mask_16_3, chosen_99, 0)
+        chosen_98 = torch.where(mask_25_3, torch.where(mask_46_2, safe_chosen_99, 0), 0)
+        neg_value_11 = -(tangent_grad_near_waves_before_view * sigmoid_value_2 / gamma)
+        chosen_101 = torch.where(mask_16_3, torch.where(mask_49, 0, neg_value_11), 0)
+        chosen_100 = torch.where(mask_26_2, torch.where(mask_46_2, chosen_101, 0), 0)
         safe_tangent_grad_r_before_before = (
             tangent_grad_r_before_before if wave_5 + 1 < N + M else tangent_grad_output.new_zeros(*batch, M)
         )
-        total_4 = tangent_grad_r_waves_1_wave_5 + chosen_85 + chosen_91 + chosen_95
-        total_5 = total_4 + chosen_99
-        tangent_grad_r_waves_wave_5 = total_5 + chosen_102 + safe_tangent_grad_r_before_before
-        mask_30_2 = near_waves_wave_5 == -math.inf
+        safe_chosen_98 = torch.where(mask_24_3, chosen_98, 0)
+        total_3 = tangent_grad_r_waves_1_wave_5 + chosen_84 + chosen_90 + chosen_94
+        total_4 = total_3 + safe_chosen_98
+        tangent_grad_r_waves_wave_5 = total_4 + chosen_100 + safe_tangent_grad_r_before_before
+        mask_28_2 = near_waves_wave_5 == -math.inf
         chosen_4_2 = torch.where(mask_6_4, tangent_grad_output.new_zeros(()), -numbers.ratio(math.inf, gamma))
-        mask_62_2 = mask_16_3 & mask_30_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
-        chosen_106 = torch.where(mask_62_2, wave_5 - 1, 0)
-        position_43 = flat_index((N + M, M), chosen_106, torch.where(mask_62_2, j - 1, 0))
-        r_before_picked_6 = pick(r_before.flatten(-2).unsqueeze(-2), position_43, guarded=True)
-        ratio_31 = r_before_picked_6 / gamma
-        chosen_105 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else -ratio_31
-        chosen_107 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_105)
-        chosen_108 = torch.where(mask_9_4, chosen_4_2, chosen_107)
-        mask_33_2 = mask_16_3 & ~(mask_30_2 & (chosen_108 == -math.inf))
-        mask_63 = mask_33_2 & mask_16_3 & mask_30_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
-        chosen_109 = torch.where(mask_63, wave_5 - 1, 0)
-        chosen_110 = torch.where(mask_63, j - 1, 0)
-        position_46 = flat_index((N + M, M), chosen_109, chosen_110)
+        mask_55_2 = mask_16_3 & mask_28_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
+        chosen_103 = torch.where(mask_55_2, wave_5 - 1, 0)
+        position_42 = flat_index((N + M, M), chosen_103, torch.where(mask_55_2, j - 1, 0))
+        r_before_picked_6 = pick(r_before.flatten(-2).unsqueeze(-2), position_42, guarded=True)
+        ratio_32 = r_before_picked_6 / gamma
+        chosen_102 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else -ratio_32
+        chosen_104 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_102)
+        chosen_105 = torch.where(mask_9_4, chosen_4_2, chosen_104)
+        mask_31_2 = mask_16_3 & ~(mask_28_2 & (chosen_105 == -math.inf))
+        mask_56_2 = mask_31_2 & mask_16_3 & mask_28_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
+        chosen_106 = torch.where(mask_56_2, wave_5 - 1, 0)
+        chosen_107 = torch.where(mask_56_2, j - 1, 0)
+        position_46 = flat_index((N + M, M), chosen_106, chosen_107)
         r_before_picked_7 = pick(r_before.flatten(-2).unsqueeze(-2), position_46, guarded=True)
-        neg_value_11 = -(r_before_picked_7 / gamma)
-        chosen_112 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else neg_value_11
-        chosen_111 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_112)
-        mask_34_2 = mask_30_2 & (torch.where(mask_9_4, chosen_4_2, chosen_111) == -math.inf)
-        mask_64 = ~mask_9_4 & (~mask_6_4 & (wave_5 != 0))
-        mask_35_2 = mask_30_2 & mask_64
-        mask_65 = mask_16_3 & ~mask_35_2 & mask_30_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
-        chosen_114 = torch.where(mask_65, wave_5 - 1, 0)
-        position_48 = flat_index((N + M, M), chosen_114, torch.where(mask_65, j - 1, 0))
+        neg_value_12 = -(r_before_picked_7 / gamma)
+        chosen_109 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else neg_value_12
+        chosen_108 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_109)
+        mask_32_2 = mask_28_2 & (torch.where(mask_9_4, chosen_4_2, chosen_108) == -math.inf)
+        mask_57_2 = ~mask_9_4 & (~mask_6_4 & (wave_5 != 0))
+        mask_33_2 = mask_28_2 & mask_57_2
+        mask_58 = mask_16_3 & ~mask_33_2 & mask_28_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
+        chosen_111 = torch.where(mask_58, wave_5 - 1, 0)
+        position_48 = flat_index((N + M, M), chosen_111, torch.where(mask_58, j - 1, 0))
         r_before_picked_8 = pick(r_before.flatten(-2).unsqueeze(-2), position_48, guarded=True)
-        ratio_32 = r_before_picked_8 / gamma
-        chosen_113 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else -ratio_32
-        chosen_116 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_113)
-        chosen_115 = torch.where(mask_9_4, chosen_4_2, chosen_116)
-        mask_36_2 = mask_16_3 & (mask_35_2 | ~(mask_30_2 & (chosen_115 == -math.inf)) & mask_64)
-        mask_66 = mask_36_2 & mask_16_3 & mask_30_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
-        chosen_118 = torch.where(mask_66, wave_5 - 1, 0)
-        position_50 = flat_index((N + M, M), chosen_118, torch.where(mask_66, j - 1, 0))
+        ratio_33 = r_before_picked_8 / gamma
+        chosen_110 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else -ratio_33
+        chosen_113 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_110)
+        chosen_112 = torch.where(mask_9_4, chosen_4_2, chosen_113)
+        mask_34_2 = mask_16_3 & (mask_33_2 | ~(mask_28_2 & (chosen_112 == -math.inf)) & mask_57_2)
+        mask_59 = mask_34_2 & mask_16_3 & mask_28_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
+        chosen_115 = torch.where(mask_59, wave_5 - 1, 0)
+        position_50 = flat_index((N + M, M), chosen_115, torch.where(mask_59, j - 1, 0))
         r_before_picked_9 = pick(r_before.flatten(-2).unsqueeze(-2), position_50, guarded=True)
-        ratio_33 = r_before_picked_9 / gamma
-        chosen_117 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else -ratio_33
-        chosen_120 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_117)
-        chosen_119 = torch.where(mask_9_4, chosen_4_2, chosen_120)
-        mask_37_2 = mask_16_3 & (~(mask_30_2 & (chosen_119 == -math.inf)) & mask_64)
-        mask_67 = mask_36_2 & mask_37_2 & mask_16_3
-        mask_68 = mask_67 & mask_30_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
-        chosen_121 = torch.where(mask_68, wave_5 - 1, 0)
-        chosen_122 = torch.where(mask_68, j - 1, 0)
-        position_53 = flat_index((N + M, M), chosen_121, chosen_122)
+        ratio_34 = r_before_picked_9 / gamma
+        chosen_114 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else -ratio_34
+        chosen_117 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_114)
+        chosen_116 = torch.where(mask_9_4, chosen_4_2, chosen_117)
+        mask_35_2 = mask_16_3 & (~(mask_28_2 & (chosen_116 == -math.inf)) & mask_57_2)
+        mask_60 = mask_34_2 & mask_35_2 & mask_16_3
+        mask_61 = mask_60 & mask_28_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
+        chosen_118 = torch.where(mask_61, wave_5 - 1, 0)
+        chosen_119 = torch.where(mask_61, j - 1, 0)
+        position_53 = flat_index((N + M, M), chosen_118, chosen_119)
         r_before_picked_10 = pick(r_before.flatten(-2).unsqueeze(-2), position_53, guarded=True)
-        neg_value_12 = -(r_before_picked_10 / gamma)
-        chosen_124 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else neg_value_12
-        chosen_123 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_124)
-        mask_38_2 = mask_30_2 & (torch.where(mask_9_4, chosen_4_2, chosen_123) == -math.inf)
-        mask_69 = mask_33_2 & mask_16_3 & ~mask_34_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
-        chosen_126 = torch.where(mask_69, wave_5 - 1, 0)
-        chosen_127 = torch.where(mask_69, j - 1, 0)
-        position_56 = flat_index((N + M, M), chosen_126, chosen_127)
+        neg_value_13 = -(r_before_picked_10 / gamma)
+        chosen_121 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else neg_value_13
+        chosen_120 = torch.where(mask_6_4, -numbers.ratio(math.inf, gamma), chosen_121)
+        mask_36_2 = mask_28_2 & (torch.where(mask_9_4, chosen_4_2, chosen_120) == -math.inf)
+        mask_62 = mask_31_2 & mask_16_3 & ~mask_32_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
+        chosen_123 = torch.where(mask_62, wave_5 - 1, 0)
+        chosen_124 = torch.where(mask_62, j - 1, 0)
+        position_56 = flat_index((N + M, M), chosen_123, chosen_124)
         r_before_picked_11 = pick(r_before.flatten(-2).unsqueeze(-2), position_56, guarded=True)
-        ratio_34 = r_before_picked_11 / gamma
-        chosen_125 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else ratio_34
-        chosen_128 = torch.where(mask_6_4, numbers.ratio(math.inf, gamma), chosen_125)
-        chosen_129 = torch.where(mask_6_4, tangent_grad_output.new_zeros(()), numbers.ratio(math.inf, gamma))
-        total_6 = torch.where(mask_9_4, chosen_129, chosen_128) + near_waves_wave_5
-        sigmoid_total = torch.sigmoid(total_6)
-        mask_70 = mask_67 & ~mask_38_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
-        chosen_5_2 = torch.where(mask_70, wave_5 - 1, 0)
-        chosen_6_2 = torch.where(mask_70, j - 1, 0)
+        ratio_35 = r_before_picked_11 / gamma
+        chosen_122 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else ratio_35
+        chosen_125 = torch.where(mask_6_4, numbers.ratio(math.inf, gamma), chosen_122)
+        chosen_126 = torch.where(mask_6_4, tangent_grad_output.new_zeros(()), numbers.ratio(math.inf, gamma))
+        total_5 = torch.where(mask_9_4, chosen_126, chosen_125) + near_waves_wave_5
+        sigmoid_total = torch.sigmoid(total_5)
+        mask_63 = mask_60 & ~mask_36_2 & ~mask_9_4 & ~mask_6_4 & (wave_5 != 0)
+        chosen_5_2 = torch.where(mask_63, wave_5 - 1, 0)
+        chosen_6_2 = torch.where(mask_63, j - 1, 0)
         position_57 = flat_index((N + M, M), chosen_5_2, chosen_6_2)
         r_before_picked_12 = pick(r_before.flatten(-2).unsqueeze(-2), position_57, guarded=True)
         total_2_2 = r_before_picked_12 / gamma + near_waves_wave_5
@@ -1090,58 +1082,54 @@ def soft_dtw_backward_tangent(
         tangent_r_before_picked = pick(rows_2, position_57, guarded=True)
         sigmoid_total_2 = torch.sigmoid(-total_2_2)
         sigmoid_total_2_2 = torch.sigmoid(total_2_2)
-        product_17 = sigmoid_total_2 * sigmoid_total_2_2
-        product_16 = product_17 * tangent_r_before_picked * grad_r_waves_wave_5
-        chosen_131 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else -product_16
-        chosen_133 = torch.where(mask_6_4, 0, chosen_131)
-        chosen_132 = torch.where(mask_38_2, 0, torch.where(mask_9_4, 0, chosen_133))
-        safe_chosen_132 = torch.where(mask_16_3, chosen_132, 0)
-        chosen_130 = torch.where(mask_36_2, torch.where(mask_37_2, safe_chosen_132, 0), 0)
-        sigmoid_total_3 = torch.sigmoid(-total_6)
-        product_19 = sigmoid_total_3 * sigmoid_total * tangent_near_waves_wave_5
-        product_18 = product_19 * gamma * grad_r_waves_wave_5
-        chosen_135 = torch.where(mask_34_2, 0, -product_18)
-        chosen_134 = torch.where(mask_33_2, torch.where(mask_16_3, chosen_135, 0), 0)
-        product_20 = tangent_grad_r_waves_wave_5 * sigmoid_total * gamma
-        chosen_136 = torch.where(mask_34_2, 0, -product_20)
-        chosen_137 = torch.where(mask_33_2, torch.where(mask_16_3, chosen_136, 0), 0)
-        tangent_grad_near_waves_wave_5 = chosen_134 + chosen_130 + chosen_137
-        mask_39_2 = mask_60_2 & mask_16_3
+        product_16 = sigmoid_total_2 * sigmoid_total_2_2
+        product_15 = product_16 * tangent_r_before_picked * grad_r_waves_wave_5
+        chosen_128 = tangent_grad_output.new_zeros(*batch, M) if wave_5 == 0 else -product_15
+        chosen_130 = torch.where(mask_6_4, 0, chosen_128)
+        chosen_129 = torch.where(mask_36_2, 0, torch.where(mask_9_4, 0, chosen_130))
+        safe_chosen_129 = torch.where(mask_16_3, chosen_129, 0)
+        chosen_127 = torch.where(mask_34_2, torch.where(mask_35_2, safe_chosen_129, 0), 0)
+        sigmoid_total_3 = torch.sigmoid(-total_5)
+        product_18 = sigmoid_total_3 * sigmoid_total * tangent_near_waves_wave_5
+        product_17 = product_18 * gamma * grad_r_waves_wave_5
+        chosen_132 = torch.where(mask_32_2, 0, -product_17)
+        chosen_131 = torch.where(mask_31_2, torch.where(mask_16_3, chosen_132, 0), 0)
+        product_19 = tangent_grad_r_waves_wave_5 * sigmoid_total * gamma
+        chosen_133 = torch.where(mask_32_2, 0, -product_19)
+        chosen_134 = torch.where(mask_31_2, torch.where(mask_16_3, chosen_133, 0), 0)
+        tangent_grad_near_waves_wave_5 = chosen_131 + chosen_127 + chosen_134
+        mask_37_2 = mask_46_2 & mask_16_3
         near_waves_view_3 = window(near_waves, -2, wave_5 + 1, fill=0)
         near_waves_view_4 = window(near_waves_view_3, -1, 1, (M, 1), fill=0)
         neg_r_before_wave_5 = -(r_before_wave_5 / gamma)
-        chosen_138 = torch.where(mask_9_4, -numbers.ratio(math.inf, gamma), neg_r_before_wave_5)
-        mask_71 = (near_waves_view_4 == -math.inf) & (chosen_138 == -math.inf)
-        mask_72 = mask_16_3 & (~mask_71 & ~mask_9_4)
-        mask_42_2 = mask_51 & mask_72
-        mask_46_2 = mask_60_2 & mask_72
-        total_3_2 = near_waves_view_4 + r_before_wave_5 / gamma
-        sigmoid_total_3_2 = torch.sigmoid(total_3_2)
-        sigmoid_total_3_2_2 = torch.sigmoid(-total_3_2)
+        chosen_135 = torch.where(mask_9_4, -numbers.ratio(math.inf, gamma), neg_r_before_wave_5)
+        mask_64 = (near_waves_view_4 == -math.inf) & (chosen_135 == -math.inf)
+        mask_40_2 = mask_46_2 & (mask_16_3 & (~mask_64 & ~mask_9_4))
+        sigmoid_value_2_2 = torch.sigmoid(near_waves_view_4 - -(r_before_wave_5 / gamma))
+        sigmoid_value_3_2 = torch.sigmoid(-(r_before_wave_5 / gamma) - near_waves_view_4)
         grad_r_waves_view = window(grad_r_waves, -2, wave_5 + 1, fill=0)
         grad_r_waves_view_2 = window(grad_r_waves_view, -1, 1, (M, 1), fill=0)
         tangent_near_waves_view = window(tangent_near_waves, -2, wave_5 + 1, fill=0)
         tangent_near_waves_view_2 = window(tangent_near_waves_view, -1, 1, (M, 1), fill=0)
         tangent_grad_r_waves_before_view = window(tangent_grad_r_waves_before, -1, 1, (M, 1), fill=0)
-        product_22 = sigmoid_total_3_2 * sigmoid_total_3_2_2
-        product_21 = product_22 * tangent_near_waves_view_2 * grad_r_waves_view_2
-        neg_value_13 = -product_21
-        chosen_141 = torch.where(mask_9_4, 0, neg_value_13)
-        chosen_140 = torch.where(mask_16_3, torch.where(mask_71, 0, chosen_141), 0)
-        safe_chosen_140 = torch.where(mask_51, chosen_140, 0)
-        chosen_139 = torch.where(mask_39_2, torch.where(mask_42_2, safe_chosen_140, 0), 0)
-        product_24 = sigmoid_total_3_2 * sigmoid_total_3_2_2
-        product_23 = product_24 * tangent_r_before_wave_5 * grad_r_waves_view_2
-        neg_value_14 = -(product_23 / gamma)
-        chosen_143 = torch.where(mask_71, 0, torch.where(mask_9_4, 0, neg_value_14))
-        safe_chosen_143 = torch.where(mask_16_3, chosen_143, 0)
-        chosen_142 = torch.where(mask_42_2, torch.where(mask_51, safe_chosen_143, 0), 0)
-        product_25 = tangent_grad_r_waves_before_view * sigmoid_total_3_2_2
-        chosen_144 = torch.where(mask_71, 0, torch.where(mask_9_4, 0, product_25))
-        safe_chosen_144 = torch.where(mask_16_3, chosen_144, 0)
-        chosen_145 = torch.where(mask_42_2, torch.where(mask_51, safe_chosen_144, 0), 0)
-        safe_chosen_145 = torch.where(mask_46_2, chosen_145, 0)
-        tangent_grad_r_before_wave_5 = chosen_139 + chosen_142 + safe_chosen_145
+        product_21 = sigmoid_value_2_2 * sigmoid_value_3_2
+        product_20 = product_21 * tangent_near_waves_view_2 * grad_r_waves_view_2
+        neg_value_14 = -product_20
+        chosen_138 = torch.where(mask_9_4, 0, neg_value_14)
+        chosen_137 = torch.where(mask_16_3, torch.where(mask_64, 0, chosen_138), 0)
+        safe_chosen_137 = torch.where(mask_46_2, chosen_137, 0)
+        chosen_136 = torch.where(mask_37_2, torch.where(mask_40_2, safe_chosen_137, 0), 0)
+        product_23 = sigmoid_value_2_2 * sigmoid_value_3_2
+        product_22 = product_23 * tangent_r_before_wave_5 * grad_r_waves_view_2
+        neg_value_15 = -(product_22 / gamma)
+        chosen_140 = torch.where(mask_64, 0, torch.where(mask_9_4, 0, neg_value_15))
+        safe_chosen_140 = torch.where(mask_16_3, chosen_140, 0)
+        chosen_139 = torch.where(mask_40_2, torch.where(mask_46_2, safe_chosen_140, 0), 0)
+        product_24 = tangent_grad_r_waves_before_view * sigmoid_value_3_2
+        chosen_141 = torch.where(mask_64, 0, torch.where(mask_9_4, 0, product_24))
+        chosen_142 = torch.where(mask_46_2, torch.where(mask_16_3, chosen_141, 0), 0)
+        safe_chosen_142 = torch.where(mask_40_2, chosen_142, 0)
+        tangent_grad_r_before_wave_5 = chosen_136 + chosen_139 + safe_chosen_142
         steps_4.append(tangent_grad_r_waves_wave_5)
         tangent_grad_near_waves_before, tangent_grad_r_before_before, tangent_grad_r_waves_before = (
             tangent_grad_near_waves_wave_5,

@@ -7,7 +7,7 @@ would be nan.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from opgen.ir.scalar import (
@@ -85,6 +85,15 @@ def total(terms: Iterable[Scalar]) -> Scalar:
     for m in minus:
         result = sub(result, m)
     return result
+
+
+def in_order(terms: Sequence[Scalar]) -> Scalar:
+    """The sum as it stands, with `b - a` for `-a + b` and `a - b` where terms with a minus sign are the last ones."""
+    kept = [t for t in terms if t != ZERO]
+    signs = [negated(t) is not None for t in kept]
+    if signs[:2] == [True, False]:
+        kept[:2], signs[:2] = reversed(kept[:2]), (False, True)
+    return total(kept) if signs == sorted(signs) else add(*kept)
 
 
 def split_factors(factor: Scalar, top: list[Scalar], bottom: list[Scalar]) -> int | Fraction:

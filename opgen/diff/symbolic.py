@@ -3,7 +3,8 @@
 sympy sees polynomials and quotients of opaque real symbols. Everything else, `exp` and `sqrt` included, is a function
 class of our own whose derivative comes from the function table, so that sympy's rewriting of elementary functions
 never applies. Forward programs do not come through here. The order of factors and terms is decided on the way back by
-where things first stand in the body, so the same body gives the same text everywhere.
+where things first stand in the body, so the same body gives the same text everywhere; a sum of the body comes back as
+it stands there, because another order rounds otherwise: the small term of `a - b + 1e-6` is lost in `a + 1e-6 - b`.
 
 sympy is imported inside functions because a run that finds everything up to date must not pay for it.
 """
@@ -89,6 +90,7 @@ class _Algebra:
         self.functions = {f.name: f for f in functions}
         self.symbols: dict[Scalar, Expr] = {}
         self.leaves: dict[Expr, Scalar] = {}
+        self.sums: dict[Expr, Scalar] = {}
         _ACTIVE[:] = [self]
 
     def symbol(self, leaf: Scalar) -> Expr:
@@ -119,7 +121,10 @@ class _Algebra:
             case Cast(arg, like):
                 return _function_class(f"cast {like}")(self.enter(arg, known))
             case Apply(fn, args):
-                return self.apply(fn, [self.enter(a, known) for a in args])
+                made = self.apply(fn, [self.enter(a, known) for a in args])
+                if known is None and fn in ("add", "sub") and made.is_Add:
+                    self.sums.setdefault(made, e)
+                return made
             case _:
                 assert_never(e)
 
@@ -168,6 +173,8 @@ class _Algebra:
 
         if e in self.leaves:
             return self.leaves[e]
+        if e in self.sums:
+            return self.sums[e]
         if e.is_Rational:
             return literal(Fraction(int(e.p), int(e.q)))
         if e is sympy.S.Infinity or e is sympy.S.NegativeInfinity:

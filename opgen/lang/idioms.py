@@ -233,7 +233,7 @@ class Idioms:
             case Compare(operands=(Name(name=index), limit), ops=(sign,)) if (
                 reduced
                 and name in _EMPTY
-                and (sign == "<=" or (sign == "<" and isinstance(limit, Name) and limit.name in self.left))
+                and (sign == "<=" or (sign == "<" and isinstance(limit, Name) and limit.name in {*self.left} - {*self.words.names}))
             ):
                 self.note(item.span, "a reduction binds plain indices", "a limit is a condition", code="OPG246")
                 if isinstance(limit, Name):

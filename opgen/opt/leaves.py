@@ -44,7 +44,7 @@ from opgen.opt.cse import canonical
 from opgen.opt.hints import Hints
 from opgen.opt.mincut import Value, minimum_cut
 from opgen.opt.slopes import constants, is_slope, varying
-from opgen.opt.weigh import again, compared, counted, independent, is_copy, is_dear
+from opgen.opt.weigh import again, asks_what_is_given, compared, counted, independent, is_copy, is_dear
 
 _ALIVE, _MADE, _UNFIT = 16, 17, 32  # what a byte costs: of what is alive anyway, of a new leaf, of what is none
 
@@ -180,7 +180,7 @@ class _Values:
 
     def seek(self, e: Scalar, s: Compute | Scatter, loops: tuple[Loop, ...], *, guarded: bool) -> None:
         """Note the largest parts of an expression that no cotangent enters."""
-        if all(t in self.early for t in _tensors(e)):
+        if all(t in self.early for t in _tensors(e)) and not asks_what_is_given(e):
             self.wanted.update(dict.fromkeys(self.inside(e, s, loops, guarded=guarded)))
             return
         for c, lazy in _operands(e):
@@ -306,7 +306,7 @@ def _tensors(e: Scalar) -> tuple[str, ...]:
 
 
 def _is_condition(e: Scalar) -> bool:
-    return isinstance(e, Apply) and row(e.fn).result == "bool" and bool(reads(e))
+    return isinstance(e, Apply) and row(e.fn).result == "bool" and bool(reads(e)) and not asks_what_is_given(e)
 
 
 def _is_value(t: Tensor) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
 
-from opgen.diff.algebra import assume, negated, product, total
+from opgen.diff.algebra import assume, in_order, negated, product
 from opgen.ir.arithmetic import either, negation_of
 from opgen.ir.program import Axis, Compute, Kind, Program, Statement, statement_scalars
 from opgen.ir.rewrite import map_scalars
@@ -76,15 +76,15 @@ def _tidy_neg(args: tuple[Scalar, ...]) -> Scalar:
 
 
 def _tidy_add(args: tuple[Scalar, ...]) -> Scalar:
-    if any(negated(a) is not None for a in args[1:]) or ZERO in args:
-        return total(args)
+    if any(negated(a) is not None for a in args) or ZERO in args:
+        return in_order(args)
     return Apply("add", args)
 
 
 def _tidy_sub(args: tuple[Scalar, ...]) -> Scalar:
     a, b = args
     flipped = None if isinstance(b, Lit) else negated(b)
-    return sub(a, b) if flipped is None else total([a, flipped])
+    return sub(a, b) if flipped is None else in_order([a, flipped])
 
 
 def _tidy_where(args: tuple[Scalar, ...]) -> Scalar:

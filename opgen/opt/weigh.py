@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from opgen.diff.laziness import GIVEN
 from opgen.diff.structure import tensors_of
 from opgen.ir.growth import Growth
 from opgen.ir.program import Compute, Kind, Program, Role, Scatter, Statement, Tensor, statement_scalars, targets
-from opgen.ir.scalar import ONE, ZERO, Apply, Batch, Lit, Read, Scalar, walk
+from opgen.ir.scalar import ONE, ZERO, Apply, Batch, Lit, Param, Read, Scalar, walk
 
 
 def independent(gradient: Program) -> list[Statement]:
-    """The statements of the gradient that no cotangent enters, in order."""
+    """The statements of the gradient that no cotangent enters, nor which cotangents there are, in order."""
     late = {t.name: None for t in gradient.inputs if t.role is Role.COTANGENT}
     early: list[Statement] = []
     for s in gradient.statements:
-        if any(t in late for t in tensors_of(s)):
+        if any(t in late for t in tensors_of(s)) or any(map(asks_what_is_given, statement_scalars(s))):
             late.update(dict.fromkeys(targets(s)))
         else:
             early.append(s)
     return early
+
+
+def asks_what_is_given(e: Scalar) -> bool:
+    """Whether an expression asks which cotangents there are, which only backward knows."""
+    return any(isinstance(n, Param) and n.name == GIVEN for n in walk(e))
 
 
 def compared(p: Program) -> dict[str, None]:

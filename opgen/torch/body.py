@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from opgen.code.printer import Leaf, Printer, Special, Text
+from opgen.ir.polynomial import polynomial
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.ranges import facts_of, inside
 from opgen.ir.scalar import BATCH, ZERO, Apply, Batch, Index, Lit, Position, Read, Scalar, add, mul
@@ -171,7 +172,8 @@ def _with_every_axis(scope: Scope, r: Read, space: Space) -> Stored:
     stored = scope.tensor(r.tensor)
     here = [a.name for a in space if isinstance(a, Axis)]
     lacking = [Place(r.at[i], n) for i, n in enumerate(stored.shape) if i not in stored.axes]
-    if any(n not in here for p in lacking if not isinstance(p.at, Batch) for n in indices(p.at)):
+    varying = [polynomial(p.at).scalar() for p in lacking if not isinstance(p.at, Batch)]
+    if any(n not in here for at in varying for n in indices(at)):
         return stored  # asked again over what it varies along: it was found not to leave the tensor
     if all(is_plain(scope, p, space) or proven(scope, p, space) for p in lacking):
         return stored

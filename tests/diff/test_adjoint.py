@@ -45,6 +45,16 @@ def test_the_gradient_of_a_matrix_product_is_two_matrix_products() -> None:
     ]
 
 
+def test_a_small_term_stays_behind_the_difference_that_may_cancel() -> None:
+    p = spec_program(
+        "op: made\n"
+        "inputs: {x: {shape: [T]}, a: {shape: [R]}, b: {shape: [R]}}\n"
+        "dims: {R: T - 1}\n"
+        "forward: y[t] = x[t + 1]/(a[t] - b[t] + 1e-6)\n"
+    )
+    assert "grad_y[t_1 - 1]/(a[t_1 - 1] - b[t_1 - 1] + 1e-06)" in body_lines(adjoint(p))[0]
+
+
 def test_a_gradient_takes_no_argument_that_it_does_not_need() -> None:
     backward = adjoint(SAMPLES["linear"], ("w", "b"))
     assert [t.name for t in backward.inputs] == ["grad_y", "x"]

@@ -348,8 +348,32 @@ FOUND = {
         "  h[t] = 0.5*h[t - 1] + x[t]\n"
         "  y[t] = h[t]*c[t]\n"
     ),
+    "an index that cancels in a position out of range": (
+        "inputs: {x: {shape: [N, N]}}\n"
+        "outputs: [y]\n"
+        "forward: |\n"
+        "  t[i < 2] = sin(sum[j](x[0, j]))\n"
+        "  y[s < N, r < N] = max(0.3*y[s + 1, r] + 0.3*y[s, r + 1], tanh(sin(x[s, r]*pad(t[2*r + 2*s], 0))))\n"
+    ),
+    "a sum over a dim at which a recurrence starts": (
+        "inputs: {x: {shape: [N, M]}}\n"
+        "outputs: [y]\n"
+        "forward: |\n"
+        "  y[N, j] = sum[i < N](sin(x[i, j]))\n"
+        "  y[s < N, j] = 0.5*y[s + 1, j] + x[s, j]\n"
+    ),
+    "which cotangents there are, beside a slope": (
+        "inputs: {x: {shape: [N]}}\n"
+        "outputs: [centre, spread]\n"
+        "forward: |\n"
+        "  centre = median[k](x[k])\n"
+        "  spread = median[k](abs(x[k] - centre))\n"
+    ),
 }
 SHAPES = {
+    "which cotangents there are, beside a slope": {"x": (5,)},
+    "an index that cancels in a position out of range": {"x": (3, 3)},
+    "a sum over a dim at which a recurrence starts": {"x": (3, 2)},
     "bits of constants": {"x": (3,)},
     "an input that is only asked for, called like a local": {"mask": (2, 2), "position": (2,)},
     "a factor that may be missing": {"x": (2, 3), "y": (2, 3), "w": (2,)},

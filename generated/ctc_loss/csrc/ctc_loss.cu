@@ -432,7 +432,7 @@ struct Step_ctc_loss_backward_0_grad_on {
           if (part_16) {
             part_17 = 0;
           } else {
-            part_17 = grad_on.load(b, t + 1, s + 1) * rt::sigmoid(-a.load(b, t, s + 1) + a_value);
+            part_17 = grad_on.load(b, t + 1, s + 1) * rt::sigmoid(a_value - a.load(b, t, s + 1));
           }
           part_15 = part_17;
         } else {

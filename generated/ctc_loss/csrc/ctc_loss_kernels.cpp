@@ -582,7 +582,7 @@ int backward_0_grad_on(const OpgenCall& call, OpgenHost& host) {
               } else {
                 const opmath_t part_25 =
                     rt::load(grad_on, run.of(9, i) + (t + 1) * grad_on.stride(1) + (s + 1) * grad_on.stride(2));
-                const opmath_t part_27 = -rt::load(a, run.of(8, i) + t * a.stride(1) + (s + 1) * a.stride(2)) + a_value;
+                const opmath_t part_27 = a_value - rt::load(a, run.of(8, i) + t * a.stride(1) + (s + 1) * a.stride(2));
                 const opmath_t part_26 = rt::sigmoid(part_27);
                 part_24 = part_25 * part_26;
               }

@@ -171,12 +171,11 @@ struct Step_lennard_jones_backward_0_grad_box_rows {
     const opmath_t grad_sum_i_j_value = grad_sum_i_j.load(place);
     const opmath_t epsilon_value = epsilon.load();
     const opmath_t sigma_value = sigma.load();
-    const opmath_t t = rt::powi<6>(sigma_value);
-    const opmath_t t_2 = 3 * t;
-    const opmath_t t_3 = rt::powi<12>(sigma_value);
-    const opmath_t t_4 = 6 * t_3;
-    const opmath_t t_5 = 12 * rt::powi<11>(sigma_value);
-    const opmath_t t_6 = 6 * rt::powi<5>(sigma_value);
+    const opmath_t t = 3 * rt::powi<6>(sigma_value);
+    const opmath_t t_2 = 6 * rt::powi<12>(sigma_value);
+    const opmath_t t_3 = 12 * rt::powi<11>(sigma_value);
+    const opmath_t t_4 = 6 * rt::powi<5>(sigma_value);
+    const opmath_t t_5 = sigma_value * sigma_value;
     rt::Sum<opmath_t> grad_sigma_rows_value_fold;
     rt::Sum<opmath_t> grad_epsilon_rows_value_fold;
     for (int64_t a = 0; a < 3; ++a) {
@@ -210,27 +209,26 @@ struct Step_lennard_jones_backward_0_grad_box_rows {
         if (a_3 % rt::block_adds == rt::block_adds - 1) r2_2.settle();
       }
       r2_2.finish();
-      const bool t_7 = i_2 != j;
+      const bool t_6 = i_2 != j;
       const opmath_t r2_value = r2.value;
-      const opmath_t part_7 = t_2 / rt::powi<4>(r2_value) - t_4 / rt::powi<7>(r2_value);
-      const opmath_t t_8 = 2 * (t_7 ? 4 * grad_sum_i_j_value * epsilon_value * part_7 : opmath_t(0));
-      const bool t_9 = j != i_2;
+      const opmath_t part_7 = t / rt::powi<4>(r2_value) - t_2 / rt::powi<7>(r2_value);
+      const opmath_t t_7 = 2 * (t_6 ? 4 * grad_sum_i_j_value * epsilon_value * part_7 : opmath_t(0));
+      const bool t_8 = j != i_2;
       const opmath_t r2_2_value = r2_2.value;
-      const opmath_t part_8 = t_2 / rt::powi<4>(r2_2_value) - t_4 / rt::powi<7>(r2_2_value);
-      const opmath_t t_10 = 2 * (t_9 ? 4 * grad_sum_i_j_value * epsilon_value * part_8 : opmath_t(0));
-      const opmath_t t_11 = rt::powi<6>(r2_value);
-      const opmath_t t_12 = rt::powi<3>(r2_value);
-      const opmath_t part_9 = t_5 / t_11 - t_6 / t_12;
+      const opmath_t part_8 = t / rt::powi<4>(r2_2_value) - t_2 / rt::powi<7>(r2_2_value);
+      const opmath_t t_9 = 2 * (t_8 ? 4 * grad_sum_i_j_value * epsilon_value * part_8 : opmath_t(0));
+      const opmath_t t_10 = t_5 / r2_value;
+      const opmath_t part_9 = t_3 / rt::powi<6>(r2_value) - t_4 / rt::powi<3>(r2_value);
       const opmath_t part_10 = 4 * grad_sum_i_j_value * epsilon_value * part_9;
-      grad_sigma_rows_value_fold.add(t_7 ? part_10 : opmath_t(0));
-      const opmath_t part_11 = 4 * grad_sum_i_j_value * (t_3 / t_11 - t / t_12);
-      grad_epsilon_rows_value_fold.add(t_7 ? part_11 : opmath_t(0));
+      grad_sigma_rows_value_fold.add(t_6 ? part_10 : opmath_t(0));
+      const opmath_t part_11 = rt::powi<6>(t_10) - rt::powi<3>(t_10);
+      grad_epsilon_rows_value_fold.add(t_6 ? 4 * grad_sum_i_j_value * part_11 : opmath_t(0));
       for (int64_t a = 0; a < 3; ++a) {
         opmath_t high = grad_position_difference.load(place, i_2, a);
         const opmath_t part_12 = position.load(place, i_2, a) - position.load(place, j, a);
         const opmath_t part_13 = -(box.load(a) * rt::round(part_12 / box.load(a)));
         const opmath_t part_14 = position.load(place, i_2, a) - position.load(place, j, a) + part_13;
-        rt::add_exactly<opmath_t>(&high, &lost_row[a], t_7 ? t_8 * part_14 : opmath_t(0));
+        rt::add_exactly<opmath_t>(&high, &lost_row[a], t_6 ? t_7 * part_14 : opmath_t(0));
         grad_position_difference.store(high, place, i_2, a);
       }
       for (int64_t a_2 = 0; a_2 < 3; ++a_2) {
@@ -238,8 +236,8 @@ struct Step_lennard_jones_backward_0_grad_box_rows {
         const opmath_t part_15 = position.load(place, j, a_2) - position.load(place, i_2, a_2);
         const opmath_t part_16 = -(box.load(a_2) * rt::round(part_15 / box.load(a_2)));
         const opmath_t part_17 = -position.load(place, i_2, a_2);
-        const opmath_t part_18 = t_10 * (position.load(place, j, a_2) + part_17 + part_16);
-        rt::add_exactly<opmath_t>(&high, &lost_row[a_2 + 3], t_9 ? part_18 : opmath_t(0));
+        const opmath_t part_18 = t_9 * (position.load(place, j, a_2) + part_17 + part_16);
+        rt::add_exactly<opmath_t>(&high, &lost_row[a_2 + 3], t_8 ? part_18 : opmath_t(0));
         grad_position_difference_1_sum.store(high, place, i_2, a_2);
       }
       for (int64_t a_3 = 0; a_3 < 3; ++a_3) {
@@ -247,9 +245,9 @@ struct Step_lennard_jones_backward_0_grad_box_rows {
         const opmath_t part_19 = position.load(place, i_2, a_3);
         const opmath_t part_20 = (part_19 - position.load(place, j, a_3)) / box.load(a_3);
         const opmath_t part_21 = -(box.load(a_3) * rt::round(part_20));
-        const opmath_t part_22 = t_8 * (part_19 - position.load(place, j, a_3) + part_21);
-        const opmath_t part_23 = -(rt::round(part_20) * (t_7 ? part_22 : opmath_t(0)));
-        rt::add_exactly<opmath_t>(&high, &lost_row[a_3 + 3 + 3], t_7 ? part_23 : opmath_t(0));
+        const opmath_t part_22 = t_7 * (part_19 - position.load(place, j, a_3) + part_21);
+        const opmath_t part_23 = -(rt::round(part_20) * (t_6 ? part_22 : opmath_t(0)));
+        rt::add_exactly<opmath_t>(&high, &lost_row[a_3 + 3 + 3], t_6 ? part_23 : opmath_t(0));
         grad_box_rows.store(high, a_3, place, i_2);
       }
       if (j % rt::block_adds == rt::block_adds - 1) {
@@ -407,12 +405,11 @@ struct Step_lennard_jones_backward_1_grad_epsilon_rows {
     const opmath_t grad_sum_i_j_value = grad_sum_i_j.load(place);
     const opmath_t epsilon_value = epsilon.load();
     const opmath_t sigma_value = sigma.load();
-    const opmath_t t = rt::powi<6>(sigma_value);
-    const opmath_t t_2 = 3 * t;
-    const opmath_t t_3 = rt::powi<12>(sigma_value);
-    const opmath_t t_4 = 6 * t_3;
-    const opmath_t t_5 = 12 * rt::powi<11>(sigma_value);
-    const opmath_t t_6 = 6 * rt::powi<5>(sigma_value);
+    const opmath_t t = 3 * rt::powi<6>(sigma_value);
+    const opmath_t t_2 = 6 * rt::powi<12>(sigma_value);
+    const opmath_t t_3 = 12 * rt::powi<11>(sigma_value);
+    const opmath_t t_4 = 6 * rt::powi<5>(sigma_value);
+    const opmath_t t_5 = sigma_value * sigma_value;
     rt::Sum<opmath_t> grad_sigma_rows_value_fold;
     rt::Sum<opmath_t> grad_epsilon_rows_value_fold;
     for (int64_t a = 0; a < 3; ++a) {
@@ -438,30 +435,29 @@ struct Step_lennard_jones_backward_1_grad_epsilon_rows {
         if (a_3 % rt::block_adds == rt::block_adds - 1) r2_2.settle();
       }
       r2_2.finish();
-      const bool t_7 = i_2 != j;
+      const bool t_6 = i_2 != j;
       const opmath_t r2_value = r2.value;
-      const opmath_t part_3 = t_2 / rt::powi<4>(r2_value) - t_4 / rt::powi<7>(r2_value);
-      const opmath_t t_8 = t_7 ? 4 * grad_sum_i_j_value * epsilon_value * part_3 : opmath_t(0);
+      const opmath_t part_3 = t / rt::powi<4>(r2_value) - t_2 / rt::powi<7>(r2_value);
+      const opmath_t t_7 = t_6 ? 4 * grad_sum_i_j_value * epsilon_value * part_3 : opmath_t(0);
       const opmath_t r2_2_value = r2_2.value;
-      const opmath_t part_4 = t_2 / rt::powi<4>(r2_2_value) - t_4 / rt::powi<7>(r2_2_value);
-      const opmath_t t_9 = j != i_2 ? 4 * grad_sum_i_j_value * epsilon_value * part_4 : opmath_t(0);
-      const opmath_t t_10 = rt::powi<6>(r2_value);
-      const opmath_t t_11 = rt::powi<3>(r2_value);
-      const opmath_t part_5 = t_5 / t_10 - t_6 / t_11;
+      const opmath_t part_4 = t / rt::powi<4>(r2_2_value) - t_2 / rt::powi<7>(r2_2_value);
+      const opmath_t t_8 = j != i_2 ? 4 * grad_sum_i_j_value * epsilon_value * part_4 : opmath_t(0);
+      const opmath_t t_9 = t_5 / r2_value;
+      const opmath_t part_5 = t_3 / rt::powi<6>(r2_value) - t_4 / rt::powi<3>(r2_value);
       const opmath_t part_6 = 4 * grad_sum_i_j_value * epsilon_value * part_5;
-      grad_sigma_rows_value_fold.add(t_7 ? part_6 : opmath_t(0));
-      const opmath_t part_7 = 4 * grad_sum_i_j_value * (t_3 / t_10 - t / t_11);
-      grad_epsilon_rows_value_fold.add(t_7 ? part_7 : opmath_t(0));
+      grad_sigma_rows_value_fold.add(t_6 ? part_6 : opmath_t(0));
+      const opmath_t part_7 = rt::powi<6>(t_9) - rt::powi<3>(t_9);
+      grad_epsilon_rows_value_fold.add(t_6 ? 4 * grad_sum_i_j_value * part_7 : opmath_t(0));
       for (int64_t a = 0; a < 3; ++a) {
         opmath_t high = grad_position_difference.load(place, i_2, a);
         rt::add_exactly<opmath_t>(&high, &lost_row[a],
-                                  t_8 * (position.load(place, i_2, a) - position.load(place, j, a)));
+                                  t_7 * (position.load(place, i_2, a) - position.load(place, j, a)));
         grad_position_difference.store(high, place, i_2, a);
       }
       for (int64_t a_2 = 0; a_2 < 3; ++a_2) {
         opmath_t high = grad_position_difference_1_sum.load(place, i_2, a_2);
         const opmath_t part_8 = position.load(place, j, a_2) - position.load(place, i_2, a_2);
-        rt::add_exactly<opmath_t>(&high, &lost_row[a_2 + 3], t_9 * part_8);
+        rt::add_exactly<opmath_t>(&high, &lost_row[a_2 + 3], t_8 * part_8);
         grad_position_difference_1_sum.store(high, place, i_2, a_2);
       }
       if (j % rt::block_adds == rt::block_adds - 1) {
@@ -473,16 +469,16 @@ struct Step_lennard_jones_backward_1_grad_epsilon_rows {
     grad_epsilon_rows_value_fold.finish();
     const opmath_t grad_sigma_rows_value = grad_sigma_rows_value_fold.value;
     const opmath_t grad_epsilon_rows_value = grad_epsilon_rows_value_fold.value;
-    const int64_t t_12 = N == 0 ? 1 : 2;
+    const int64_t t_10 = N == 0 ? 1 : 2;
     grad_sigma_rows.store(grad_sigma_rows_value, place, i_2);
     grad_epsilon_rows.store(grad_epsilon_rows_value, place, i_2);
     for (int64_t a = 0; a < 3; ++a) {
       const opmath_t whole = rt::total(grad_position_difference.load(place, i_2, a), lost_row[a]);
-      grad_position_difference.store(t_12 * whole, place, i_2, a);
+      grad_position_difference.store(t_10 * whole, place, i_2, a);
     }
     for (int64_t a_2 = 0; a_2 < 3; ++a_2) {
       const opmath_t whole_2 = rt::total(grad_position_difference_1_sum.load(place, i_2, a_2), lost_row[a_2 + 3]);
-      grad_position_difference_1_sum.store(t_12 * whole_2, place, i_2, a_2);
+      grad_position_difference_1_sum.store(t_10 * whole_2, place, i_2, a_2);
     }
   }
 };

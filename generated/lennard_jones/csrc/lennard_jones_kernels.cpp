@@ -229,25 +229,22 @@ int backward_0_grad_box_rows(const OpgenCall& call, OpgenHost& host) {
       opmath_t t_3_of[rt::tile_rows];
       opmath_t t_4_of[rt::tile_rows];
       opmath_t t_5_of[rt::tile_rows];
-      opmath_t t_6_of[rt::tile_rows];
       for (int64_t r = 0; r < rows.size; ++r) {
         const opmath_t grad_sum_i_j_value = grad_sum_i_j_rows[0];
         grad_sum_i_j_value_of[r] = grad_sum_i_j_value;
         const opmath_t epsilon_value = epsilon_rows[0];
         epsilon_value_of[r] = epsilon_value;
         const opmath_t sigma_value = sigma_rows[0];
-        const opmath_t t = rt::powi<6>(sigma_value);
+        const opmath_t t = 3 * rt::powi<6>(sigma_value);
         t_of[r] = t;
-        const opmath_t t_2 = 3 * t;
+        const opmath_t t_2 = 6 * rt::powi<12>(sigma_value);
         t_2_of[r] = t_2;
-        const opmath_t t_3 = rt::powi<12>(sigma_value);
+        const opmath_t t_3 = 12 * rt::powi<11>(sigma_value);
         t_3_of[r] = t_3;
-        const opmath_t t_4 = 6 * t_3;
+        const opmath_t t_4 = 6 * rt::powi<5>(sigma_value);
         t_4_of[r] = t_4;
-        const opmath_t t_5 = 12 * rt::powi<11>(sigma_value);
+        const opmath_t t_5 = sigma_value * sigma_value;
         t_5_of[r] = t_5;
-        const opmath_t t_6 = 6 * rt::powi<5>(sigma_value);
-        t_6_of[r] = t_6;
       }
       rt::Fold<rt::Sum, opmath_t> grad_sigma_rows_value_fold[rt::tile_rows];
       rt::Fold<rt::Sum, opmath_t> grad_epsilon_rows_value_fold[rt::tile_rows];
@@ -282,54 +279,54 @@ int backward_0_grad_box_rows(const OpgenCall& call, OpgenHost& host) {
             const opmath_t part_8 = position_tile_2[e * rt::tile_width + i];
             return rt::powi<2>(part_8 - position_rows_2[r * 3 + e] - (box_rows_2[e] * rt::round(part_6)));
           });
-          alignas(64) bool t_7[rt::tile_width];
-          alignas(64) opmath_t t_8[rt::tile_width];
-          alignas(64) bool t_9[rt::tile_width];
-          alignas(64) opmath_t t_10[rt::tile_width];
+          alignas(64) bool t_6[rt::tile_width];
+          alignas(64) opmath_t t_7[rt::tile_width];
+          alignas(64) bool t_8[rt::tile_width];
+          alignas(64) opmath_t t_9[rt::tile_width];
           rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-            t_7[i] = outer.index(rows, 0, r) != (start + i);
+            t_6[i] = outer.index(rows, 0, r) != (start + i);
             const opmath_t r2_value = r2[i];
-            const opmath_t part_9 = t_2_of[r] / rt::powi<4>(r2_value) - t_4_of[r] / rt::powi<7>(r2_value);
-            t_8[i] = 2 * (t_7[i] ? 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_9 : opmath_t(0));
-            t_9[i] = (start + i) != outer.index(rows, 0, r);
+            const opmath_t part_9 = t_of[r] / rt::powi<4>(r2_value) - t_2_of[r] / rt::powi<7>(r2_value);
+            t_7[i] = 2 * (t_6[i] ? 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_9 : opmath_t(0));
+            t_8[i] = (start + i) != outer.index(rows, 0, r);
             const opmath_t r2_2_value = r2_2[i];
-            const opmath_t part_10 = t_2_of[r] / rt::powi<4>(r2_2_value) - t_4_of[r] / rt::powi<7>(r2_2_value);
-            t_10[i] = 2 * (t_9[i] ? 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_10 : opmath_t(0));
-            const opmath_t t_11 = rt::powi<6>(r2_value);
-            const opmath_t t_12 = rt::powi<3>(r2_value);
-            const opmath_t part_11 = t_5_of[r] / t_11 - t_6_of[r] / t_12;
-            opmath_t part_12;
-            if (t_7[i]) {
-              part_12 = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_11;
+            const opmath_t part_10 = t_of[r] / rt::powi<4>(r2_2_value) - t_2_of[r] / rt::powi<7>(r2_2_value);
+            t_9[i] = 2 * (t_8[i] ? 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_10 : opmath_t(0));
+            const opmath_t t_10 = t_5_of[r] / r2_value;
+            const opmath_t part_11 = t_3_of[r] / rt::powi<6>(r2_value);
+            const opmath_t part_12 = part_11 - t_4_of[r] / rt::powi<3>(r2_value);
+            opmath_t part_13;
+            if (t_6[i]) {
+              part_13 = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_12;
             } else {
-              part_12 = 0;
+              part_13 = 0;
             }
-            grad_sigma_rows_value_fold[r].add(lane, part_12);
-            const opmath_t part_13 = t_3_of[r] / t_11 - t_of[r] / t_12;
-            const opmath_t part_14 = 4 * grad_sum_i_j_value_of[r] * part_13;
-            grad_epsilon_rows_value_fold[r].add(lane, t_7[i] ? part_14 : opmath_t(0));
+            grad_sigma_rows_value_fold[r].add(lane, part_13);
+            const opmath_t part_14 = rt::powi<6>(t_10) - rt::powi<3>(t_10);
+            const opmath_t part_15 = 4 * grad_sum_i_j_value_of[r] * part_14;
+            grad_epsilon_rows_value_fold[r].add(lane, t_6[i] ? part_15 : opmath_t(0));
           });
           grad_sigma_rows_value_fold[r].ran(size);
           grad_epsilon_rows_value_fold[r].ran(size);
           rt::sums(size, 3, grad_position_difference_sum.from(r * 3), [&](int64_t i, int64_t e) {
-            const opmath_t part_16 = (position_rows_3[r * 3 + e] - position_tile_3[i * 3 + e]) / box_rows_3[e];
-            const opmath_t part_15 = rt::round(part_16);
-            const opmath_t part_18 = -position_tile_3[i * 3 + e];
-            const opmath_t part_17 = position_rows_3[r * 3 + e] + part_18 - (box_rows_3[e] * part_15);
-            return t_7[i] ? t_8[i] * part_17 : opmath_t(0);
+            const opmath_t part_17 = (position_rows_3[r * 3 + e] - position_tile_3[i * 3 + e]) / box_rows_3[e];
+            const opmath_t part_16 = rt::round(part_17);
+            const opmath_t part_19 = -position_tile_3[i * 3 + e];
+            const opmath_t part_18 = position_rows_3[r * 3 + e] + part_19 - (box_rows_3[e] * part_16);
+            return t_6[i] ? t_7[i] * part_18 : opmath_t(0);
           });
           rt::sums(size, 3, grad_position_difference_1_sum_sum.from(r * 3), [&](int64_t i, int64_t e) {
-            const opmath_t part_19 = rt::round((position_tile_4[i * 3 + e] - position_rows[r * 3 + e]) / box_rows[e]);
-            const opmath_t part_21 = position_tile_4[i * 3 + e] - position_rows[r * 3 + e] - (box_rows[e] * part_19);
-            const opmath_t part_20 = t_10[i] * part_21;
-            return t_9[i] ? part_20 : opmath_t(0);
+            const opmath_t part_20 = rt::round((position_tile_4[i * 3 + e] - position_rows[r * 3 + e]) / box_rows[e]);
+            const opmath_t part_22 = position_tile_4[i * 3 + e] - position_rows[r * 3 + e] - (box_rows[e] * part_20);
+            const opmath_t part_21 = t_9[i] * part_22;
+            return t_8[i] ? part_21 : opmath_t(0);
           });
           rt::sums(size, 3, grad_box_rows_sum.from(r * 3), [&](int64_t i, int64_t e) {
-            const opmath_t part_23 = (position_rows_2[r * 3 + e] - position_tile_5[i * 3 + e]) / box_rows_2[e];
-            const opmath_t part_22 = rt::round(part_23);
-            const opmath_t part_25 = -position_tile_5[i * 3 + e];
-            const opmath_t part_24 = position_rows_2[r * 3 + e] + part_25 - (box_rows_2[e] * part_22);
-            return t_7[i] ? -(part_22 * (t_7[i] ? t_8[i] * part_24 : opmath_t(0))) : opmath_t(0);
+            const opmath_t part_24 = (position_rows_2[r * 3 + e] - position_tile_5[i * 3 + e]) / box_rows_2[e];
+            const opmath_t part_23 = rt::round(part_24);
+            const opmath_t part_26 = -position_tile_5[i * 3 + e];
+            const opmath_t part_25 = position_rows_2[r * 3 + e] + part_26 - (box_rows_2[e] * part_23);
+            return t_6[i] ? -(part_23 * (t_6[i] ? t_7[i] * part_25 : opmath_t(0))) : opmath_t(0);
           });
         }
       }
@@ -501,26 +498,23 @@ int backward_1_grad_epsilon_rows(const OpgenCall& call, OpgenHost& host) {
       opmath_t t_3_of[rt::tile_rows];
       opmath_t t_4_of[rt::tile_rows];
       opmath_t t_5_of[rt::tile_rows];
-      opmath_t t_6_of[rt::tile_rows];
-      const int64_t t_12 = N == 0 ? 1 : 2;
+      const int64_t t_10 = N == 0 ? 1 : 2;
       for (int64_t r = 0; r < rows.size; ++r) {
         const opmath_t grad_sum_i_j_value = grad_sum_i_j_rows[0];
         grad_sum_i_j_value_of[r] = grad_sum_i_j_value;
         const opmath_t epsilon_value = epsilon_rows[0];
         epsilon_value_of[r] = epsilon_value;
         const opmath_t sigma_value = sigma_rows[0];
-        const opmath_t t = rt::powi<6>(sigma_value);
+        const opmath_t t = 3 * rt::powi<6>(sigma_value);
         t_of[r] = t;
-        const opmath_t t_2 = 3 * t;
+        const opmath_t t_2 = 6 * rt::powi<12>(sigma_value);
         t_2_of[r] = t_2;
-        const opmath_t t_3 = rt::powi<12>(sigma_value);
+        const opmath_t t_3 = 12 * rt::powi<11>(sigma_value);
         t_3_of[r] = t_3;
-        const opmath_t t_4 = 6 * t_3;
+        const opmath_t t_4 = 6 * rt::powi<5>(sigma_value);
         t_4_of[r] = t_4;
-        const opmath_t t_5 = 12 * rt::powi<11>(sigma_value);
+        const opmath_t t_5 = sigma_value * sigma_value;
         t_5_of[r] = t_5;
-        const opmath_t t_6 = 6 * rt::powi<5>(sigma_value);
-        t_6_of[r] = t_6;
       }
       rt::Fold<rt::Sum, opmath_t> grad_sigma_rows_value_fold[rt::tile_rows];
       rt::Fold<rt::Sum, opmath_t> grad_epsilon_rows_value_fold[rt::tile_rows];
@@ -547,39 +541,39 @@ int backward_1_grad_epsilon_rows(const OpgenCall& call, OpgenHost& host) {
             const auto value = rt::powi<2>(position_tile_2[e * rt::tile_width + i] - position_rows_2[r * 3 + e]);
             return value;
           });
+          alignas(64) opmath_t t_7[rt::tile_width];
           alignas(64) opmath_t t_8[rt::tile_width];
-          alignas(64) opmath_t t_9[rt::tile_width];
           rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-            const bool t_7 = outer.index(rows, 0, r) != (start + i);
+            const bool t_6 = outer.index(rows, 0, r) != (start + i);
             const opmath_t r2_value = r2[i];
-            const opmath_t part_2 = t_2_of[r] / rt::powi<4>(r2_value) - t_4_of[r] / rt::powi<7>(r2_value);
-            t_8[i] = t_7 ? 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_2 : opmath_t(0);
+            const opmath_t part_2 = t_of[r] / rt::powi<4>(r2_value) - t_2_of[r] / rt::powi<7>(r2_value);
+            t_7[i] = t_6 ? 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_2 : opmath_t(0);
             const opmath_t r2_2_value = r2_2[i];
-            const opmath_t part_3 = t_2_of[r] / rt::powi<4>(r2_2_value) - t_4_of[r] / rt::powi<7>(r2_2_value);
+            const opmath_t part_3 = t_of[r] / rt::powi<4>(r2_2_value) - t_2_of[r] / rt::powi<7>(r2_2_value);
             const opmath_t part_4 = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_3;
-            t_9[i] = (start + i) != outer.index(rows, 0, r) ? part_4 : opmath_t(0);
-            const opmath_t t_10 = rt::powi<6>(r2_value);
-            const opmath_t t_11 = rt::powi<3>(r2_value);
-            const opmath_t part_5 = t_5_of[r] / t_10 - t_6_of[r] / t_11;
-            opmath_t part_6;
-            if (t_7) {
-              part_6 = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_5;
+            t_8[i] = (start + i) != outer.index(rows, 0, r) ? part_4 : opmath_t(0);
+            const opmath_t t_9 = t_5_of[r] / r2_value;
+            const opmath_t part_5 = t_3_of[r] / rt::powi<6>(r2_value);
+            const opmath_t part_6 = part_5 - t_4_of[r] / rt::powi<3>(r2_value);
+            opmath_t part_7;
+            if (t_6) {
+              part_7 = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_6;
             } else {
-              part_6 = 0;
+              part_7 = 0;
             }
-            grad_sigma_rows_value_fold[r].add(lane, part_6);
-            const opmath_t part_7 = t_3_of[r] / t_10 - t_of[r] / t_11;
-            const opmath_t part_8 = 4 * grad_sum_i_j_value_of[r] * part_7;
-            grad_epsilon_rows_value_fold[r].add(lane, t_7 ? part_8 : opmath_t(0));
+            grad_sigma_rows_value_fold[r].add(lane, part_7);
+            const opmath_t part_8 = rt::powi<6>(t_9) - rt::powi<3>(t_9);
+            const opmath_t part_9 = 4 * grad_sum_i_j_value_of[r] * part_8;
+            grad_epsilon_rows_value_fold[r].add(lane, t_6 ? part_9 : opmath_t(0));
           });
           grad_sigma_rows_value_fold[r].ran(size);
           grad_epsilon_rows_value_fold[r].ran(size);
           rt::sums(size, 3, grad_position_difference_sum.from(r * 3), [&](int64_t i, int64_t e) {
-            const auto value = t_8[i] * (position_rows_3[r * 3 + e] - position_tile_3[i * 3 + e]);
+            const auto value = t_7[i] * (position_rows_3[r * 3 + e] - position_tile_3[i * 3 + e]);
             return value;
           });
           rt::sums(size, 3, grad_position_difference_1_sum_sum.from(r * 3), [&](int64_t i, int64_t e) {
-            const auto value = t_9[i] * (position_tile_4[i * 3 + e] - position_rows[r * 3 + e]);
+            const auto value = t_8[i] * (position_tile_4[i * 3 + e] - position_rows[r * 3 + e]);
             return value;
           });
         }
@@ -589,12 +583,12 @@ int backward_1_grad_epsilon_rows(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_epsilon_rows_value = grad_epsilon_rows_value_fold[r].value();
         rt::store(grad_sigma_rows, rows.at[9] + r * rows.step[9], grad_sigma_rows_value);
         rt::store(grad_epsilon_rows, rows.at[10] + r * rows.step[10], grad_epsilon_rows_value);
-        const opmath_t scale = t_12;
+        const opmath_t scale = t_10;
         rt::each(3, [&](int64_t e) {
           rt::store(grad_position_difference, rows.at[11] + r * rows.step[11] + e * grad_position_difference.stride(2),
                     scale * grad_position_difference_sum[r * 3 + e]);
         });
-        const opmath_t scale_2 = t_12;
+        const opmath_t scale_2 = t_10;
         rt::each(3, [&](int64_t e) {
           rt::store(grad_position_difference_1_sum,
                     rows.at[12] + r * rows.step[12] + e * grad_position_difference_1_sum.stride(2),

@@ -188,8 +188,8 @@ struct Step_quantile_pool_forward_0_slope {
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place place = batch.place(rest);
     const bool t_5 = size == 0;
-    const int64_t t_6 = size - 1;
-    const opmath_t t_7 = t_6 * q - rt::floor(q * t_6);
+    const opmath_t t_6 = q * (size - 1);
+    const opmath_t t_7 = t_6 - rt::floor(t_6);
     const bool t_8 = t_7 == 0;
     opmath_t part;
     if (w == argsort_w.load(place, p, rt::checked(static_cast<int64_t>(rt::floor(q * (size - 1))), size, report, 0, 2))) {

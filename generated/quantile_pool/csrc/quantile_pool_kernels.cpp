@@ -232,8 +232,8 @@ int forward_0_slope(const OpgenCall& call, OpgenHost& host) {
                                          rt::checked(values, 2, values.stride(2), 1, values_2));
       rt::each(run.size, [&](int64_t i) {
         const bool t_5 = size_2 == 0;
-        const int64_t t_6 = size_2 - 1;
-        const opmath_t t_7 = t_6 * q - rt::floor(q * t_6);
+        const opmath_t t_6 = q * (size_2 - 1);
+        const opmath_t t_7 = t_6 - rt::floor(t_6);
         const bool t_8 = t_7 == 0;
         const opmath_t part_4 = rt::isnan(values_at[i]) ? opmath_t(0) : t_8 ? opmath_t(1) : 1 - t_7;
         const opmath_t part_3 = t_5 ? opmath_t(0) : part_4;

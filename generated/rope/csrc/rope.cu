@@ -146,7 +146,7 @@ struct Step_rope_backward_grad_sin {
     const opmath_t grad_sin_output_sum = folds.grad_sin_output_sum_fold.value;
     const opmath_t grad_sin_output_1 = folds.grad_sin_output_1_fold.value;
     grad_cos.store(grad_cos_output + grad_cos_output_1, t, h);
-    grad_sin.store(-grad_sin_output_sum + grad_sin_output_1, t, h);
+    grad_sin.store(grad_sin_output_1 - grad_sin_output_sum, t, h);
   }
 };
 

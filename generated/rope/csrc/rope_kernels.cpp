@@ -195,7 +195,7 @@ int backward_grad_sin(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_sin_out(grad_sin, columns.at[6], columns.step[6], columns.size);
       rt::each(columns.size, [&](int64_t i) {
         grad_cos_out.set(i, grad_cos_output_fold[i] + grad_cos_output_1_fold[i]);
-        grad_sin_out.set(i, -grad_sin_output_sum_fold[i] + grad_sin_output_1_fold[i]);
+        grad_sin_out.set(i, grad_sin_output_1_fold[i] - grad_sin_output_sum_fold[i]);
       });
     });
   });

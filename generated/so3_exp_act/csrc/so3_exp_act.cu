@@ -276,16 +276,14 @@ struct Step_so3_exp_act_backward_grad_s {
       const opmath_t part_13 = grad_a * (rt::abs(t_6) < opmath_t(0.25) ? part_12 : part_5);
       const opmath_t part_14 = t_4 ? opmath_t(0) : part_13 / opmath_t(3.14159265358979323846);
       grad_norm_s.store((t_4 ? opmath_t(0) : part_6) + part_14, place);
-      const opmath_t part_16 = s_value_2 * (s_value_2 * (s_value_2 / 17160 - t_12 / 110) / 72 + t_13 / 72) / 42;
-      const opmath_t part_15 = -part_16;
-      const opmath_t part_18 = s_value_2 * (s_value_2 * (s_value_2 / 24024 - t_8 / 132) / 90 + t_9 / 90) / 56;
-      const opmath_t part_17 = -part_18;
-      const opmath_t part_19 = -(s_value_2 * (-(s_value_2 * (part_17 + t_10 / 56) / 30) + t_11 / 30) / 24);
-      const opmath_t part_20 = opmath_t(0.05) * s_value_2 * (part_15 + t_14 / 42) - opmath_t(0.05) * t_15;
-      const opmath_t part_21 = -(grad_a * (s_value_2 * part_20 / 6 + (1 - s_value_2 / 20 * t_15) / 6));
-      const opmath_t part_22 = -2 * rt::square(t_5) / (s_value_2 * s_value_2);
-      const opmath_t part_23 = grad_b * (t_4 ? -(part_19 + (1 - s_value_2 / 30 * t_11) / 24) : part_22);
-      grad_s.store(part_23 + (t_4 ? part_21 : opmath_t(0)), place);
+      const opmath_t part_15 = s_value_2 * (s_value_2 * (s_value_2 / 17160 - t_12 / 110) / 72 + t_13 / 72) / 42;
+      const opmath_t part_16 = s_value_2 * (s_value_2 * (s_value_2 / 24024 - t_8 / 132) / 90 + t_9 / 90) / 56;
+      const opmath_t part_17 = opmath_t(0.05) * s_value_2 * (t_14 / 42 - part_15) - opmath_t(0.05) * t_15;
+      const opmath_t part_18 = -(grad_a * (s_value_2 * part_17 / 6 + (1 - s_value_2 / 20 * t_15) / 6));
+      const opmath_t part_19 = s_value_2 * (t_11 / 30 - s_value_2 * (t_10 / 56 - part_16) / 30) / 24;
+      const opmath_t part_20 = -2 * rt::square(t_5) / (s_value_2 * s_value_2);
+      const opmath_t part_21 = grad_b * (t_4 ? part_19 - (1 - s_value_2 / 30 * t_11) / 24 : part_20);
+      grad_s.store(part_21 + (t_4 ? part_18 : opmath_t(0)), place);
     }
   }
 };

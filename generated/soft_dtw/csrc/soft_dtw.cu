@@ -213,7 +213,7 @@ struct Step_soft_dtw_backward_grad_r_before {
             if (part_14) {
               part_16 = 0;
             } else {
-              const opmath_t part_17 = rt::sigmoid(t_10 + (t_13 ? t_7 : r_waves.load(place, wave, j + 1) / gamma));
+              const opmath_t part_17 = rt::sigmoid((t_13 ? t_7 : r_waves.load(place, wave, j + 1) / gamma) - t_9);
               part_16 = -(grad_near_waves.load(place, wave + 1, j + 1) * part_17 / gamma);
             }
             part_13 = part_16;

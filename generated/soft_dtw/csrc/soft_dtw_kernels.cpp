@@ -288,7 +288,7 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
                         rt::load(r_waves, run.of(4, i) + wave * r_waves.stride(1) + (j + 1) * r_waves.stride(2));
                     part_17 = part_18 / gamma;
                   }
-                  const opmath_t part_19 = rt::sigmoid(t_10 + part_17);
+                  const opmath_t part_19 = rt::sigmoid(part_17 - t_9);
                   part_14 = -(rt::load(grad_near_waves, run.of(5, i) + (wave + 1) * grad_near_waves.stride(1) + (j + 1) * grad_near_waves.stride(2)) * part_19 / gamma);
                 }
                 part_13 = part_14;

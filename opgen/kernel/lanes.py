@@ -83,7 +83,7 @@ def _adds_along(node: Node) -> bool:
     accesses = [at for n in atomics for at in (n.at, *(r.at for e in values((n,)) for r in reads(e)))]
     most = max((len(moving(at, loops)) for at in accesses), default=0)
     last = [moving(at[-1:], loops) for at in accesses if len(moving(at, loops)) == most]
-    return sum(a <= own for a in last) > sum(not a <= own for a in last)
+    return bool(own) and sum(a <= own for a in last) > sum(not a <= own for a in last)
 
 
 def schedule_of(step: Step) -> Schedule:

@@ -33,9 +33,12 @@ def _role(part: Body, schedule: Schedule) -> Role:
 
 def _node(node: Node, role: Role) -> Node:
     match node:
+        case For(body=body, role=Role.SERIAL):
+            alone = len(body) == 1 and isinstance(body[0], For)
+            within = role if alone or role is Role.PARALLEL else Role.SERIAL  # one thread has a point to itself
+            return replace(node, role=role, body=tuple(_node(n, within) for n in body))
         case For(body=body):
-            inner = tuple(_node(n, role) for n in body)
-            return replace(node, role=role if node.role is Role.SERIAL else node.role, body=inner)
+            return replace(node, body=tuple(_node(n, role) for n in body))
         case If(body=body, otherwise=otherwise):
             then = tuple(_node(n, role) for n in body)
             return replace(node, body=then, otherwise=tuple(_node(n, role) for n in otherwise))

@@ -369,8 +369,29 @@ FOUND = {
         "  centre = median[k](x[k])\n"
         "  spread = median[k](abs(x[k] - centre))\n"
     ),
+    "points of a device in loops beside each other": (
+        "inputs: {x: {shape: [...]}, y: {shape: [...]}, z: {shape: [...]}}\n"
+        "outputs: [t1]\n"
+        "forward: |\n"
+        "  t1[..., 1, i < 3] = sin(x*z)\n"
+        "  t2[..., 1, i < 3] = y*z\n"
+        "  t1[..., s < 1, i < 3] = tanh(tanh(t2[..., s + 1, i] + z))\n"
+        "  t2[..., s < 1, i < 3] = tanh(t1[..., s + 1, i]*0.5 + y*z)\n"
+    ),
+    "places beside the batch that all are one": (
+        "inputs: {x: {shape: [N, ...]}, y: {shape: [N, M, 2]}}\n"
+        "dims: {P: (N + 1)//2}\n"
+        "outputs: [t2]\n"
+        "forward: |\n"
+        "  t1[..., i < P, -1] = sin(asinh(y[i + 1, (i + 1) % M, 0]))\n"
+        "  t1[..., i < P, s < P] = tanh(t1[..., i, s - 1])\n"
+        "  t2[p < N, i < 2, ...] = t1[..., 0, 0]*t1[..., clamp(int(floor(2*t1[..., 0, 0] + 1)), 0, P - 1), 0]\n"
+        "  t2[q, i, ...] min= 0.5*x[q, ...]\n"
+    ),
 }
 SHAPES = {
+    "points of a device in loops beside each other": {"x": (2,), "y": (2,), "z": (2,)},
+    "places beside the batch that all are one": {"x": (3, 2), "y": (3, 2, 2)},
     "which cotangents there are, beside a slope": {"x": (5,)},
     "an index that cancels in a position out of range": {"x": (3, 3)},
     "a sum over a dim at which a recurrence starts": {"x": (3, 2)},

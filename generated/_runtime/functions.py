@@ -86,13 +86,15 @@ def _never_empty(x: Tensor, dims: tuple[int, ...], value: float) -> Tensor:
 
 
 def amax(x: Tensor, dims: Dims | None = None) -> Tensor:
-    """The maximum over `dims`; -inf when empty. Ties share the gradient."""
-    return torch.amax(_never_empty(x, over := _all(x, dims), -math.inf), over)
+    """The maximum over `dims`; -inf when empty, or the least integer. Ties share the gradient."""
+    least = -math.inf if x.is_floating_point() else torch.iinfo(x.dtype).min
+    return torch.amax(_never_empty(x, over := _all(x, dims), least), over)
 
 
 def amin(x: Tensor, dims: Dims | None = None) -> Tensor:
-    """The minimum over `dims`; inf when empty. Ties share the gradient."""
-    return torch.amin(_never_empty(x, over := _all(x, dims), math.inf), over)
+    """The minimum over `dims`; inf when empty, or the greatest integer. Ties share the gradient."""
+    greatest = math.inf if x.is_floating_point() else torch.iinfo(x.dtype).max
+    return torch.amin(_never_empty(x, over := _all(x, dims), greatest), over)
 
 
 def logsumexp(x: Tensor, dims: Dims | None = None) -> Tensor:

@@ -266,6 +266,8 @@ def _native_pow(p: Printer, args: tuple[Scalar, ...]) -> Text:
         return Text(f"rt::pow({left.text}, {right.text})", _ATOM, kind)
     if exponent == 2 and base.level == _ATOM and base.text.isidentifier():
         return Text(f"{base.text} * {base.text}", _MUL, base.kind)
+    if base.kind is not Kind.FLOAT:
+        base = _native_int(base)
     return Text(f"rt::powi<{exponent}>({base.text})", _ATOM, base.kind)
 
 

@@ -229,11 +229,12 @@ class Idioms:
         """`sum[j <= i](…)` over what another index limits, or `sum[1](…)` over an axis; None where all is well."""
         item = items[0] if len(items) == 1 else None
         reduced = self.words.reductions.get(name) is not None
+        other = {*self.left} - {*self.words.names}
         match item:
             case Compare(operands=(Name(name=index), limit), ops=(sign,)) if (
                 reduced
                 and name in _EMPTY
-                and (sign == "<=" or (sign == "<" and isinstance(limit, Name) and limit.name in {*self.left} - {*self.words.names}))
+                and (sign == "<=" or (sign == "<" and isinstance(limit, Name) and limit.name in other))
             ):
                 self.note(item.span, "a reduction binds plain indices", "a limit is a condition", code="OPG246")
                 if isinstance(limit, Name):

@@ -388,8 +388,16 @@ FOUND = {
         "  t2[p < N, i < 2, ...] = t1[..., 0, 0]*t1[..., clamp(int(floor(2*t1[..., 0, 0] + 1)), 0, P - 1), 0]\n"
         "  t2[q, i, ...] min= 0.5*x[q, ...]\n"
     ),
+    "the greatest of no integers": (
+        "inputs: {x: {shape: [..., N]}}\nforward: 'y[i < 2] = clamp(max[...](i), -3, 3) + clamp(min[...](i), -4, 5)'\n"
+    ),
+    "a rounded power of an integer": (
+        "inputs: {x: {shape: [N]}}\nforward: 'y[n] = x[n]*round(2**2) + floor(3**3) + trunc(n**3) + sign(2**3)'\n"
+    ),
 }
 SHAPES = {
+    "a rounded power of an integer": {"x": (3,)},
+    "the greatest of no integers": {"x": (0, 2)},
     "points of a device in loops beside each other": {"x": (2,), "y": (2,), "z": (2,)},
     "places beside the batch that all are one": {"x": (3, 2), "y": (3, 2, 2)},
     "which cotangents there are, beside a slope": {"x": (5,)},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from tests.random_programs import joined, statements, waves
@@ -46,9 +47,16 @@ def cases(draw: st.DrawFn) -> Case:
         lines += statements.of_a_factor(w, w.factor)
     backward = _override(w, lines) if c.chance(5) else ""
     text = _text(w, inputs, lines, backward)
+    assume(_variants(text) <= 64)
     ranges = {t.name: (int(t.low), int(t.high)) for t in w.tensors if t.kind == "int" and t.name in shapes}
     made = Case(text, shapes, ranges, dict(w.values), tuple(w.marks))
     return _under_other_names(w, made) if w.choose.chance(10) else made
+
+
+def _variants(text: str) -> int:
+    """The most variants that optional inputs and params can make of a spec."""
+    of_two = sum(map(text.count, ("optional: true", "type: bool", "default: null")))
+    return 2**of_two * 3 ** text.count("choices:")
 
 
 # what printed code calls values of its own

@@ -23,7 +23,7 @@ from opgen.lower.declare import CALLABLE
 from opgen.lower.draw import refused
 from opgen.lower.gradient_names import cotangent_by, cotangents_by
 from opgen.lower.kinds import integer
-from opgen.lower.proposals import shape_read
+from opgen.lower.proposals import as_it_stays, shape_read
 from opgen.lower.range import note
 from opgen.lower.recurrence_start import Unclear, or_start, steps_back
 from opgen.lower.scope import BAD, UNKNOWN, Frame, Known, Site, Typed
@@ -177,8 +177,7 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
         )
     if not hints and f.place == "a default":
         hints = ("a default is a number, such as `0.5`, or a formula of dims and other params",)
-    if not hints:
-        hints = ("declare it under `params` or `inputs`",)
+    hints = hints or ("declare it under `params` or `inputs`",)
     return f.error("OPG205", f"there is no `{name}`", span, *hints, label="unknown name")
 
 
@@ -243,10 +242,11 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
     if e.name in f.decl.known_dims() or e.name in f.args or (f.scope is not None and f.scope.find(e.name)):
         return f.error("OPG206", f"`{e.name}` is a number and has no positions", e.name_span)
     if e.name in REDUCTIONS or e.name in CALLABLE:
-        hint = f"the body follows in parentheses: `{e.name}[…](…)`"
-        return f.error("OPG206", f"`{e.name}` is not a tensor", e.name_span, hint)
+        return f.error("OPG206", f"`{e.name}` is not a tensor", e.name_span, f"the body follows: `{e.name}[…](…)`")
     if _is_lost(f, e.name):
         return BAD
+    if e.name in f.decl.targets() and (hint := as_it_stays(f.decl, e.name)):
+        return f.error("OPG220", f"`{e.name}` is read where it has no statement", e.name_span, hint)
     hints = cotangent_by(f, e.name) or did_you_mean(e.name, (*f.state.tensors, *f.state.later))
     hints = hints or cotangents_by(f, e.name) or (f"declare it: `inputs: {{{e.name}: {{shape: {shape_read(e)}}}}}`",)
     return f.error("OPG205", f"there is no tensor `{e.name}`", e.name_span, *hints, label="unknown tensor")

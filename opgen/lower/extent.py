@@ -82,6 +82,8 @@ def _likely(f: Frame, info: IndexInfo) -> str:
             return f"state its extent: write `{index} < {size}`, with `dims: {{{size}: {end}}}`"
     if inside:
         return f"state its extent where it is introduced, `{index} < …`: a dim, or an expression of dims and int params"
+    if info.beside is not None:
+        return f"state its extent: `{index} < {info.beside.name}`"
     if info.padded and index.upper() not in dims:
         size, other = index.upper(), next(iter(dims), "N")
         return f"state its extent: `{index} < {size}`, with a formula under `dims` such as `{size}: {other}//2`"

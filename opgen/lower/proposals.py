@@ -179,6 +179,20 @@ def _negated(e: Expr) -> Expr:
 # --- a tensor that is not declared -----------------------------------------------------------------------------------
 
 
+def as_it_stays(d: Declarations, name: str) -> str:
+    """The statement of what a buffer becomes, for the settings in which it has none and the buffer stays as it is."""
+    statements = [s for s in d.forward if s.target.name == name]
+    updates = () if d.spec.module is None else d.spec.module.updates
+    buffer = next((str(b) for b, output in updates if output == name), None)
+    guard = statements[0].guard if len(statements) == 1 else None
+    if buffer is None or guard is None:
+        return ""
+    target = statements[0].target
+    items = None if target.items is None else tuple(Name(i.name, i.span) if isinstance(i, Binder) else i for i in target.items)
+    value: Expr = Name(buffer, target.span) if items is None else Access(buffer, items, target.span, target.span)
+    return f"say what it is there: `{unparse_assign(replace(statements[0], value=value, guard=_negated(guard)))}`"
+
+
 def shape_read(e: Access) -> str:
     """A shape that a tensor read like this may have."""
     found = dict.fromkeys(i.name.upper() for i in e.items if isinstance(i, Name))

@@ -24,8 +24,10 @@ def note(f: Frame, position: Scalar, extent: Scalar, site: Site, span: Span) -> 
     used = [n.name for n in walk(position) if isinstance(n, Index)]
     indices = tuple((name, visible[name]) for name in dict.fromkeys(used) if name in visible)
     if site.padded:
-        for _, info in indices:
+        for name, info in indices:
             info.padded = True
+            if isinstance((polynomial(position) - polynomial(Index(name))).scalar(), Lit) and isinstance(extent, Dim):
+                info.beside = extent
         return
     f.checks.append(Check(position, extent, site, span, indices, not f.path))
 

@@ -95,6 +95,7 @@ class IndexInfo:
     sites: list[Site] = field(default_factory=list)
     extent: Scalar | None = None
     padded: bool = False  # stands in a position that may leave its tensor
+    beside: Dim | None = None  # the dim along which it does so, moved by a number
 
     def axis(self) -> Axis:
         return Axis(self.unique, self.extent if self.extent is not None else Lit(1))

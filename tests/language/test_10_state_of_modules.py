@@ -281,6 +281,15 @@ def _module(fields: str, body: str = BODY, params: str = "") -> str:
         "t",
     ),
     Refused(
+        "output_is_read_where_it_has_no_statement",
+        "op: a\ninputs: {x: {shape: [K]}, m: {shape: [K], differentiable: false}}\n"
+        "params: {training: {type: bool, default: false}}\noutputs: [y, next_m]\n"
+        "module: {buffers: {m: zeros}, updates: {m: next_m}, training: training}\n"
+        "forward: |\n  next_m[k] = m[k] + x[k] if training\n  y[k] = x[k] - next_m[k]\n",
+        "OPG220",
+        "next_m",
+    ),
+    Refused(
         "another_shape",
         _module("buffers: {m: zeros}, updates: {m: y}", "forward: |\n  y[n, k] = x[n, k] + m[k]\n  z = m[0]\n"),
         "OPG123",

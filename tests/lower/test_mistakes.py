@@ -145,6 +145,25 @@ def test_circle_is_named() -> None:
     assert found.notes == ("they depend on each other in a circle: a → c → b → a",)
 
 
+def test_an_index_that_is_only_read_beside_itself_runs_along_that_dim() -> None:
+    spec = "op: a\ninputs: {x: {shape: [..., N]}}\nforward: y[..., i] = pad(x[..., i - 1], 0) + pad(x[..., i + 1], 0)\n"
+    _, (found,) = attempt(spec)
+    assert (found.code, found.hints) == ("OPG214", ("state its extent: `i < N`",))
+
+
+def test_an_update_that_is_read_where_it_has_no_statement() -> None:
+    spec = (
+        "op: a\ninputs: {x: {shape: [K]}, m: {shape: [K], differentiable: false}}\n"
+        "params: {training: {type: bool, default: false}}\noutputs: [y, next_m]\n"
+        "module: {buffers: {m: zeros}, updates: {m: next_m}, training: training}\nforward: |\n"
+    )
+    first, last = "  next_m[k] = m[k] + x[k] if training\n", "  y[k] = x[k] - next_m[k]\n"
+    _, (found,) = attempt(spec + first + last)
+    missing = "next_m[k] = m[k] if not training"
+    assert (found.code, found.hints) == ("OPG220", (f"say what it is there: `{missing}`",))
+    assert not attempt(f"{spec}{first}  {missing}\n{last}")[1]
+
+
 def test_suggestions() -> None:
     hints = {
         "y = inptu": "did you mean `input`?",

@@ -188,7 +188,11 @@ def as_it_stays(d: Declarations, name: str) -> str:
     if buffer is None or guard is None:
         return ""
     target = statements[0].target
-    items = None if target.items is None else tuple(Name(i.name, i.span) if isinstance(i, Binder) else i for i in target.items)
+    items = (
+        None
+        if target.items is None
+        else tuple(Name(i.name, i.span) if isinstance(i, Binder) else i for i in target.items)
+    )
     value: Expr = Name(buffer, target.span) if items is None else Access(buffer, items, target.span, target.span)
     return f"say what it is there: `{unparse_assign(replace(statements[0], value=value, guard=_negated(guard)))}`"
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from opgen.diagnostics.model import Bag
 from opgen.ir.names import Names
@@ -21,7 +22,7 @@ from opgen.ir.operator import Fill
 from opgen.ir.program import Chosen, Condition, Given, Kind, Program, Shape, definitions
 from opgen.ir.scalar import Apply, Const, Dim, Lit, Scalar
 from opgen.lang.circles import circles, constant_part
-from opgen.lang.nodes import Assign, Call, Compare, Expr, Name, Reduction, Text, Unary
+from opgen.lang.nodes import Assign, Call, Compare, Expr, Name, Number, Reduction, Text, Unary
 from opgen.lang.unparse import unparse_target
 from opgen.lang.walk import nodes, rebuild
 from opgen.lower.constant import absent_value
@@ -32,6 +33,7 @@ from opgen.schema.elsewhere import Callee
 from opgen.schema.model import ParamSpec
 
 MOST = 16  # variants that are written out where switches could be conditions
+FEW, WRITTEN = 8, 64  # of more than few variants, so many statements in all
 LEFT = 2  # and how many are left, if possible, where there would be more
 
 Lowered = Callable[[tuple[Condition, ...]], Program | None]
@@ -50,7 +52,7 @@ def folded(d: Declarations, found: Sequence[Switch], lowered: Lowered) -> Folded
     """The declarations with no more variants than need be; `lowered` gives the program of a variant."""
     groups = _together(d, found)
     while True:
-        gone = _chosen(found, groups)
+        gone = _chosen(found, groups, len(d.forward))
         left = math.prod(len(s.settings) for s in found if s.name not in gone)
         if not gone or left > MAX_VARIANTS:
             return Folded(d)
@@ -110,11 +112,12 @@ def _is_plain(e: Scalar) -> bool:
             return False
 
 
-def _chosen(found: Sequence[Switch], groups: Sequence[frozenset[str]]) -> frozenset[str]:
+def _chosen(found: Sequence[Switch], groups: Sequence[frozenset[str]], statements: int) -> frozenset[str]:
     """The switches to go: the last ones declared, until few enough variants are left."""
     left = {s.name: len(s.settings) for s in found}
     gone: frozenset[str] = frozenset()
-    if math.prod(left.values()) <= MOST:
+    count = math.prod(left.values())
+    if count <= (FEW if count * statements > WRITTEN else MOST):
         return gone
     for g in reversed(groups):
         if math.prod(left.values()) <= LEFT:
@@ -132,15 +135,21 @@ def _unlike(d: Declarations, found: Sequence[Switch], gone: frozenset[str], lowe
     """
     seen: set[int] = set()
     unlike: frozenset[str] = frozenset()
+    numbers = {s.target.name for s in d.forward if s.target.items is None and isinstance(s.value, Number)}
+    loose = frozenset[str]().union(*(_guarding(d, n, gone) for n in numbers))
+    if math.prod(len(s.settings) for s in found if s.name in loose) > MAX_VARIANTS:
+        numbers, loose = set(), frozenset()
     for others in _steps([s for s in found if s.name not in gone]):
         forms: dict[str, tuple[Shape, Kind]] = {}
-        for own in _steps([s for s in found if s.name in gone]):
+        for own in _steps([s for s in found if s.name in gone], loose):
             settings = others | own
             conditions = tuple(c for s in found for c in settings[s.name])
             case = case_of(conditions)
             seen |= {id(s) for s in (*d.forward, *d.backward) if holds(d, s.guard, case)}
             program = lowered(conditions)
             for made in () if program is None else definitions(program):
+                if made.target in numbers and isinstance(made.body, Lit):
+                    continue  # it becomes a tensor like the others; all are looked at that may be numbers together
                 form = (made.shape, made.kind)
                 if forms.setdefault(made.target, form) != form:
                     unlike |= _guarding(d, made.target, gone) or gone
@@ -150,12 +159,15 @@ def _unlike(d: Declarations, found: Sequence[Switch], gone: frozenset[str], lowe
     return unlike
 
 
-def _steps(found: Sequence[Switch]) -> Iterator[dict[str, Setting]]:
-    """All switches at their first setting, and each of them at its others."""
+def _steps(found: Sequence[Switch], together: Collection[str] = ()) -> Iterator[dict[str, Setting]]:
+    """All switches at their first setting, and each of them at its others; of those `together` all combinations."""
     first = {s.name: s.settings[0] for s in found}
-    yield first
+    joint = [s for s in found if s.name in together]
+    for settings in product(*(s.settings for s in joint)):
+        yield first | {s.name: setting for s, setting in zip(joint, settings, strict=True)}
     for s in found:
-        yield from (first | {s.name: other} for other in s.settings[1:])
+        if s.name not in together:
+            yield from (first | {s.name: other} for other in s.settings[1:])
 
 
 def _guarding(d: Declarations, target: str, gone: frozenset[str]) -> frozenset[str]:

@@ -44,7 +44,7 @@ def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: st
     table = StepTable(operator.name)
     functions = [host_function(operator, d, table) for d in directions]
     before = preamble(table.functions, [line for k in table.kernels for line in k.lines], "cpp", "OPGEN_INLINE")
-    cuda, no_cuda = _cuda(operator.name, table)
+    cuda, no_cuda = _cuda(operator, table)
     definitions = tuple(lines for f in functions for lines in f.definitions)
     convolves = any(CLASS in line for lines in definitions for line in lines)
     binding = fill(
@@ -67,21 +67,26 @@ def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: st
         steps=tuple(table_lines([k.name for k in table.kernels] or ["rt::no_step"])),
     )
     if len(binding) + len(text) > MOST:
-        raise UnplannableError(_too_long(operator.name, "C++"))
+        raise UnplannableError(_too_long(operator, "C++"))
     plans = {d.which: f.plans for d, f in zip(directions, functions, strict=True)}
     return CppFiles(binding, text, cuda, no_cuda, choice(plans))
 
 
-def _too_long(op: str, language: str) -> str:
-    return f"{op}: its kernels would be more than {MOST // 1024} KiB of {language}, so torch computes it step by step"
+def _too_long(operator: Operator, language: str) -> str:
+    count = len(operator.variants)
+    way = "parts of it as operators of their own would have kernels"
+    if count > 1:
+        way = f"it has {count} variants: what is chosen with `where`, or an operator for each choice, would be shorter"
+    size = f"more than {MOST // 1024} KiB of {language}"
+    return f"{operator.name}: its kernels would be {size}, so torch computes it step by step; {way}"
 
 
-def _cuda(op: str, table: StepTable) -> tuple[str, str]:
+def _cuda(operator: Operator, table: StepTable) -> tuple[str, str]:
     """`csrc/<op>.cu`, or why there is none."""
     lines = [line for k in table.cuda for line in k.lines]
     try:
         before = preamble(table.functions, lines, "cuda", "OPGEN_DEVICE")
     except UnplannableError as e:
         return "", str(e)
-    text = file_text(CudaFile(op, tuple(table.cuda), before))
-    return ("", _too_long(op, "CUDA")) if len(text) > MOST else (text, "")
+    text = file_text(CudaFile(operator.name, tuple(table.cuda), before))
+    return ("", _too_long(operator, "CUDA")) if len(text) > MOST else (text, "")

@@ -57,12 +57,30 @@ forward: |
   v = reduction[...](t + a)
 outputs: {v: {}, u: {shape: [2]}}
 """
-CASES = {"inputs": MANY_INPUTS, "flags": MANY_FLAGS, "all kinds": MIXED}
+NUMBERS = """
+inputs: {x: {shape: [...]}, w: {shape: [...], optional: true, absent: 1}}
+params:
+  mode: {choices: [near, far, none, all], default: near}
+  p: {type: bool, default: true}
+  q: {type: bool, default: true}
+forward: |
+  a = sin(x) if mode == "near"
+  a = x**2 if mode == "far"
+  a = 0 if mode == "none"
+  a = 0.5 if mode == "all"
+  b = w*(1 - x + a) if p
+  b = 1 if not p
+  y = x*b + a if q
+  y = tanh(b) + x if not q
+"""
+SCALARS = NUMBERS.replace("x*b + a", "b + a")
+CASES = {"inputs": MANY_INPUTS, "flags": MANY_FLAGS, "all kinds": MIXED, "numbers": NUMBERS}
 
 
 def all_variants(text: str, monkeypatch: pytest.MonkeyPatch) -> Operator:
     with monkeypatch.context() as m:
         m.setattr(fold, "MOST", 1000)
+        m.setattr(fold, "FEW", 1000)
         return built(f"op: op\n{text}")
 
 
@@ -113,6 +131,13 @@ def number(e: Scalar) -> float:
         case Apply("neg", (a,)):
             return -number(a)
     raise AssertionError(e)
+
+
+def test_what_may_be_a_number_altogether_stays_a_variant() -> None:
+    made = built(f"op: op\n{SCALARS}")
+    names = {c.name for v in made.variants for c in v.conditions}
+    assert {"p", "mode"} <= names
+    assert {v.program.outputs[0].shape == () for v in made.variants} == {True, False}
 
 
 def test_what_decides_on_ranks_or_guards_a_scatter_stays_a_variant() -> None:

@@ -8,8 +8,9 @@ ROWS = (
     Code(
         "OPG401",
         "No kernels to compile",
-        "The operator calls functions that only torch or NumPy have, or the planner has no compiled form for a"
-        " statement. It runs in plain torch, and its tests do too.",
+        "The operator calls functions that only torch or NumPy have, the planner has no compiled form for a statement,"
+        " or its kernels would be longer than 256 KiB, which takes compilers minutes: then fewer variants help, or"
+        " parts as operators of their own. It runs in plain torch, and its tests do too.",
         "opgen compile package_function  # forward: {torch: package.function}",
         "opgen test package_function",
     ),

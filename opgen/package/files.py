@@ -86,6 +86,7 @@ def render_shared(namespace: str = "opgen") -> tuple[RenderedFile, ...]:
     made = [
         RenderedFile("__init__.py", f"{header}\n{_PACKAGE}"),
         RenderedFile("_exports.py", f"{header}\n{found}"),
+        RenderedFile("py.typed", f"{comment}\n"),
     ]
     functions = templates.fill("runtime_math.py.j2")
     made.append(RenderedFile("_runtime/functions.py", f"{header}\n{functions}"))

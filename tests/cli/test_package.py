@@ -70,7 +70,7 @@ def test_a_wheel_holds_what_runs_and_nothing_else(mylib: Path, opgen: Opgen) -> 
     (mylib / "src/mylib/ops/scale/notes.txt").touch()
     made = wheel(opgen)
     names = made.namelist()
-    generated = [p for p in (mylib / "src/mylib/ops").rglob("*") if p.suffix in (".py", ".pyi", ".json")]
+    generated = [p for p in (mylib / "src/mylib/ops").rglob("*") if p.suffix in (".py", ".pyi", ".json", ".typed")]
     run = {p.relative_to(mylib / "src").as_posix() for p in generated if not p.name.startswith("test_")}
     libraries = {f"mylib/ops/{op}/_native.so" for op in ("scale", "shift")}
     package = {n for n in names if n.startswith("mylib/")}

@@ -6,9 +6,13 @@ are imported when they run, so that a build with nothing to do starts without th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from itertools import repeat
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
     from opgen.package.files import RenderedFile
     from opgen.schema.model import OpSpec
 
+    Rendered = tuple[str, tuple[RenderedFile, ...]]
     Passes = tuple[tuple[Variant, tuple[Applied, ...]], ...]  # of each variant, in order
 
 
@@ -122,6 +127,32 @@ def run(
     except Exception as e:
         bag.add(crash(e, f"{spec.label} could not be {stages[-1]}", spec.data.decode(errors="replace")))
     return replace(made, diagnostics=bag.items)
+
+
+def rendered(spec: SpecFile, target: Target) -> Rendered | None:
+    """The name of an operator and its files; None where there is anything to tell of the spec."""
+    made = run(spec, Stage.FILES, target)
+    if made.diagnostics or made.operator is None or made.files is None:
+        return None
+    return made.operator.name, made.files
+
+
+def at_once(specs: Sequence[tuple[SpecFile, Target]], jobs: int) -> Iterator[Rendered | None]:
+    """What `rendered` gives for specs, in their order, several at a time in processes of their own.
+
+    None as well for what a process that died had left to do.
+    """
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    # what interrupts a build is this process's to handle
+    pool = ProcessPoolExecutor(jobs, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN))
+    try:
+        with suppress(BrokenProcessPool):
+            yield from pool.map(rendered, *zip(*specs, strict=True))
+        yield from repeat(None)
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _stages(file: SpecFile, until: Stage, target: Target, bag: Bag, enter: Callable[[str], None]) -> Artefacts:

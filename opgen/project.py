@@ -9,10 +9,11 @@ without importing any stage.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,10 +33,12 @@ from opgen.write.writer import clear_away, commit, exclusive
 
 if TYPE_CHECKING:
     from opgen.ir.operator import Operator
+    from opgen.pipeline import Rendered
 
 PathLike = str | os.PathLike[str]
 SHARED = ""
 _FEW = 8  # specs that a command in a hint lists
+_MANY = 6  # specs that are worth the start of other processes
 _DIFFS, _DIFF_LINES = 3, 24  # of files edited by hand: so many diffs are shown, and so much of each
 
 
@@ -86,14 +89,16 @@ def build(
     check: bool = False,
     force: bool = False,
     namespace: str | None = None,
-    progress: Callable[[str], None] = lambda _: None,
+    jobs: int = 1,
+    progress: Callable[[str, int], None] = lambda *_: None,
     doing: Callable[[str, str], None] = lambda *_: None,
 ) -> BuildResult:
     """Generate the operators of specs and folders of specs into `out`.
 
     `check` writes nothing; `force` overwrites files that were edited by hand; `namespace` is that of the operators in
-    `torch.ops` (default: what the project's settings say, or where `out` lies); `progress` is told the name of each
-    spec that has to be generated, and `doing` beside it each stage that begins (none when it is done).
+    `torch.ops` (default: what the project's settings say, or where `out` lies); `jobs` processes share many specs;
+    `progress` is told the name of each spec that has to be generated and how many these are, and `doing` beside the
+    name each stage that begins (none when it is done).
     """
     given = [Path(p) for p in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     run = _Run(Path(out), check, force, given)
@@ -102,7 +107,7 @@ def build(
     if run.bag.has_errors:
         return BuildResult(run.out, (), run.bag.items, (), ())
     found = (pipeline.read(path, run.bag) for path in specs_of(given, run.bag))
-    return _built(run, (spec for spec in found if spec is not None), progress, doing)
+    return _built(run, [spec for spec in found if spec is not None], jobs, progress, doing)
 
 
 def generate(spec: SpecFile, out: PathLike, namespace: str) -> BuildResult:
@@ -113,23 +118,26 @@ def generate(spec: SpecFile, out: PathLike, namespace: str) -> BuildResult:
 
 def _built(
     run: _Run,
-    specs: Iterable[SpecFile],
-    progress: Callable[[str], None] = lambda _: None,
+    specs: Sequence[SpecFile],
+    jobs: int = 1,
+    progress: Callable[[str, int], None] = lambda *_: None,
     doing: Callable[[str, str], None] = lambda *_: None,
 ) -> BuildResult:
     """Bring the operators of specs up to date."""
     rendered: list[tuple[SpecFile, Unit]] = []
     if not run.check:
         clear_away(run.out)
-    for spec in specs:
-        op = is_fresh(run.out, spec.path, _key(run, spec))
-        if op is None:
-            progress(spec.label)
-            unit = _render(spec, run, doing)
-            if unit is not None and _claim(run, spec, unit.folder):
-                rendered.append((spec, unit))
-        elif _claim(run, spec, op):
-            run.fresh.append(op)
+    found = [(spec, is_fresh(run.out, spec.path, _key(run, spec))) for spec in specs]
+    stale = [(spec, _target(run, spec)) for spec, op in found if op is None]
+    with closing(_ahead(stale, jobs)) as ahead:
+        for spec, op in found:
+            if op is None:
+                progress(spec.label, len(stale))
+                unit = _render(spec, run, doing, ahead)
+                if unit is not None and _claim(run, spec, unit.folder):
+                    rendered.append((spec, unit))
+            elif _claim(run, spec, op):
+                run.fresh.append(op)
     if _in_one_namespace(run, run.paths):
         _write_all(run, rendered)
     else:
@@ -194,16 +202,28 @@ def _key(run: _Run, spec: SpecFile) -> str:
     return build_key(spec.label, spec.data, _target(run, spec).everything)
 
 
-def _render(spec: SpecFile, run: _Run, doing: Callable[[str, str], None]) -> Unit | None:
+def _ahead(stale: Sequence[tuple[SpecFile, Target]], jobs: int) -> Generator[Rendered | None]:
+    """What other processes make of specs, one by one; nothing where they are too few for that."""
+    shared = jobs > 1 and len(stale) >= _MANY
+    yield from pipeline.at_once(stale, min(jobs, len(stale))) if shared else repeat(None)
+
+
+def _render(
+    spec: SpecFile, run: _Run, doing: Callable[[str, str], None], ahead: Iterator[Rendered | None]
+) -> Unit | None:
     target = _target(run, spec)
-    made = pipeline.run(spec, Stage.FILES, target, partial(doing, spec.label))
+    doing(spec.label, "generated")
+    found = next(ahead)
+    if found is None:
+        made = pipeline.run(spec, Stage.FILES, target, partial(doing, spec.label))
+        for diagnostic in made.diagnostics:
+            run.bag.add(diagnostic)
+        found = None if made.files is None or made.operator is None else (made.operator.name, made.files)
     doing(spec.label, "")
-    for diagnostic in made.diagnostics:
-        run.bag.add(diagnostic)
-    if made.files is None or made.operator is None:
+    if found is None:
         return None
-    files = {f.path: f.text for f in made.files}
-    return Unit(made.operator.name, files, spec.label, spec.sha256, target.recorded)
+    op, files = found
+    return Unit(op, {f.path: f.text for f in files}, spec.label, spec.sha256, target.recorded)
 
 
 def _claim(run: _Run, spec: SpecFile, op: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import click
 
 from opgen.cli import FINDINGS
 from opgen.cli.console import Patience, Progress, put, say, show_diagnostics, verdict
-from opgen.cli.options import default_specs, format_option, namespace_option, out_option
+from opgen.cli.options import default_specs, format_option, jobs_of, namespace_option, out_option
 from opgen.diagnostics.suggest import counted
 from opgen.project import BuildResult, build
 from opgen.write.compare import Status
@@ -33,7 +34,8 @@ _DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @click.option("--diff", is_flag=True, help="Write nothing; print what would change.")
 @click.option("--force", is_flag=True, help="Overwrite files that were edited by hand.")
 @namespace_option
-@click.option("-v", "--verbose", is_flag=True, help="Name unchanged files too.")
+@jobs_of("processes")
+@click.option("-v", "--verbose", is_flag=True, help="Name every file, unchanged ones too.")
 @format_option
 def command(
     paths: tuple[Path, ...],
@@ -42,6 +44,7 @@ def command(
     diff: bool,
     force: bool,
     namespace: str | None,
+    jobs: int | None,
     verbose: bool,
     form: str,
 ) -> None:
@@ -57,6 +60,7 @@ def command(
             check=check or diff,
             force=force,
             namespace=namespace,
+            jobs=jobs or os.cpu_count() or 1,
             progress=progress,
             doing=patience,
         )
@@ -66,17 +70,25 @@ def command(
     if diff:
         _print_diffs(result)
     else:
-        _print_changes(result, say if form != "text" else put, verbose=verbose)
+        _print_changes(result, say if form != "text" else put, files=verbose or check, verbose=verbose)
     show_diagnostics(result.diagnostics, form)
     _summary(result, dry=check or diff)
     if result.failed or ((check or diff) and result.drift):
         raise click.exceptions.Exit(verdict(result.diagnostics) or FINDINGS)
 
 
-def _print_changes(result: BuildResult, tell: Callable[..., None], *, verbose: bool) -> None:
+def _print_changes(result: BuildResult, tell: Callable[..., None], *, files: bool, verbose: bool) -> None:
+    """A line for each operator and what happened to it, or for each of its `files`."""
+    found: dict[tuple[str, Status], list[str]] = {}
     for change in result.changes:
-        if verbose or change.status is not Status.UNCHANGED:
-            tell(f"{change.status:<9} {result.out / change.path}", colour=_COLOURS[change.status])
+        folder = change.path.partition("/")[0]
+        alone = files or change.status is Status.EDITED
+        place = change.path if alone else folder if folder in result.ops or change.status is Status.REMOVED else ""
+        found.setdefault((place, change.status), []).append(change.path)
+    for (place, status), paths in found.items():
+        if verbose or status is not Status.UNCHANGED:
+            many = "" if [place] == paths else f" ({counted(len(paths), 'file')}{'' if place else ' that all share'})"
+            tell(f"{status:<9} {result.out / place}{many}", colour=_COLOURS[status])
 
 
 def _print_diffs(result: BuildResult) -> None:

@@ -107,10 +107,10 @@ class Progress:
         self._total = total
         self._count = 0
 
-    def __call__(self, text: str) -> None:
+    def __call__(self, text: str, total: int = 0) -> None:
         self._count += 1
         if self._on:
-            of = f"/{self._total}" if self._total else ""
+            of = f"/{total or self._total}" if total or self._total else ""
             click.echo(f"\r\x1b[K[{self._count}{of}] {text}", file=sys.stderr, nl=False, color=True)
 
     def close(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -17,13 +18,22 @@ out_option = click.option(
     help="Folder of the generated operators.",
 )
 
-jobs_option = click.option(
-    "-j",
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=lambda: settings_here().jobs,
-    help="How many compilers run at a time; default: `jobs` below [tool.opgen], else as many as there are cores.",
-)
+
+Command = Callable[..., None]
+
+
+def jobs_of(what: str) -> Callable[[Command], Command]:
+    """The option `--jobs`: how many of something run at a time."""
+    return click.option(
+        "-j",
+        "--jobs",
+        type=click.IntRange(min=1),
+        default=lambda: settings_here().jobs,
+        help=f"How many {what} run at a time; default: `jobs` below [tool.opgen], else as many as there are cores.",
+    )
+
+
+jobs_option = jobs_of("compilers")
 
 namespace_option = click.option(
     "--namespace",

@@ -4,7 +4,7 @@
     specs = "specs"        # or a list: files and folders
     out = "mylib/ops"      # of the generated operators
     namespace = "mylib"    # the operators are torch.ops.mylib.*
-    jobs = 4               # compilers at a time
+    jobs = 4               # compilers, or processes that generate, at a time
 
 Paths are relative to the file. The project of a command is that of the folder it is called in, the project of an output
 folder the nearest one upwards that holds `pyproject.toml` or `.git`. A key that nobody reads is refused, so that a

@@ -38,7 +38,7 @@ def forget(project: Path) -> None:
 def test_build_names_what_it_creates(project: Path, opgen: Opgen) -> None:
     code, out, err = opgen("build")
     assert code == 0
-    assert "created   generated/one/function.py" in out
+    assert out.splitlines()[1:] == ["created   generated/one (3 files)", "created   generated/two (3 files)"]
     assert "2 operators in generated" in err
     assert (project / "generated/two/function.py").read_text() == "x = 2\n"
 
@@ -183,7 +183,7 @@ def test_specs_outside_of_a_project_are_told_apart_by_where_they_are(project: Pa
         assert {"one", "op_a", "op_b"} <= {p.name for p in (project / "generated").iterdir()}
     (project / "specs/a/same.yaml").unlink()
     (project / "specs/a/other.yaml").write_text("other\nx = 1\n")
-    assert "removed   generated/op_a/function.py" in opgen("build", "specs/a")[1]
+    assert "removed   generated/op_a (3 files)" in opgen("build", "specs/a")[1]
     assert {"one", "op_b", "other"} <= {p.name for p in (project / "generated").iterdir()}
 
 
@@ -277,7 +277,7 @@ def test_what_is_refused_is_not_told_as_done(project: Path, opgen: Opgen) -> Non
     assert (code, out) == (1, "edited by hand generated/one/__init__.py\n")
     assert "opgen build specs --force removes it" in err
     assert (project / "generated/one/function.py").exists()
-    assert "removed   generated/one/function.py" in opgen("build", "--force")[1]
+    assert "removed   generated/one (2 files)" in opgen("build", "--force")[1]
     assert not (project / "generated/one").exists()
 
 
@@ -386,3 +386,8 @@ def test_299_of_300_specs_are_built_where_one_meets_an_internal_error(specs: Pat
     assert code == 2
     assert "unlucky.yaml" in err
     assert len(list(specs.glob("generated/*/manifest.json"))) == 299
+
+
+def test_every_file_is_named_where_that_is_asked_for(project: Path, opgen: Opgen) -> None:
+    assert "created   generated/one/function.py" in opgen("build", "--check")[1]
+    assert "created   generated/one/function.py" in opgen("build", "-v")[1]

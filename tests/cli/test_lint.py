@@ -64,7 +64,7 @@ def test_without_findings_there_is_a_document_too(folder: Path, opgen: Opgen, fo
     code, out, err = opgen("build", "--format", form)
     assert code == 0
     assert json.loads(out)
-    assert "created   generated/good/function.py" in err
+    assert "created   generated/good (9 files)" in err
 
 
 def test_annotations(folder: Path, opgen: Opgen) -> None:

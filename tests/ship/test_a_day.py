@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -12,13 +13,11 @@ import pytest
 from opgen.toolchain.compiler import toolchain
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("pip", reason="pip is not installed")
-pytest.importorskip("mypy", reason="mypy is not installed")
-pytest.importorskip("ruff", reason="ruff is not installed")
-
+_LACKING = [n for n in ("pip", "mypy", "ruff", "pytest") if find_spec(n) is None]
 pytestmark = [
     pytest.mark.thorough,
     pytest.mark.skipif(toolchain() is None, reason="no C++ compiler is installed"),
+    pytest.mark.skipif(bool(_LACKING), reason=f"not installed: {', '.join(_LACKING)}"),
 ]
 
 PROJECT = """[project]

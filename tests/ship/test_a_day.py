@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from importlib.util import find_spec
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,8 @@ import pytest
 from opgen.toolchain.compiler import toolchain
 
 torch = pytest.importorskip("torch")
-_LACKING = [n for n in ("pip", "mypy", "ruff", "pytest") if find_spec(n) is None]
+_INSTALLED = {d.name for d in distributions()}  # to look for the module `pip` changes how distutils is imported
+_LACKING = [n for n in ("pip", "mypy", "ruff") if n not in _INSTALLED]
 pytestmark = [
     pytest.mark.thorough,
     pytest.mark.skipif(toolchain() is None, reason="no C++ compiler is installed"),

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from opgen.diagnostics.crash import crash
 from opgen.diagnostics.model import Bag, Diagnostic, Source, UserError
+from opgen.diagnostics.suggest import closest
 from opgen.lang.depth import deep_trees, few_collections
 from opgen.write.manifest import sha256
 from opgen.write.paths import spec_label
@@ -95,8 +96,18 @@ def read(path: Path, bag: Bag) -> SpecFile | None:
     try:
         return SpecFile(path, path.read_bytes(), spec_label(path))
     except OSError as e:
-        bag.error("OPG501", f"cannot read {path}: {e.strerror or e}", None)
+        bag.error("OPG501", f"cannot read {path}: {e.strerror or e}", None, hints=_meant(path))
         return None
+
+
+def _meant(path: Path) -> tuple[str, ...]:
+    """The spec that is meant by a path that is none: one beside it, or one of the usual folder by its name."""
+    if path.exists():
+        return ()
+    folders = [path.parent, *([Path("specs")] if len(path.parts) == 1 else [])]
+    near = {p.stem: p for folder in reversed(folders) for p in sorted(folder.glob("*.y*ml"))}
+    found = path.stem if path.stem in near else closest(path.stem, near)
+    return (f"did you mean {near[found]}?",) if found else ()
 
 
 def run(

@@ -20,9 +20,10 @@ def test_every_reduction_is_documented(name: str) -> None:
 
 
 def test_every_field_is_documented() -> None:
+    from opgen.schema.load import known_fields
     from opgen.schema.model import OpSpec
 
-    for field in OpSpec.model_fields:
+    for field in known_fields(OpSpec):
         assert f"`{field}`" in LANGUAGE, field
 
 

@@ -27,7 +27,15 @@ _COLOURS = {
 _DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
-@click.command()
+EXAMPLES = """\b
+Examples:
+  opgen build                        the specs of this project
+  opgen build specs/linear.yaml specs/norms
+  opgen build --check --format github
+"""
+
+
+@click.command(epilog=EXAMPLES)
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
 @out_option
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 and name the files that differ.")

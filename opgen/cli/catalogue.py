@@ -11,8 +11,14 @@ from opgen.cli.console import put, say, show_diagnostics, verdict
 from opgen.cli.options import default_specs
 from opgen.report.catalogue import catalogue
 
+EXAMPLES = """\b
+Examples:
+  opgen catalogue specs              writes docs/catalogue.md
+  opgen catalogue specs --check      exit code 1 where the page is not as the specs give it
+"""
 
-@click.command()
+
+@click.command(epilog=EXAMPLES)
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
 @click.option(
     "--out",

@@ -9,8 +9,14 @@ import click
 from opgen.cli.console import put, say
 from opgen.cli.options import out_option
 
+EXAMPLES = """\b
+Examples:
+  opgen clean                        the libraries of this project
+  opgen clean --all                  the cache of all projects, too
+"""
 
-@click.command()
+
+@click.command(epilog=EXAMPLES)
 @out_option
 @click.option("--all", "everything", is_flag=True, help="Empty the cache, which all projects share, too.")
 def command(out: Path, everything: bool) -> None:

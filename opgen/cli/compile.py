@@ -14,8 +14,14 @@ from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.diagnostics.suggest import counted
 from opgen.write.paths import command as command_line
 
+EXAMPLES = """\b
+Examples:
+  opgen compile                      every generated operator
+  opgen compile linear softmax --jobs 2
+"""
 
-@click.command()
+
+@click.command(epilog=EXAMPLES)
 @click.argument("ops", nargs=-1, metavar="[OP]...")
 @out_option
 @jobs_option

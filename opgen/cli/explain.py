@@ -14,7 +14,14 @@ from opgen.diagnostics.suggest import did_you_mean
 _LOOK_ALIKES = str.maketrans("OIL", "011")
 
 
-@click.command()
+EXAMPLES = """\b
+Examples:
+  opgen explain                      all codes
+  opgen explain OPG204
+"""
+
+
+@click.command(epilog=EXAMPLES)
 @click.argument("codes", nargs=-1, metavar="[CODE]...")
 @click.option("--markdown", is_flag=True, help="Print the whole catalogue as the page docs/errors.md.")
 def command(codes: tuple[str, ...], markdown: bool) -> None:

@@ -11,8 +11,14 @@ from opgen.cli.console import say, show_diagnostics, verdict
 from opgen.cli.options import default_specs, format_option
 from opgen.project import lint
 
+EXAMPLES = """\b
+Examples:
+  opgen lint                         the specs of this project
+  opgen lint specs/linear.yaml --format json
+"""
 
-@click.command()
+
+@click.command(epilog=EXAMPLES)
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
 @format_option
 def command(paths: tuple[Path, ...], form: str) -> None:

@@ -15,7 +15,14 @@ from opgen.schema.kinds import KINDS, of_kind
 SCHEMA = "opgen.schema.json"  # beside the specs, where the first line of each points
 
 
-@click.command()
+EXAMPLES = """\b
+Examples:
+  opgen new squareplus --formula 'y = (x + sqrt(x**2 + 4))/2'
+  opgen new my_norm --kind normalisation
+"""
+
+
+@click.command(epilog=EXAMPLES)
 @click.argument("name")
 @click.option("--formula", help="What it computes, such as 'y[n] = sum[k](x[n, k]*w[k])'; operands are declared.")
 @click.option("--kind", type=click.Choice(list(KINDS)), help="What to begin with instead of a formula.")

@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from opgen.ship.compiled import Compiled
 
 
-@click.command()
+EXAMPLES = """\b
+Examples:
+  opgen package --name mylib-ops --version 1.0.0
+  opgen package --out src/mylib/ops --dist dist
+"""
+
+
+@click.command(epilog=EXAMPLES)
 @out_option
 @click.option(
     "--dist",

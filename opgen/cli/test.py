@@ -6,7 +6,9 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections import deque
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -22,7 +24,15 @@ _NO_TESTS_RAN = 5  # pytest's exit code
 _STDERR = 2
 
 
-@click.command()
+EXAMPLES = """\b
+Examples:
+  opgen test                         every generated operator, in plain torch
+  opgen test linear --backend native -x
+  opgen test -k gradcheck -j 2
+"""
+
+
+@click.command(epilog=EXAMPLES)
 @click.argument("ops", nargs=-1, metavar="[OP]...")
 @out_option
 @click.option(
@@ -33,7 +43,16 @@ _STDERR = 2
     help="What the operators run on; native has to be compiled first.",
 )
 @click.option("-k", "keyword", metavar="EXPRESSION", help="Only tests that match, as in pytest.")
-def command(ops: tuple[str, ...], out: Path, backend: str, keyword: str | None) -> None:
+@click.option("-x", "first", is_flag=True, help="Stop at the first test that fails.")
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How many operators are tested at a time; what pytest says then comes operator by operator.",
+)
+def command(ops: tuple[str, ...], out: Path, backend: str, keyword: str | None, first: bool, jobs: int) -> None:
     """Run the tests of generated operators (default: all of them)."""
     if find_spec("pytest") is None:
         raise click.UsageError("the tests need pytest: pip install 'opgen[test]'")
@@ -42,7 +61,8 @@ def command(ops: tuple[str, ...], out: Path, backend: str, keyword: str | None) 
     backends = ["torch", "native"] if backend == "all" else [backend]
     if "native" in backends:
         _need_libraries(out, names)
-    codes = [_pytest(files, name, keyword) for name in backends]
+    select = [*(["-k", keyword] if keyword else []), *(["-x"] if first else [])]
+    codes = [_tested(files, name, select, jobs) for name in backends]
     if any(codes):
         raise click.exceptions.Exit(FINDINGS if set(codes) <= {0, FINDINGS, _NO_TESTS_RAN} else USAGE)
 
@@ -59,17 +79,47 @@ def _need_libraries(out: Path, ops: Sequence[str]) -> None:
         raise click.exceptions.Exit(USAGE)
 
 
-def _pytest(files: Sequence[str], backend: str, keyword: str | None) -> int:
-    """pytest's exit code; its own output is talk, the table of checks is data."""
+def _tested(files: Sequence[str], backend: str, select: Sequence[str], jobs: int) -> int:
+    """pytest's exit code, the worst of several; its own output is talk, the table of checks is data."""
     from opgen.verify.matrix import outcomes, table
 
     say(f"back end: {backend}")
-    select = ["-k", keyword] if keyword else []
     with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder, "report.xml")
-        arguments = [sys.executable, "-m", "pytest", f"--junitxml={report}", *select, *files]
-        environment = {**os.environ, "OPGEN_BACKEND": backend}
-        code = subprocess.run(arguments, env=environment, stdout=_STDERR, check=False).returncode
-        if report.exists() and (found := outcomes(report)):
+        if jobs == 1 or len(files) == 1:
+            reports = [Path(folder, "report.xml")]
+            codes = [_pytest(files, backend, select, reports[0], _STDERR).returncode]
+        else:
+            reports = [Path(folder, f"{n}.xml") for n in range(len(files))]
+            codes = _side_by_side(files, backend, select, reports, jobs)
+        found = [o for report in reports if report.exists() for o in outcomes(report)]
+        if found:
             put(f"{backend}\n\n{table(found)}")
-    return code
+    ran = [code for code in codes if code != _NO_TESTS_RAN]
+    return max(ran, default=_NO_TESTS_RAN)
+
+
+def _side_by_side(
+    files: Sequence[str], backend: str, select: Sequence[str], reports: Sequence[Path], jobs: int
+) -> list[int]:
+    """The exit codes of one process for each operator; with `-x`, none is begun after one that failed."""
+    codes: list[int] = []
+
+    def one(file: str, report: Path) -> None:
+        if "-x" in select and any(code not in (0, _NO_TESTS_RAN) for code in codes):
+            return
+        done = _pytest([file], backend, select, report, subprocess.PIPE)
+        codes.append(done.returncode)
+        say(done.stdout.decode(errors="replace").rstrip())
+
+    with ThreadPoolExecutor(jobs) as pool:
+        deque(pool.map(one, files, reports), maxlen=0)
+    return codes
+
+
+def _pytest(
+    files: Sequence[str], backend: str, select: Sequence[str], report: Path, output: int
+) -> subprocess.CompletedProcess[bytes]:
+    arguments = [sys.executable, "-m", "pytest", f"--junitxml={report}", *select, *files]
+    environment = {**os.environ, "OPGEN_BACKEND": backend}
+    errors = subprocess.STDOUT if output == subprocess.PIPE else None
+    return subprocess.run(arguments, env=environment, stdout=output, stderr=errors, check=False)

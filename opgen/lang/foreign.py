@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from opgen.lang.habits import CASTS
 from opgen.lang.nodes import (
     Access,
     Binder,
@@ -85,6 +86,8 @@ def called(
             return Meant(Sum((("+", a), (_ARITHMETIC[plain], b)), span))
         case ("mul" | "div", (a, b)) if not named:
             return Meant(Product((("*", a), (_ARITHMETIC[plain], b)), span))
+        case "to" | "type" | "astype", (_, Name(name=dtype)) if dtype in CASTS:
+            return Meant(Call("cast", args, span, span))
         case _, (x, *_) if plain in _SAME and plain not in known:
             return Meant(x)
         case ("std", (x, *_)) if "std" not in known:

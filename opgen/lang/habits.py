@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from opgen.schema.dtypes import FLOAT8, WHOLE
+
 _LOOP = (
     "there are no loops: an index on the left runs over its whole dim, `sum[i](…)` adds up over one, and what goes on"
     " from the step before is a recurrence: `h[t] = a*h[t - 1] + x[t]`"
@@ -105,6 +107,7 @@ NAMES: Mapping[str, str] = MappingProxyType({
     "PI": "write `pi`",
     "INF": "write `inf`",
     "null": "what may be missing has `default: null`",
+    "training": "declare it: `params: {training: {type: bool, default: true}}`",
 })  # fmt: skip
 
 # What is read behind a dot.
@@ -114,10 +117,12 @@ ATTRIBUTES: Mapping[str, str] = MappingProxyType({
 })  # fmt: skip
 NO_ATTRIBUTES = "there are no attributes"
 DTYPE = re.compile(r"(?P<whole>u?int\d+|int|long|short|byte)|(float|bfloat|complex)\d*|half|double|bool")
+CASTS = (*WHOLE, *FLOAT8)  # dtypes that a value is rounded to by name
 NO_DTYPES = (
     "no dtype of torch stands in a formula: `cast(e, t)` rounds to that of the tensor `t`, `cast(e, int8)` to 8 bits, "
     "`int(e)` gives an integer"
 )
+EACH = "operators and functions are applied to each element anyway: leave the `.` away"
 DOTS = "an index runs from 0: `sum[i < 3](…)`, and a position may subtract: `x[n + i - 1]`"
 
 NO_AXIS = "an access holds what the tensor has, no place for a new axis: an index lines up by its name"

@@ -20,7 +20,7 @@ from opgen.lang.products import reindexed
 from opgen.lang.slices import SPARE, Bounds, Extents, Item, Slice, along_new_axes, is_open, read_at, sizes, stands
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.vocabulary import Vocabulary
-from opgen.lang.walk import nodes, transform
+from opgen.lang.walk import integer, nodes, transform
 
 MODULES = (
     "torch", "np", "numpy", "nn", "F", "math", "Math", "cmath", "jnp", "jax", "tf", "keras", "scipy", "special",
@@ -152,9 +152,11 @@ class Idioms:
     def prefix_alone(self, e: Expr) -> Expr:
         """What was read so far, where nothing follows: a module by itself is nothing."""
         if isinstance(e, Name) and e.name not in _CONSTANTS and "." in e.span.text and self._is_module(e):
-            hint = habits.NO_DTYPES if habits.DTYPE.fullmatch(e.name) else habits.NO_ATTRIBUTES
+            casts = e.name in habits.CASTS
+            other = habits.NO_DTYPES if habits.DTYPE.fullmatch(e.name) else habits.NO_ATTRIBUTES
+            hint = f"write `{e.name}`" if casts else other
             self.note(e.span, f"`{e.span.text}` is not part of the formula language", hint)
-            self.unclear = True
+            self.unclear |= not casts
         return e
 
     def call(self, name: str, at: Span, arguments: Arguments) -> Expr | None:
@@ -378,17 +380,6 @@ class Idioms:
         rest = iter(order)
         beside = layout(self.words, transform(value, lambda n: Number(0, n.span) if n in made else None))
         return order if set(items) == set(order) and all(i in rest for i in beside) else None
-
-
-def integer(e: Expr) -> int | None:
-    """The value of an integer literal, perhaps with a sign."""
-    match e:
-        case Number(value=int(value)):
-            return value
-        case Unary(op="-", operand=Number(value=int(value))):
-            return -value
-        case _:
-            return None
 
 
 def _with_items(name: str, items: Sequence[str], span: Span) -> Target:

@@ -14,7 +14,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from opgen.diagnostics.model import Bag, Span
-from opgen.lang.habits import DOTS
+from opgen.lang.habits import DOTS, EACH
 from opgen.schema.formula import Formula
 
 
@@ -76,6 +76,7 @@ _SLIPS: tuple[tuple[str, str, str], ...] = (
     ("~", "not", "write `not` for conditions"),
     ("!", "not", "write `not` for conditions"),
 )
+_DOTTED = re.compile(r"\.([-+*/^]|[<>=!]=?|\()")
 _MAX_DIGITS = 400
 
 
@@ -186,6 +187,10 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
         hints = ("names are made of ASCII letters, digits and `_`",)
     elif char in "{}$\\":
         hints = ("grouping is written with parentheses, and a sum over an index as `sum[j](…)`",)
+    elif char == "." and (operator := _DOTTED.match(f.text, at)):
+        if not any(EACH in told.hints for told in bag.items):
+            bag.error("OPG201", f"`{operator[0]}` is not part of the formula language", f.span(at, end), hints=(EACH,))
+        return end  # what follows the dot is meant
     elif char == ".":
         hints = (DOTS,)
     bag.error("OPG201", f"{shown} is not part of the formula language", f.span(at, end), hints=hints)

@@ -129,3 +129,14 @@ def transform(e: Expr, step: Callable[[Expr], Expr | None]) -> Expr:
             return replace(e, body=transform(body, step), further=None if further is None else transform(further, step))
         case _:
             return rebuild(e, lambda x: transform(x, step))
+
+
+def integer(e: Expr) -> int | None:
+    """The value of an integer literal, perhaps with a sign."""
+    match e:
+        case Number(value=int(value)):
+            return value
+        case Unary(op="-", operand=Number(value=int(value))):
+            return -value
+        case _:
+            return None

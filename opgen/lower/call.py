@@ -19,7 +19,7 @@ from opgen.ir.scalar import Apply, Cast, Index, Lit, Param, Read, walk, where
 from opgen.ir.storage import STORED, Stored
 from opgen.lang import habits
 from opgen.lang.depth import MAX_NODES_DEPTH
-from opgen.lang.nodes import Access, Call, Expr, Name
+from opgen.lang.nodes import Access, Call, Expr, Name, Text
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes
 from opgen.lower.complex import complex_call, complex_row
@@ -104,6 +104,9 @@ def _cast(f: Frame, e: Call) -> Typed:
     if len(e.args) == 2 and isinstance(e.args[1], Access) and e.args[1].name in f.state.tensors:
         name = e.args[1].name
         return f.error("OPG210", "`cast` takes the name of a tensor alone", e.args[1].span, f"write `{name}`")
+    if len(e.args) == 2 and isinstance(e.args[1], Text):
+        hint = f"write `cast({unparse(e.args[0])}, {e.args[1].value.rpartition('.')[2]})`"
+        return f.error("OPG210", "`cast` takes the name of a dtype or of a tensor, not a string", e.args[1].span, hint)
     if len(e.args) != 2 or not isinstance(e.args[1], Name):
         return f.error("OPG210", "`cast` takes an expression and the name of a tensor", e.span, "`cast(e, t)`")
     like = e.args[1]
@@ -349,6 +352,8 @@ def _unknown(f: Frame, e: Call) -> Typed:
         return f.error("OPG209", f"there is no function `{e.name}`", e.name_span, hint, label="unknown function")
     if e.name in habits.FUNCTIONS:
         hints = (habits.FUNCTIONS[e.name],)
+    if e.name in STORED and STORED[e.name].quantised and len(e.args) == 1:
+        hints = (f"write `cast({unparse(e.args[0])}, {e.name})`",)
     if (subscript := _subscript(f, e)) is not None:
         hints = (f"write `{subscript}`: the index stands in brackets",)
     if not hints:

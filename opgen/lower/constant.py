@@ -14,7 +14,7 @@ from opgen.ir.declared import Domain
 from opgen.ir.formula import CONSTANTS
 from opgen.ir.interp_functions import SCALARS
 from opgen.ir.program import Argument, Kind
-from opgen.ir.scalar import ZERO, Apply, Const, Dim, Lit, Param, Scalar, call, walk
+from opgen.ir.scalar import ZERO, Apply, Const, Dim, Lit, Param, Scalar, call, transform, walk
 from opgen.lang.nodes import Compare, Expr, Name
 from opgen.lang.parser import parse_expression
 from opgen.lang.walk import names_read
@@ -181,6 +181,29 @@ def domains(d: Declarations, bag: Bag) -> tuple[Domain, ...]:
         values = [Param(name) if o is own[0] else value_of(d, state, o, "a domain", bag).scalar for o in parts]
         found.append(Domain(name, str(formula), comparison_of(values, ops)))
     return tuple(found)
+
+
+def check_defaults(d: Declarations, arguments: tuple[Argument, ...], found: tuple[Domain, ...], bag: Bag) -> None:
+    """A default that is a number lies in the domain of its param, where that bounds it by numbers."""
+    for domain in found:
+        argument = next((a for a in arguments if a.name == domain.name), None)
+        values = argument.default if argument is not None else None
+        for place, value in enumerate(values if isinstance(values, tuple) else (values,)):
+            if isinstance(value, bool) or not isinstance(value, int | Fraction):
+                continue
+            if _is_outside(domain, Lit(value)):
+                e = d.defaults[domain.name][place]
+                message = f"the default of `{domain.name}` is outside of its domain"
+                hint = f"a call that leaves `{domain.name}` out has this value: choose one with `{domain.text.strip()}`"
+                bag.error("OPG119", message, e.span, label=f"not `{domain.text.strip()}`", hints=(hint,))
+                break
+
+
+def _is_outside(domain: Domain, value: Lit) -> bool:
+    """Whether one of the comparisons of a domain fails for certain."""
+    holds = transform(domain.holds, lambda e: value if e == Param(domain.name) else e)
+    links = holds.args if isinstance(holds, Apply) and holds.fn == "and" else (holds,)
+    return any(_number(link) is False for link in links)
 
 
 def dims_in(e: Scalar) -> frozenset[str]:

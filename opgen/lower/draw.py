@@ -35,7 +35,12 @@ def draw(f: Frame, e: Call) -> Typed:
         return BAD
     wanted = 2 if e.name == "integer" else 1
     if not seeds(f.decl):
-        hint = "declare one: `inputs: {seed: {dtype: seed}}`; a call of the operator may leave it out"
+        first = e.args[0] if e.args else None
+        named = first.name if isinstance(first, Name) and first.name not in f.state.tensors else "seed"
+        declared = f"inputs: {{{named}: {{dtype: seed}}}}"
+        hint = f"declare one: `{declared}`; a call of the operator may leave it out"
+        if named in f.decl.params:
+            hint = f"a seed is no param, but stands under `inputs`: `{declared}`"
         return f.error("OPG206", f"`{e.name}` draws from a seed, and this spec has none", e.span, hint)
     if len(e.args) != wanted:
         shown = f"{e.name}({seeds(f.decl)[0]}{', n' if wanted == 2 else ''})"
@@ -68,6 +73,8 @@ def draw(f: Frame, e: Call) -> Typed:
 def _scaled(f: Frame, e: Call) -> tuple[str, ...]:
     """How what other libraries take as further arguments is written."""
     seed = seeds(f.decl)[0]
+    if e.args and isinstance(e.args[0], Name) and e.args[0].name == seed:
+        return ("every element draws a number of its own: no index is named",)
     if e.name == "uniform" and len(e.args) in (2, 3):
         low, high = (unparse(a) for a in e.args[-2:])
         return (f"between two numbers: `{low} + ({high} - ({low}))*uniform({seed})`",)

@@ -37,6 +37,7 @@ from opgen.lower.complex_split import split_operator
 from opgen.lower.constant import (
     absent_value,
     arguments,
+    check_defaults,
     computed_defaults,
     computed_values,
     derived_dims,
@@ -100,6 +101,7 @@ def _lower(spec: OpSpec, bag: Bag) -> Operator | None:
     computed = computed_defaults(d)
     params = arguments(d, computed, bag)
     found_domains = domains(d, bag)
+    check_defaults(d, params, found_domains, bag)
     check_words(d, bag)
     check_targets(d, bag)
     check_updates(d, bag)

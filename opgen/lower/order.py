@@ -25,7 +25,8 @@ from opgen.ir.scalar import (
     sub,
     where,
 )
-from opgen.lang.nodes import Reduction
+from opgen.lang.nodes import Number, Reduction, Unary
+from opgen.lang.unparse import unparse
 from opgen.lower.kinds import integer, numeric
 from opgen.lower.lazy import take_out
 from opgen.lower.scope import BAD, Frame, IndexInfo, Pending, Typed
@@ -76,7 +77,7 @@ def picked(f: Frame, e: Reduction, found: Pending) -> Typed:
     if e.further is not None:
         further = numeric(f.lower(e.further))
         further = integer(f, further, e.further.span, "a place in the order") if e.name == "kth" else further
-        if further.kind is None:
+        if further.kind is None or not _within(f, e, further.scalar):
             return BAD
     axes = [*found.axes, *own]
     values = take_out(f, Pending("", axes, found.body, None, [], found.kind, found.span), "values")
@@ -92,6 +93,27 @@ def picked(f: Frame, e: Reduction, found: Pending) -> Typed:
     if found.kind is Kind.FLOAT:  # nan comes last
         value = where(call("isnan", row.at(last)), NAN, value)
     return Typed(where(call("eq", count, ZERO), NAN, value) if kind is Kind.FLOAT else value, kind)
+
+
+def _within(f: Frame, e: Reduction, further: Scalar) -> bool:
+    """Whether a literal can be the share of a quantile, or a place among the elements; says so where it cannot."""
+    if e.further is None or not isinstance(further, Lit):
+        return True
+    value, span, shown = further.value, e.further.span, unparse(e.further)
+    if e.name == "quantile":
+        if 0 <= value <= 1:
+            return True
+        hint = f"for {shown} percent write `{float(value) / 100:g}`" if 1 < value <= 100 else "the median is at `0.5`"
+        f.error("OPG232", "the share of a quantile lies between 0 and 1", span, hint)
+        return False
+    if value >= 1:
+        return True
+    hint = "the least element is at `1`"
+    if value < 0:
+        falling = replace(e, body=Unary("-", e.body, e.body.span), further=Number(int(-value), span))
+        hint = f"counted from the greatest: `-{unparse(falling)}`"
+    f.error("OPG232", f"`kth` counts from 1, so that no element is at {shown}", span, hint)
+    return False
 
 
 def _between(row: _Row, rank: Scalar, last: Scalar) -> Scalar:

@@ -22,6 +22,7 @@ Block = Annotated[Formula | elsewhere.Callee, PlainValidator(entries.block)]
 OptionalBlock = Block | None
 Name = Annotated[Word, PlainValidator(leaves.name)]
 OptionalName = Name | None
+Language = Annotated[int, PlainValidator(leaves.language)]
 OpName = Annotated[Word, PlainValidator(leaves.op_name)]
 DimName = Annotated[Word, PlainValidator(leaves.dim_name)]
 ClassName = Annotated[Word, PlainValidator(leaves.class_name)] | None

@@ -18,6 +18,7 @@ from opgen.schema.elsewhere import HEADER, LIBRARIES, NATIVE
 from opgen.schema.entries import PARAM_TYPES, PRECISIONS
 from opgen.schema.leaves import CAMEL, DOTTED, OPERATOR, SNAKE
 from opgen.schema.load import known_fields
+from opgen.version import LANGUAGE
 
 Schema = dict[str, Any]
 
@@ -150,6 +151,7 @@ _VALUES: Mapping[type[BaseModel], Mapping[str, Schema]] = {
         "tolerances": _either(_TOLERANCE, _map(f"^({'|'.join(PRECISIONS)})$", _TOLERANCE)),
     },
     model.OpSpec: {
+        "opgen": {"enum": [*range(1, LANGUAGE + 1)]},
         "op": _word(OPERATOR.pattern), "summary": _TEXT, "description": _TEXT, "reference": _word(DOTTED.pattern),
         "inputs": _entries("input"), "params": _entries("param", _ref("type")),
         "dims": _map(_CAPITALS, _ref("formula")),

@@ -21,6 +21,7 @@ from opgen.schema.formula import Formula, Word
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, Value
 from opgen.schema.offsets import formula_of
 from opgen.schema.yaml_words import LIST_OF_TYPES
+from opgen.version import LANGUAGE
 
 SNAKE = re.compile(r"[a-z][a-z0-9_]*")
 OPERATOR = re.compile(r"[a-z][a-z0-9_]*")
@@ -38,12 +39,20 @@ _TYPES = {  # what types are called elsewhere
     **dict.fromkeys(("string", "text", "enum", "choice", "literal"), "str"),
 }
 _SIZED = {
-    "float16": "half",
-    "double": "float64",
-    "long": "int64",
-    **dict.fromkeys(("float8", "fp8", "float8_e4m3"), "float8_e4m3fn"),
+    **dict.fromkeys(("float16", "fp16", "f16"), "half"),
+    **dict.fromkeys(("bf16", "brain"), "bfloat16"),
+    **dict.fromkeys(("double", "fp64", "f64"), "float64"),
+    **dict.fromkeys(("single", "fp32", "f32"), "float32"),
+    **dict.fromkeys(("long", "i64"), "int64"),
+    **dict.fromkeys(("short", "i16"), "int16"),
+    **dict.fromkeys(("byte", "u8"), "uint8"),
+    **dict.fromkeys(("char", "i8"), "int8"),
+    "i32": "int32",
+    **dict.fromkeys(("float8", "fp8", "float8_e4m3", "fp8_e4m3", "e4m3", "e4m3fn"), "float8_e4m3fn"),
+    **dict.fromkeys(("fp8_e5m2", "e5m2"), "float8_e5m2"),
 }
 _DEFAULTED = re.compile(r"(\w+)\s*=\s*([\w.+-]+)")
+_FEW = 6  # words that are listed twice, in a message and below what it points at
 _LONGEST = 100  # files and C++ functions are named after an operator
 DOTTED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+")
 
@@ -261,7 +270,8 @@ def one_of(*allowed: str, unnamed: str = "") -> Callable[[object], str]:
                 guess, meant, hints = None, None, [LIST_OF_TYPES]
             elif not guess and re.fullmatch(r"([\w.]+\.)?(nd)?(tensor|array)", node.text.lower()):
                 hints.append("tensors are declared under `inputs`")
-            message, label = f"expected {what}, found {node.kind}", f"expected {what}"
+            message = f"expected {what}, found {node.kind}"
+            label = f"expected {what}" if len(allowed) <= _FEW else "none of these"
             raise refused("OPG114", message, label=label, hints=tuple(hints), meant=meant)
         return node.text
 
@@ -276,6 +286,17 @@ def _alias(text: str, allowed: tuple[str, ...]) -> str | None:
         return exact
     sized = re.fullmatch(r"u?(float|int|bool|complex)_?\d*|c(float|double)", last)
     return _TYPES.get(last) or ((sized[1] or "complex") if sized else None)
+
+
+def language(node: object) -> int:
+    """The version of the language that a spec is written in."""
+    if not isinstance(node, Scalar) or isinstance(node.value, bool) or not isinstance(node.value, int):
+        raise expected("the version of the language", node, f"write `opgen: {LANGUAGE}`, or leave it away")
+    if not 1 <= node.value <= LANGUAGE:
+        known = f"this opgen reads version {LANGUAGE}"
+        hint = "install a newer opgen" if node.value > LANGUAGE else f"write `opgen: {LANGUAGE}`"
+        raise refused("OPG112", f"there is no version {node.value} of the language here", label=known, hints=(hint,))
+    return node.value
 
 
 def size(node: object) -> int:

@@ -15,6 +15,7 @@ from opgen.schema import entries
 from opgen.schema import fields as f
 from opgen.schema.dtypes import FLOATS, WHOLE
 from opgen.schema.formula import Formula, Word
+from opgen.version import LANGUAGE
 
 TypeName = Literal["float", "int", "bool", "str"]
 
@@ -155,6 +156,7 @@ _NO_TESTS = TestsSpec.model_validate({})
 class OpSpec(f.Entry):
     """One operator, in the order of the language page."""
 
+    language: f.Language = Field(LANGUAGE, validation_alias="opgen", description="version of the spec language")
     op: f.OpName = Field(description="snake_case name of the function and of the generated package")
     summary: f.Text = Field("", description="one line")
     description: f.Text = Field("", description="longer documentation")

@@ -96,7 +96,7 @@ def test_an_internal_error_names_the_operator(operators: Path, opgen: Opgen, mon
 
 
 def test_what_is_not_compiled_is_one_line_each(operators: Path, opgen: Opgen, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(test_command, "_pytest", lambda *_: 0)
+    monkeypatch.setattr(test_command, "_tested", lambda *_: 0)
     assert compiled(opgen, "scale")[0] == 0
     for backend in ("native", "all"):
         code, out, err = opgen("test", "--backend", backend, "--out", "src/mylib/ops")
@@ -123,7 +123,7 @@ def test_nothing_of_the_cache_lies_in_the_package(operators: Path, opgen: Opgen)
 def test_the_commands_that_are_hinted_at_work_as_they_stand(
     operators: Path, opgen: Opgen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(test_command, "_pytest", lambda *_: 0)
+    monkeypatch.setattr(test_command, "_tested", lambda *_: 0)
     folder = "src/my lib/ops"
     code, _, err = opgen("build", "scale.yaml", "--out", folder)
     assert code == 0
@@ -141,3 +141,22 @@ def test_the_commands_that_are_hinted_at_work_as_they_stand(
     line = err.partition("first: opgen ")[2].splitlines()[0]
     assert opgen(*shlex.split(line))[0] == 0
     assert opgen("test", "--out", "none here")[0] == 0
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_what_fails_fails_however_many_are_tested_at_a_time(
+    operators: Path, opgen: Opgen, monkeypatch: pytest.MonkeyPatch, jobs: str
+) -> None:
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    for op in ("scale", "shift", "zoom"):
+        text = "class TestIt:\n    def test_a(self): assert True\n    def test_b(self): assert FOUND\n"
+        Path(f"src/mylib/ops/{op}/test_{op}.py").write_text(text.replace("FOUND", str(op != "shift")))
+    code, out, _ = opgen("test", "--out", "src/mylib/ops", "-j", jobs)
+    assert code == 1
+    assert "3 operators, 6 checks: 5 passed, 0 not applicable, 0 skipped, 1 failed" in out
+    code, out, _ = opgen("test", "--out", "src/mylib/ops", "-j", jobs, "-k", "test_a")
+    assert code == 0
+    assert "3 passed" in out
+    code, out, _ = opgen("test", "shift", "zoom", "--out", "src/mylib/ops", "-j", "1", "-x")
+    assert code == 1
+    assert "zoom" not in out

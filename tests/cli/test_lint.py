@@ -94,3 +94,30 @@ def test_every_example_of_the_catalogue_is_told_as_a_document(folder: Path, opge
 
 def test_a_diff_and_a_document_do_not_share_stdout(folder: Path, opgen: Opgen) -> None:
     assert opgen("build", "--diff", "--format", "json")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("backward", "warned"),
+    [
+        ("grad_x = w", True),
+        ("g = 2*w\n  grad_x = g*w", True),
+        ("grad_x = grad_y*w", False),
+        ("g = grad_y*w\n  grad_x = g", False),
+        ("grad_x = 0", False),
+    ],
+)
+def test_a_gradient_without_a_cotangent_is_a_warning(folder: Path, opgen: Opgen, backward: str, warned: bool) -> None:
+    text = f"op: scaled\ninputs: [x, w]\nforward: y = x*w\nbackward: |\n  {backward}\n"
+    (folder / "specs/scaled.yaml").write_text(text)
+    code, _, err = opgen("lint")
+    assert code == int(warned)
+    assert ("warning[OPG228]: `grad_x` does not depend on the cotangent" in err) == warned
+    assert opgen("build")[0] == 0
+
+
+def test_a_path_that_is_none_names_the_one_that_is_meant(folder: Path, opgen: Opgen) -> None:
+    for wanted in ("specs/god.yaml", "good", "good.yaml", "goood"):
+        code, _, err = opgen("lint", wanted)
+        assert code == 1
+        assert "did you mean specs/good.yaml?" in err
+    assert "did you mean" not in opgen("lint", "elsewhere/other.yaml")[2]

@@ -137,6 +137,7 @@ def main(rank: int, world: int, folder: Path) -> None:
     dist.all_reduce(total)
     found["fully sharded"] = (total / world).tolist(), parameters
     (folder / f"{rank}.json").write_text(json.dumps(found))
+    dist.barrier()  # nobody leaves while another one still talks to it
     dist.destroy_process_group()
 
 

@@ -184,3 +184,17 @@ def test_cases_of_complex_inputs_are_real_numbers() -> None:
     bag = Bag()
     assert load(Source("spec.yaml", text), bag) is not None
     assert not bag.items
+
+
+@pytest.mark.parametrize(
+    ("written", "hint"),
+    [("0", "write `opgen: 1`"), ("2", "install a newer opgen"), ("1.0", "write `opgen: 1`, or leave it away"),
+     ("yes", "write `opgen: 1`, or leave it away")],
+)  # fmt: skip
+def test_a_spec_may_state_the_version_of_the_language(written: str, hint: str) -> None:
+    rest = "op: a\ninputs: [x]\nforward: y = 2*x\n"
+    assert loaded(f"opgen: 1\n{rest}").language == loaded(rest).language == 1
+    bag = Bag()
+    load(Source("a.yaml", f"opgen: {written}\n{rest}"), bag)
+    (found,) = bag.items
+    assert found.hints == (hint,)

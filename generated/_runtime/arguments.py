@@ -167,9 +167,10 @@ def rank_error(op: str, operand: str, tensor: Tensor, layout: str) -> ValueError
     return ValueError(f"{op}: {operand} must have shape {layout}, not {list(tensor.shape)}")
 
 
-def size_error(op: str, operand: str, layout: str, dim: str, size: Any, expected: Any) -> ValueError:
-    """Two sizes that must be equal are not."""
-    return ValueError(f"{op}: {operand}{layout} has size {size} along {dim}, where {expected} is needed")
+def size_error(op: str, operand: str, layout: str, dim: str, size: Any, expected: Any, by: str = "") -> ValueError:
+    """Two sizes that must be equal are not; `by` is the operand that has the other one."""
+    other = f"and {by} has {expected}" if by else f"where {expected} is needed"
+    return ValueError(f"{op}: {operand}{layout} has size {size} along {dim}, {other}")
 
 
 def extent_error(op: str, extent: str, size: Any) -> ValueError:

@@ -37,7 +37,7 @@ def check(alpha: Tensor, colour: Tensor) -> None:
     if colour.dim() < 2:
         raise rank_error("alpha_compositing", "colour", colour, "[..., T, C]")
     if colour.shape[-2] != T:
-        raise size_error("alpha_compositing", "colour", "[..., T, C]", "T", colour.shape[-2], T)
+        raise size_error("alpha_compositing", "colour", "[..., T, C]", "T", colour.shape[-2], T, "alpha[..., T]")
     batch_shape("alpha_compositing", alpha=alpha.shape[:-1], colour=colour.shape[:-2])
 
 

@@ -39,11 +39,11 @@ def check(query: Tensor, key: Tensor, value: Tensor, is_causal: bool, scale: flo
         raise rank_error("attention", "key", key, "[..., S, E]")
     S = key.shape[-2]
     if key.shape[-1] != E:
-        raise size_error("attention", "key", "[..., S, E]", "E", key.shape[-1], E)
+        raise size_error("attention", "key", "[..., S, E]", "E", key.shape[-1], E, "query[..., L, E]")
     if value.dim() < 2:
         raise rank_error("attention", "value", value, "[..., S, V]")
     if value.shape[-2] != S:
-        raise size_error("attention", "value", "[..., S, V]", "S", value.shape[-2], S)
+        raise size_error("attention", "value", "[..., S, V]", "S", value.shape[-2], S, "key[..., S, E]")
     batch_shape("attention", query=query.shape[:-2], key=key.shape[:-2], value=value.shape[:-2])
 
 

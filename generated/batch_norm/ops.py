@@ -46,21 +46,21 @@ def check(
     if running_mean.dim() != 1:
         raise rank_error("batch_norm", "running_mean", running_mean, "[C]")
     if running_mean.shape[0] != C:
-        raise size_error("batch_norm", "running_mean", "[C]", "C", running_mean.shape[0], C)
+        raise size_error("batch_norm", "running_mean", "[C]", "C", running_mean.shape[0], C, "input[N, C, ...]")
     if running_var.dim() != 1:
         raise rank_error("batch_norm", "running_var", running_var, "[C]")
     if running_var.shape[0] != C:
-        raise size_error("batch_norm", "running_var", "[C]", "C", running_var.shape[0], C)
+        raise size_error("batch_norm", "running_var", "[C]", "C", running_var.shape[0], C, "input[N, C, ...]")
     if weight is not None:
         if weight.dim() != 1:
             raise rank_error("batch_norm", "weight", weight, "[C]")
         if weight.shape[0] != C:
-            raise size_error("batch_norm", "weight", "[C]", "C", weight.shape[0], C)
+            raise size_error("batch_norm", "weight", "[C]", "C", weight.shape[0], C, "input[N, C, ...]")
     if bias is not None:
         if bias.dim() != 1:
             raise rank_error("batch_norm", "bias", bias, "[C]")
         if bias.shape[0] != C:
-            raise size_error("batch_norm", "bias", "[C]", "C", bias.shape[0], C)
+            raise size_error("batch_norm", "bias", "[C]", "C", bias.shape[0], C, "input[N, C, ...]")
     if not 0 <= momentum <= 1:
         raise domain_error("batch_norm", "momentum", momentum, "0 <= momentum <= 1")
     if not eps > 0:

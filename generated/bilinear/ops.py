@@ -31,14 +31,14 @@ def check(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None) -
         raise rank_error("bilinear", "weight", weight, "[O, I, J]")
     size_o = weight.shape[0]
     if weight.shape[1] != size_i:
-        raise size_error("bilinear", "weight", "[O, I, J]", "I", weight.shape[1], size_i)
+        raise size_error("bilinear", "weight", "[O, I, J]", "I", weight.shape[1], size_i, "input1[..., I]")
     if weight.shape[2] != J:
-        raise size_error("bilinear", "weight", "[O, I, J]", "J", weight.shape[2], J)
+        raise size_error("bilinear", "weight", "[O, I, J]", "J", weight.shape[2], J, "input2[..., J]")
     if bias is not None:
         if bias.dim() != 1:
             raise rank_error("bilinear", "bias", bias, "[O]")
         if bias.shape[0] != size_o:
-            raise size_error("bilinear", "bias", "[O]", "O", bias.shape[0], size_o)
+            raise size_error("bilinear", "bias", "[O]", "O", bias.shape[0], size_o, "weight[O, I, J]")
     batch_shape("bilinear", input1=input1.shape[:-1], input2=input2.shape[:-1])
 
 

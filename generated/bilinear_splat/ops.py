@@ -26,7 +26,7 @@ def check(values: Tensor, places: Tensor, height: int, width: int) -> None:
     if places.dim() != 2:
         raise rank_error("bilinear_splat", "places", places, "[N, 2]")
     if places.shape[0] != N:
-        raise size_error("bilinear_splat", "places", "[N, 2]", "N", places.shape[0], N)
+        raise size_error("bilinear_splat", "places", "[N, 2]", "N", places.shape[0], N, "values[N]")
     if places.shape[1] != 2:
         raise size_error("bilinear_splat", "places", "[N, 2]", "2", places.shape[1], 2)
     if not height > 0:

@@ -27,7 +27,7 @@ def check(input: Tensor, weight: Tensor) -> None:
     if weight.dim() != 3:
         raise rank_error("bspline_kan", "weight", weight, "[O, I, K]")
     if weight.shape[1] != size_i:
-        raise size_error("bspline_kan", "weight", "[O, I, K]", "I", weight.shape[1], size_i)
+        raise size_error("bspline_kan", "weight", "[O, I, K]", "I", weight.shape[1], size_i, "input[..., I]")
 
 
 def fake(input: Tensor, weight: Tensor) -> Tensor:

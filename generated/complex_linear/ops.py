@@ -35,12 +35,12 @@ def check(
         raise rank_error("complex_linear", "weight", weight_real, "[N, K]")
     N = weight_real.shape[0]
     if weight_real.shape[1] != K:
-        raise size_error("complex_linear", "weight", "[N, K]", "K", weight_real.shape[1], K)
+        raise size_error("complex_linear", "weight", "[N, K]", "K", weight_real.shape[1], K, "input[..., K]")
     if bias_real is not None:
         if bias_real.dim() != 1:
             raise rank_error("complex_linear", "bias", bias_real, "[N]")
         if bias_real.shape[0] != N:
-            raise size_error("complex_linear", "bias", "[N]", "N", bias_real.shape[0], N)
+            raise size_error("complex_linear", "bias", "[N]", "N", bias_real.shape[0], N, "weight[N, K]")
     if input_imag.shape != input_real.shape:
         raise rank_error("complex_linear", "input_imag", input_imag, "[..., K]")
     if weight_imag.shape != weight_real.shape:

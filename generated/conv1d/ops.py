@@ -43,7 +43,7 @@ def check(
         if bias.dim() != 1:
             raise rank_error("conv1d", "bias", bias, "[O]")
         if bias.shape[0] != size_o:
-            raise size_error("conv1d", "bias", "[O]", "O", bias.shape[0], size_o)
+            raise size_error("conv1d", "bias", "[O]", "O", bias.shape[0], size_o, "weight[O, Cg, K]")
     if not stride > 0:
         raise domain_error("conv1d", "stride", stride, "stride > 0")
     if not padding >= 0:

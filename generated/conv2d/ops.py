@@ -45,7 +45,7 @@ def check(
         if bias.dim() != 1:
             raise rank_error("conv2d", "bias", bias, "[O]")
         if bias.shape[0] != size_o:
-            raise size_error("conv2d", "bias", "[O]", "O", bias.shape[0], size_o)
+            raise size_error("conv2d", "bias", "[O]", "O", bias.shape[0], size_o, "weight[O, Cg, R, S]")
     if not stride > 0:
         raise domain_error("conv2d", "stride", stride, "stride > 0")
     if not padding >= 0:

@@ -36,14 +36,14 @@ def check(input: Tensor, weight: Tensor, bias: Tensor | None, stride: int, paddi
     if weight.dim() != 3:
         raise rank_error("conv_transpose1d", "weight", weight, "[C, O, K]")
     if weight.shape[0] != C:
-        raise size_error("conv_transpose1d", "weight", "[C, O, K]", "C", weight.shape[0], C)
+        raise size_error("conv_transpose1d", "weight", "[C, O, K]", "C", weight.shape[0], C, "input[N, C, L]")
     size_o = weight.shape[1]
     K = weight.shape[2]
     if bias is not None:
         if bias.dim() != 1:
             raise rank_error("conv_transpose1d", "bias", bias, "[O]")
         if bias.shape[0] != size_o:
-            raise size_error("conv_transpose1d", "bias", "[O]", "O", bias.shape[0], size_o)
+            raise size_error("conv_transpose1d", "bias", "[O]", "O", bias.shape[0], size_o, "weight[C, O, K]")
     if not stride > 0:
         raise domain_error("conv_transpose1d", "stride", stride, "stride > 0")
     if not padding >= 0:

@@ -39,13 +39,13 @@ def check(input1: Tensor, input2: Tensor, target: Tensor, margin: float, reducti
     if input2.dim() != 2:
         raise rank_error("cosine_embedding_loss", "input2", input2, "[N, D]")
     if input2.shape[0] != N:
-        raise size_error("cosine_embedding_loss", "input2", "[N, D]", "N", input2.shape[0], N)
+        raise size_error("cosine_embedding_loss", "input2", "[N, D]", "N", input2.shape[0], N, "input1[N, D]")
     if input2.shape[1] != D:
-        raise size_error("cosine_embedding_loss", "input2", "[N, D]", "D", input2.shape[1], D)
+        raise size_error("cosine_embedding_loss", "input2", "[N, D]", "D", input2.shape[1], D, "input1[N, D]")
     if target.dim() != 1:
         raise rank_error("cosine_embedding_loss", "target", target, "[N]")
     if target.shape[0] != N:
-        raise size_error("cosine_embedding_loss", "target", "[N]", "N", target.shape[0], N)
+        raise size_error("cosine_embedding_loss", "target", "[N]", "N", target.shape[0], N, "input1[N, D]")
     if reduction not in ("mean", "sum", "none"):
         raise choice_error("cosine_embedding_loss", "reduction", reduction, ("mean", "sum", "none"))
     if not -1 <= margin <= 1:

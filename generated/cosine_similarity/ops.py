@@ -38,7 +38,7 @@ def check(x1: Tensor, x2: Tensor, eps: float) -> None:
     if x2.dim() < 1:
         raise rank_error("cosine_similarity", "x2", x2, "[..., D]")
     if x2.shape[-1] != D:
-        raise size_error("cosine_similarity", "x2", "[..., D]", "D", x2.shape[-1], D)
+        raise size_error("cosine_similarity", "x2", "[..., D]", "D", x2.shape[-1], D, "x1[..., D]")
     batch_shape("cosine_similarity", x1=x1.shape[:-1], x2=x2.shape[:-1])
     if not eps > 0:
         raise domain_error("cosine_similarity", "eps", eps, "eps > 0")

@@ -41,12 +41,12 @@ def check(
     if target.dim() < 1:
         raise rank_error("cross_entropy", "target", target, "[N, ...]")
     if target.shape[0] != N:
-        raise size_error("cross_entropy", "target", "[N, ...]", "N", target.shape[0], N)
+        raise size_error("cross_entropy", "target", "[N, ...]", "N", target.shape[0], N, "input[N, C, ...]")
     if weight is not None:
         if weight.dim() != 1:
             raise rank_error("cross_entropy", "weight", weight, "[C]")
         if weight.shape[0] != C:
-            raise size_error("cross_entropy", "weight", "[C]", "C", weight.shape[0], C)
+            raise size_error("cross_entropy", "weight", "[C]", "C", weight.shape[0], C, "input[N, C, ...]")
     batch_shape("cross_entropy", input=input.shape[2:], target=target.shape[1:])
     if reduction not in ("mean", "sum", "none"):
         raise choice_error("cross_entropy", "reduction", reduction, ("mean", "sum", "none"))

@@ -47,15 +47,15 @@ def check(
     if targets.dim() != 2:
         raise rank_error("ctc_loss", "targets", targets, "[B, S]")
     if targets.shape[0] != B:
-        raise size_error("ctc_loss", "targets", "[B, S]", "B", targets.shape[0], B)
+        raise size_error("ctc_loss", "targets", "[B, S]", "B", targets.shape[0], B, "log_probs[T, B, C]")
     if input_lengths.dim() != 1:
         raise rank_error("ctc_loss", "input_lengths", input_lengths, "[B]")
     if input_lengths.shape[0] != B:
-        raise size_error("ctc_loss", "input_lengths", "[B]", "B", input_lengths.shape[0], B)
+        raise size_error("ctc_loss", "input_lengths", "[B]", "B", input_lengths.shape[0], B, "log_probs[T, B, C]")
     if target_lengths.dim() != 1:
         raise rank_error("ctc_loss", "target_lengths", target_lengths, "[B]")
     if target_lengths.shape[0] != B:
-        raise size_error("ctc_loss", "target_lengths", "[B]", "B", target_lengths.shape[0], B)
+        raise size_error("ctc_loss", "target_lengths", "[B]", "B", target_lengths.shape[0], B, "log_probs[T, B, C]")
     if reduction not in ("mean", "sum", "none"):
         raise choice_error("ctc_loss", "reduction", reduction, ("mean", "sum", "none"))
 

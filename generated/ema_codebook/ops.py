@@ -30,9 +30,9 @@ def check(input: Tensor, counts: Tensor, sums: Tensor, decay: float, eps: float)
     if sums.dim() != 2:
         raise rank_error("ema_codebook", "sums", sums, "[K, D]")
     if sums.shape[0] != K:
-        raise size_error("ema_codebook", "sums", "[K, D]", "K", sums.shape[0], K)
+        raise size_error("ema_codebook", "sums", "[K, D]", "K", sums.shape[0], K, "counts[K]")
     if sums.shape[1] != D:
-        raise size_error("ema_codebook", "sums", "[K, D]", "D", sums.shape[1], D)
+        raise size_error("ema_codebook", "sums", "[K, D]", "D", sums.shape[1], D, "input[..., D]")
     if not 0 <= decay <= 1:
         raise domain_error("ema_codebook", "decay", decay, "0 <= decay <= 1")
     if not eps > 0:

@@ -39,9 +39,13 @@ def check(input: Tensor, weight: Tensor, per_sample_weights: Tensor | None) -> N
         if per_sample_weights.dim() != 2:
             raise rank_error("embedding_bag", "per_sample_weights", per_sample_weights, "[N, L]")
         if per_sample_weights.shape[0] != N:
-            raise size_error("embedding_bag", "per_sample_weights", "[N, L]", "N", per_sample_weights.shape[0], N)
+            raise size_error(
+                "embedding_bag", "per_sample_weights", "[N, L]", "N", per_sample_weights.shape[0], N, "input[N, L]"
+            )
         if per_sample_weights.shape[1] != L:
-            raise size_error("embedding_bag", "per_sample_weights", "[N, L]", "L", per_sample_weights.shape[1], L)
+            raise size_error(
+                "embedding_bag", "per_sample_weights", "[N, L]", "L", per_sample_weights.shape[1], L, "input[N, L]"
+            )
 
 
 def check_values(input: Tensor, weight: Tensor, per_sample_weights: Tensor | None) -> None:

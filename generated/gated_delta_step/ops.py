@@ -38,15 +38,15 @@ def check(state: Tensor, query: Tensor, key: Tensor, value: Tensor, decay: Tenso
     if query.dim() < 1:
         raise rank_error("gated_delta_step", "query", query, "[..., K]")
     if query.shape[-1] != K:
-        raise size_error("gated_delta_step", "query", "[..., K]", "K", query.shape[-1], K)
+        raise size_error("gated_delta_step", "query", "[..., K]", "K", query.shape[-1], K, "state[..., V, K]")
     if key.dim() < 1:
         raise rank_error("gated_delta_step", "key", key, "[..., K]")
     if key.shape[-1] != K:
-        raise size_error("gated_delta_step", "key", "[..., K]", "K", key.shape[-1], K)
+        raise size_error("gated_delta_step", "key", "[..., K]", "K", key.shape[-1], K, "state[..., V, K]")
     if value.dim() < 1:
         raise rank_error("gated_delta_step", "value", value, "[..., V]")
     if value.shape[-1] != V:
-        raise size_error("gated_delta_step", "value", "[..., V]", "V", value.shape[-1], V)
+        raise size_error("gated_delta_step", "value", "[..., V]", "V", value.shape[-1], V, "state[..., V, K]")
     batch_shape(
         "gated_delta_step",
         state=state.shape[:-2],

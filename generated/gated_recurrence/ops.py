@@ -28,14 +28,14 @@ def check(gate: Tensor, input: Tensor, initial: Tensor | None) -> None:
     if input.dim() < 2:
         raise rank_error("gated_recurrence", "input", input, "[..., T, D]")
     if input.shape[-2] != T:
-        raise size_error("gated_recurrence", "input", "[..., T, D]", "T", input.shape[-2], T)
+        raise size_error("gated_recurrence", "input", "[..., T, D]", "T", input.shape[-2], T, "gate[..., T, D]")
     if input.shape[-1] != D:
-        raise size_error("gated_recurrence", "input", "[..., T, D]", "D", input.shape[-1], D)
+        raise size_error("gated_recurrence", "input", "[..., T, D]", "D", input.shape[-1], D, "gate[..., T, D]")
     if initial is not None:
         if initial.dim() < 1:
             raise rank_error("gated_recurrence", "initial", initial, "[..., D]")
         if initial.shape[-1] != D:
-            raise size_error("gated_recurrence", "initial", "[..., D]", "D", initial.shape[-1], D)
+            raise size_error("gated_recurrence", "initial", "[..., D]", "D", initial.shape[-1], D, "gate[..., T, D]")
     batch_shape("gated_recurrence", gate=gate.shape[:-2], input=input.shape[:-2])
     if initial is not None:
         batch_shape("gated_recurrence", gate=gate.shape[:-2], input=input.shape[:-2], initial=initial.shape[:-1])

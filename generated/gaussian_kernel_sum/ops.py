@@ -39,11 +39,11 @@ def check(x: Tensor, y: Tensor, b: Tensor, width: float) -> None:
         raise rank_error("gaussian_kernel_sum", "y", y, "[..., N, D]")
     N = y.shape[-2]
     if y.shape[-1] != D:
-        raise size_error("gaussian_kernel_sum", "y", "[..., N, D]", "D", y.shape[-1], D)
+        raise size_error("gaussian_kernel_sum", "y", "[..., N, D]", "D", y.shape[-1], D, "x[..., M, D]")
     if b.dim() < 2:
         raise rank_error("gaussian_kernel_sum", "b", b, "[..., N, E]")
     if b.shape[-2] != N:
-        raise size_error("gaussian_kernel_sum", "b", "[..., N, E]", "N", b.shape[-2], N)
+        raise size_error("gaussian_kernel_sum", "b", "[..., N, E]", "N", b.shape[-2], N, "y[..., N, D]")
     batch_shape("gaussian_kernel_sum", x=x.shape[:-2], y=y.shape[:-2], b=b.shape[:-2])
     if not width > 0:
         raise domain_error("gaussian_kernel_sum", "width", width, "width > 0")

@@ -38,12 +38,12 @@ def check(input: Tensor, weight: Tensor | None, bias: Tensor | None, num_groups:
         if weight.dim() != 1:
             raise rank_error("group_norm", "weight", weight, "[C]")
         if weight.shape[0] != C:
-            raise size_error("group_norm", "weight", "[C]", "C", weight.shape[0], C)
+            raise size_error("group_norm", "weight", "[C]", "C", weight.shape[0], C, "input[N, C, ...]")
     if bias is not None:
         if bias.dim() != 1:
             raise rank_error("group_norm", "bias", bias, "[C]")
         if bias.shape[0] != C:
-            raise size_error("group_norm", "bias", "[C]", "C", bias.shape[0], C)
+            raise size_error("group_norm", "bias", "[C]", "C", bias.shape[0], C, "input[N, C, ...]")
     if not num_groups > 0:
         raise domain_error("group_norm", "num_groups", num_groups, "num_groups > 0")
     if not eps > 0:

@@ -27,7 +27,7 @@ def check(input: Tensor, weight: Tensor | None, bins: int, low: float, high: flo
         if weight.dim() != 1:
             raise rank_error("histogram", "weight", weight, "[N]")
         if weight.shape[0] != N:
-            raise size_error("histogram", "weight", "[N]", "N", weight.shape[0], N)
+            raise size_error("histogram", "weight", "[N]", "N", weight.shape[0], N, "input[N]")
     if not bins > 0:
         raise domain_error("histogram", "bins", bins, "bins > 0")
 

@@ -38,9 +38,9 @@ def check(query: Tensor, key: Tensor, temperature: float, reduction: str) -> Non
     if key.dim() != 2:
         raise rank_error("info_nce", "key", key, "[N, D]")
     if key.shape[0] != N:
-        raise size_error("info_nce", "key", "[N, D]", "N", key.shape[0], N)
+        raise size_error("info_nce", "key", "[N, D]", "N", key.shape[0], N, "query[N, D]")
     if key.shape[1] != D:
-        raise size_error("info_nce", "key", "[N, D]", "D", key.shape[1], D)
+        raise size_error("info_nce", "key", "[N, D]", "D", key.shape[1], D, "query[N, D]")
     if reduction not in ("mean", "sum", "none"):
         raise choice_error("info_nce", "reduction", reduction, ("mean", "sum", "none"))
     if not temperature > 0:

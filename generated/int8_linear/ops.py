@@ -27,16 +27,16 @@ def check(input: Tensor, weight: Tensor, scale: Tensor, bias: Tensor | None) -> 
         raise rank_error("int8_linear", "weight", weight, "[N, K]")
     N = weight.shape[0]
     if weight.shape[1] != K:
-        raise size_error("int8_linear", "weight", "[N, K]", "K", weight.shape[1], K)
+        raise size_error("int8_linear", "weight", "[N, K]", "K", weight.shape[1], K, "input[..., K]")
     if scale.dim() != 1:
         raise rank_error("int8_linear", "scale", scale, "[N]")
     if scale.shape[0] != N:
-        raise size_error("int8_linear", "scale", "[N]", "N", scale.shape[0], N)
+        raise size_error("int8_linear", "scale", "[N]", "N", scale.shape[0], N, "weight[N, K]")
     if bias is not None:
         if bias.dim() != 1:
             raise rank_error("int8_linear", "bias", bias, "[N]")
         if bias.shape[0] != N:
-            raise size_error("int8_linear", "bias", "[N]", "N", bias.shape[0], N)
+            raise size_error("int8_linear", "bias", "[N]", "N", bias.shape[0], N, "weight[N, K]")
 
 
 def fake(input: Tensor, weight: Tensor, scale: Tensor, bias: Tensor | None) -> tuple[Tensor, ...]:

@@ -37,7 +37,7 @@ def check(log_p: Tensor, log_q: Tensor, reduction: str) -> None:
     if log_q.dim() < 1:
         raise rank_error("js_divergence", "log_q", log_q, "[..., K]")
     if log_q.shape[-1] != K:
-        raise size_error("js_divergence", "log_q", "[..., K]", "K", log_q.shape[-1], K)
+        raise size_error("js_divergence", "log_q", "[..., K]", "K", log_q.shape[-1], K, "log_p[..., K]")
     batch_shape("js_divergence", log_p=log_p.shape[:-1], log_q=log_q.shape[:-1])
     if reduction not in ("mean", "sum", "none"):
         raise choice_error("js_divergence", "reduction", reduction, ("mean", "sum", "none"))

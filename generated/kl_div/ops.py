@@ -37,7 +37,7 @@ def check(input: Tensor, target: Tensor, reduction: str, log_target: bool) -> No
     if target.dim() < 1:
         raise rank_error("kl_div", "target", target, "[N, ...]")
     if target.shape[0] != N:
-        raise size_error("kl_div", "target", "[N, ...]", "N", target.shape[0], N)
+        raise size_error("kl_div", "target", "[N, ...]", "N", target.shape[0], N, "input[N, ...]")
     batch_shape("kl_div", input=input.shape[1:], target=target.shape[1:])
     if reduction not in ("mean", "batchmean", "sum", "none"):
         raise choice_error("kl_div", "reduction", reduction, ("mean", "batchmean", "sum", "none"))

@@ -38,12 +38,12 @@ def check(input: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float)
         if weight.dim() != 1:
             raise rank_error("layer_norm", "weight", weight, "[D]")
         if weight.shape[0] != D:
-            raise size_error("layer_norm", "weight", "[D]", "D", weight.shape[0], D)
+            raise size_error("layer_norm", "weight", "[D]", "D", weight.shape[0], D, "input[..., D]")
     if bias is not None:
         if bias.dim() != 1:
             raise rank_error("layer_norm", "bias", bias, "[D]")
         if bias.shape[0] != D:
-            raise size_error("layer_norm", "bias", "[D]", "D", bias.shape[0], D)
+            raise size_error("layer_norm", "bias", "[D]", "D", bias.shape[0], D, "input[..., D]")
     if not eps > 0:
         raise domain_error("layer_norm", "eps", eps, "eps > 0")
 

@@ -27,12 +27,12 @@ def check(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
         raise rank_error("linear", "weight", weight, "[N, K]")
     N = weight.shape[0]
     if weight.shape[1] != K:
-        raise size_error("linear", "weight", "[N, K]", "K", weight.shape[1], K)
+        raise size_error("linear", "weight", "[N, K]", "K", weight.shape[1], K, "input[..., K]")
     if bias is not None:
         if bias.dim() != 1:
             raise rank_error("linear", "bias", bias, "[N]")
         if bias.shape[0] != N:
-            raise size_error("linear", "bias", "[N]", "N", bias.shape[0], N)
+            raise size_error("linear", "bias", "[N]", "N", bias.shape[0], N, "weight[N, K]")
 
 
 def fake(input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:

@@ -38,12 +38,12 @@ def check(input: Tensor, weight: Tensor, bias: Tensor | None, activation: str) -
         raise rank_error("linear_activation", "weight", weight, "[N, K]")
     N = weight.shape[0]
     if weight.shape[1] != K:
-        raise size_error("linear_activation", "weight", "[N, K]", "K", weight.shape[1], K)
+        raise size_error("linear_activation", "weight", "[N, K]", "K", weight.shape[1], K, "input[..., K]")
     if bias is not None:
         if bias.dim() != 1:
             raise rank_error("linear_activation", "bias", bias, "[N]")
         if bias.shape[0] != N:
-            raise size_error("linear_activation", "bias", "[N]", "N", bias.shape[0], N)
+            raise size_error("linear_activation", "bias", "[N]", "N", bias.shape[0], N, "weight[N, K]")
     if activation not in ("relu", "gelu", "silu", "tanh", "none"):
         raise choice_error("linear_activation", "activation", activation, ("relu", "gelu", "silu", "tanh", "none"))
 

@@ -27,23 +27,23 @@ def check(input: Tensor, weight: Tensor, lora_a: Tensor, lora_b: Tensor, bias: T
         raise rank_error("lora_linear", "weight", weight, "[N, K]")
     N = weight.shape[0]
     if weight.shape[1] != K:
-        raise size_error("lora_linear", "weight", "[N, K]", "K", weight.shape[1], K)
+        raise size_error("lora_linear", "weight", "[N, K]", "K", weight.shape[1], K, "input[..., K]")
     if lora_a.dim() != 2:
         raise rank_error("lora_linear", "lora_a", lora_a, "[R, K]")
     R = lora_a.shape[0]
     if lora_a.shape[1] != K:
-        raise size_error("lora_linear", "lora_a", "[R, K]", "K", lora_a.shape[1], K)
+        raise size_error("lora_linear", "lora_a", "[R, K]", "K", lora_a.shape[1], K, "input[..., K]")
     if lora_b.dim() != 2:
         raise rank_error("lora_linear", "lora_b", lora_b, "[N, R]")
     if lora_b.shape[0] != N:
-        raise size_error("lora_linear", "lora_b", "[N, R]", "N", lora_b.shape[0], N)
+        raise size_error("lora_linear", "lora_b", "[N, R]", "N", lora_b.shape[0], N, "weight[N, K]")
     if lora_b.shape[1] != R:
-        raise size_error("lora_linear", "lora_b", "[N, R]", "R", lora_b.shape[1], R)
+        raise size_error("lora_linear", "lora_b", "[N, R]", "R", lora_b.shape[1], R, "lora_a[R, K]")
     if bias is not None:
         if bias.dim() != 1:
             raise rank_error("lora_linear", "bias", bias, "[N]")
         if bias.shape[0] != N:
-            raise size_error("lora_linear", "bias", "[N]", "N", bias.shape[0], N)
+            raise size_error("lora_linear", "bias", "[N]", "N", bias.shape[0], N, "weight[N, K]")
 
 
 def fake(

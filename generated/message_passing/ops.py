@@ -37,12 +37,12 @@ def check(input: Tensor, source: Tensor, target: Tensor, edge_weight: Tensor | N
     if target.dim() != 1:
         raise rank_error("message_passing", "target", target, "[E]")
     if target.shape[0] != E:
-        raise size_error("message_passing", "target", "[E]", "E", target.shape[0], E)
+        raise size_error("message_passing", "target", "[E]", "E", target.shape[0], E, "source[E]")
     if edge_weight is not None:
         if edge_weight.dim() != 1:
             raise rank_error("message_passing", "edge_weight", edge_weight, "[E]")
         if edge_weight.shape[0] != E:
-            raise size_error("message_passing", "edge_weight", "[E]", "E", edge_weight.shape[0], E)
+            raise size_error("message_passing", "edge_weight", "[E]", "E", edge_weight.shape[0], E, "source[E]")
 
 
 def check_values(input: Tensor, source: Tensor, target: Tensor, edge_weight: Tensor | None) -> None:

@@ -27,7 +27,7 @@ def check(input_real: Tensor, input_imag: Tensor, bias: Tensor) -> None:
     if bias.dim() != 1:
         raise rank_error("modrelu", "bias", bias, "[C]")
     if bias.shape[0] != C:
-        raise size_error("modrelu", "bias", "[C]", "C", bias.shape[0], C)
+        raise size_error("modrelu", "bias", "[C]", "C", bias.shape[0], C, "input[..., C]")
     if input_imag.shape != input_real.shape:
         raise rank_error("modrelu", "input_imag", input_imag, "[..., C]")
 

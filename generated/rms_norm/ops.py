@@ -38,7 +38,7 @@ def check(input: Tensor, weight: Tensor | None, eps: float) -> None:
         if weight.dim() != 1:
             raise rank_error("rms_norm", "weight", weight, "[D]")
         if weight.shape[0] != D:
-            raise size_error("rms_norm", "weight", "[D]", "D", weight.shape[0], D)
+            raise size_error("rms_norm", "weight", "[D]", "D", weight.shape[0], D, "input[..., D]")
     if not eps > 0:
         raise domain_error("rms_norm", "eps", eps, "eps > 0")
 

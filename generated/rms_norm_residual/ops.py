@@ -38,12 +38,12 @@ def check(input: Tensor, residual: Tensor, weight: Tensor | None, eps: float) ->
     if residual.dim() < 1:
         raise rank_error("rms_norm_residual", "residual", residual, "[..., D]")
     if residual.shape[-1] != D:
-        raise size_error("rms_norm_residual", "residual", "[..., D]", "D", residual.shape[-1], D)
+        raise size_error("rms_norm_residual", "residual", "[..., D]", "D", residual.shape[-1], D, "input[..., D]")
     if weight is not None:
         if weight.dim() != 1:
             raise rank_error("rms_norm_residual", "weight", weight, "[D]")
         if weight.shape[0] != D:
-            raise size_error("rms_norm_residual", "weight", "[D]", "D", weight.shape[0], D)
+            raise size_error("rms_norm_residual", "weight", "[D]", "D", weight.shape[0], D, "input[..., D]")
     batch_shape("rms_norm_residual", input=input.shape[:-1], residual=residual.shape[:-1])
     if not eps > 0:
         raise domain_error("rms_norm_residual", "eps", eps, "eps > 0")

@@ -27,14 +27,14 @@ def check(input: Tensor, cos: Tensor, sin: Tensor) -> None:
     if cos.dim() != 2:
         raise rank_error("rope", "cos", cos, "[T, H]")
     if cos.shape[0] != T:
-        raise size_error("rope", "cos", "[T, H]", "T", cos.shape[0], T)
+        raise size_error("rope", "cos", "[T, H]", "T", cos.shape[0], T, "input[..., T, D]")
     H = cos.shape[1]
     if sin.dim() != 2:
         raise rank_error("rope", "sin", sin, "[T, H]")
     if sin.shape[0] != T:
-        raise size_error("rope", "sin", "[T, H]", "T", sin.shape[0], T)
+        raise size_error("rope", "sin", "[T, H]", "T", sin.shape[0], T, "input[..., T, D]")
     if sin.shape[1] != H:
-        raise size_error("rope", "sin", "[T, H]", "H", sin.shape[1], H)
+        raise size_error("rope", "sin", "[T, H]", "H", sin.shape[1], H, "cos[T, H]")
 
 
 def fake(input: Tensor, cos: Tensor, sin: Tensor) -> Tensor:

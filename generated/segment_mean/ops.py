@@ -38,7 +38,7 @@ def check(input: Tensor, segment: Tensor, num_segments: int) -> None:
     if segment.dim() != 1:
         raise rank_error("segment_mean", "segment", segment, "[N]")
     if segment.shape[0] != N:
-        raise size_error("segment_mean", "segment", "[N]", "N", segment.shape[0], N)
+        raise size_error("segment_mean", "segment", "[N]", "N", segment.shape[0], N, "input[N, ...]")
     if not num_segments > 0:
         raise domain_error("segment_mean", "num_segments", num_segments, "num_segments > 0")
 

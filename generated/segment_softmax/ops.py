@@ -37,7 +37,7 @@ def check(input: Tensor, segment: Tensor, num_segments: int) -> None:
     if segment.dim() != 1:
         raise rank_error("segment_softmax", "segment", segment, "[E]")
     if segment.shape[0] != E:
-        raise size_error("segment_softmax", "segment", "[E]", "E", segment.shape[0], E)
+        raise size_error("segment_softmax", "segment", "[E]", "E", segment.shape[0], E, "input[E, ...]")
     if not num_segments > 0:
         raise domain_error("segment_softmax", "num_segments", num_segments, "num_segments > 0")
 

@@ -38,30 +38,30 @@ def check(u: Tensor, delta: Tensor, a: Tensor, b: Tensor, c: Tensor, skip: Tenso
     if delta.dim() < 2:
         raise rank_error("selective_scan", "delta", delta, "[..., T, D]")
     if delta.shape[-2] != T:
-        raise size_error("selective_scan", "delta", "[..., T, D]", "T", delta.shape[-2], T)
+        raise size_error("selective_scan", "delta", "[..., T, D]", "T", delta.shape[-2], T, "u[..., T, D]")
     if delta.shape[-1] != D:
-        raise size_error("selective_scan", "delta", "[..., T, D]", "D", delta.shape[-1], D)
+        raise size_error("selective_scan", "delta", "[..., T, D]", "D", delta.shape[-1], D, "u[..., T, D]")
     if a.dim() != 2:
         raise rank_error("selective_scan", "a", a, "[D, N]")
     if a.shape[0] != D:
-        raise size_error("selective_scan", "a", "[D, N]", "D", a.shape[0], D)
+        raise size_error("selective_scan", "a", "[D, N]", "D", a.shape[0], D, "u[..., T, D]")
     N = a.shape[1]
     if b.dim() < 2:
         raise rank_error("selective_scan", "b", b, "[..., T, N]")
     if b.shape[-2] != T:
-        raise size_error("selective_scan", "b", "[..., T, N]", "T", b.shape[-2], T)
+        raise size_error("selective_scan", "b", "[..., T, N]", "T", b.shape[-2], T, "u[..., T, D]")
     if b.shape[-1] != N:
-        raise size_error("selective_scan", "b", "[..., T, N]", "N", b.shape[-1], N)
+        raise size_error("selective_scan", "b", "[..., T, N]", "N", b.shape[-1], N, "a[D, N]")
     if c.dim() < 2:
         raise rank_error("selective_scan", "c", c, "[..., T, N]")
     if c.shape[-2] != T:
-        raise size_error("selective_scan", "c", "[..., T, N]", "T", c.shape[-2], T)
+        raise size_error("selective_scan", "c", "[..., T, N]", "T", c.shape[-2], T, "u[..., T, D]")
     if c.shape[-1] != N:
-        raise size_error("selective_scan", "c", "[..., T, N]", "N", c.shape[-1], N)
+        raise size_error("selective_scan", "c", "[..., T, N]", "N", c.shape[-1], N, "a[D, N]")
     if skip.dim() != 1:
         raise rank_error("selective_scan", "skip", skip, "[D]")
     if skip.shape[0] != D:
-        raise size_error("selective_scan", "skip", "[D]", "D", skip.shape[0], D)
+        raise size_error("selective_scan", "skip", "[D]", "D", skip.shape[0], D, "u[..., T, D]")
     batch_shape("selective_scan", u=u.shape[:-2], delta=delta.shape[:-2], b=b.shape[:-2], c=c.shape[:-2])
 
 

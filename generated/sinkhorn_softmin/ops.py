@@ -39,11 +39,11 @@ def check(x: Tensor, y: Tensor, f: Tensor, eps: float) -> None:
         raise rank_error("sinkhorn_softmin", "y", y, "[..., N, D]")
     N = y.shape[-2]
     if y.shape[-1] != D:
-        raise size_error("sinkhorn_softmin", "y", "[..., N, D]", "D", y.shape[-1], D)
+        raise size_error("sinkhorn_softmin", "y", "[..., N, D]", "D", y.shape[-1], D, "x[..., M, D]")
     if f.dim() < 1:
         raise rank_error("sinkhorn_softmin", "f", f, "[..., N]")
     if f.shape[-1] != N:
-        raise size_error("sinkhorn_softmin", "f", "[..., N]", "N", f.shape[-1], N)
+        raise size_error("sinkhorn_softmin", "f", "[..., N]", "N", f.shape[-1], N, "y[..., N, D]")
     batch_shape("sinkhorn_softmin", x=x.shape[:-2], y=y.shape[:-2], f=f.shape[:-1])
     if not eps > 0:
         raise domain_error("sinkhorn_softmin", "eps", eps, "eps > 0")

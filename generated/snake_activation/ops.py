@@ -27,7 +27,7 @@ def check(input: Tensor, alpha: Tensor) -> None:
     if alpha.dim() != 1:
         raise rank_error("snake_activation", "alpha", alpha, "[C]")
     if alpha.shape[0] != C:
-        raise size_error("snake_activation", "alpha", "[C]", "C", alpha.shape[0], C)
+        raise size_error("snake_activation", "alpha", "[C]", "C", alpha.shape[0], C, "input[N, C, ...]")
 
 
 def fake(input: Tensor, alpha: Tensor) -> Tensor:

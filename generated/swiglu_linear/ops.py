@@ -28,13 +28,13 @@ def check(input: Tensor, weight_gate: Tensor, weight_up: Tensor) -> None:
         raise rank_error("swiglu_linear", "weight_gate", weight_gate, "[N, K]")
     N = weight_gate.shape[0]
     if weight_gate.shape[1] != K:
-        raise size_error("swiglu_linear", "weight_gate", "[N, K]", "K", weight_gate.shape[1], K)
+        raise size_error("swiglu_linear", "weight_gate", "[N, K]", "K", weight_gate.shape[1], K, "input[..., K]")
     if weight_up.dim() != 2:
         raise rank_error("swiglu_linear", "weight_up", weight_up, "[N, K]")
     if weight_up.shape[0] != N:
-        raise size_error("swiglu_linear", "weight_up", "[N, K]", "N", weight_up.shape[0], N)
+        raise size_error("swiglu_linear", "weight_up", "[N, K]", "N", weight_up.shape[0], N, "weight_gate[N, K]")
     if weight_up.shape[1] != K:
-        raise size_error("swiglu_linear", "weight_up", "[N, K]", "K", weight_up.shape[1], K)
+        raise size_error("swiglu_linear", "weight_up", "[N, K]", "K", weight_up.shape[1], K, "input[..., K]")
 
 
 def fake(input: Tensor, weight_gate: Tensor, weight_up: Tensor) -> tuple[Tensor, ...]:

@@ -41,11 +41,11 @@ def check(
     if positive.dim() < 1:
         raise rank_error("triplet_margin_loss", "positive", positive, "[..., D]")
     if positive.shape[-1] != D:
-        raise size_error("triplet_margin_loss", "positive", "[..., D]", "D", positive.shape[-1], D)
+        raise size_error("triplet_margin_loss", "positive", "[..., D]", "D", positive.shape[-1], D, "anchor[..., D]")
     if negative.dim() < 1:
         raise rank_error("triplet_margin_loss", "negative", negative, "[..., D]")
     if negative.shape[-1] != D:
-        raise size_error("triplet_margin_loss", "negative", "[..., D]", "D", negative.shape[-1], D)
+        raise size_error("triplet_margin_loss", "negative", "[..., D]", "D", negative.shape[-1], D, "anchor[..., D]")
     batch_shape(
         "triplet_margin_loss", anchor=anchor.shape[:-1], positive=positive.shape[:-1], negative=negative.shape[:-1]
     )

@@ -28,7 +28,7 @@ def check(logits: Tensor, labels: Tensor | None, scale: float, ignore_index: int
         if labels.dim() != 1:
             raise rank_error("z_loss", "labels", labels, "[N]")
         if labels.shape[0] != N:
-            raise size_error("z_loss", "labels", "[N]", "N", labels.shape[0], N)
+            raise size_error("z_loss", "labels", "[N]", "N", labels.shape[0], N, "logits[N, V]")
 
 
 def fake(logits: Tensor, labels: Tensor | None, scale: float, ignore_index: int) -> tuple[Tensor, ...]:

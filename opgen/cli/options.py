@@ -54,7 +54,14 @@ format_option = click.option(
 
 def default_specs(name: str) -> tuple[Path, ...]:
     """The specs that are meant where a command is given none: those of the project, or the folder specs."""
-    found = settings_here().specs or (Path("specs"),)
+    stated = settings_here()
+    missing = [path for path in stated.specs if not path.exists()]
+    if missing:
+        from opgen.diagnostics.model import Diagnostic, UserError
+
+        message = f"there is no file or folder {missing[0]}"
+        raise UserError((Diagnostic("OPG508", message, stated.specs_place, "named here"),))
+    found = stated.specs or (Path("specs"),)
     if found == (Path("specs"),) and not found[0].is_dir():
         raise click.UsageError(f"there is no folder specs here; name a spec: opgen {name} PATH")
     return found

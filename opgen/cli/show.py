@@ -37,6 +37,27 @@ _UNTIL = {
 _FILES = {"torch": "function.py", "cpp": ".cpp", "cuda": ".cu"}
 
 
+_ELSEWHERE = {  # what stages are called elsewhere
+    **dict.fromkeys(("backward", "gradient", "grad", "vjp"), "adjoint"),
+    **dict.fromkeys(("forward", "ir", "lowered"), "program"),
+    **dict.fromkeys(("jvp", "forward-mode"), "tangent"),
+    **dict.fromkeys(("hessian", "double-backward"), "second"),
+    **dict.fromkeys(("python", "py"), "torch"),
+    **dict.fromkeys(("c++", "cxx", "cpu"), "cpp"),
+    **dict.fromkeys(("cu", "gpu"), "cuda"),
+}
+
+
+class _Stages(click.Choice[str]):
+    """The stages; a word that others use for one is answered with ours."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value.lower().replace("_", "-") in _ELSEWHERE:
+            meant = _ELSEWHERE[value.lower().replace("_", "-")]
+            self.fail(f"there is no stage '{value}'; did you mean '{meant}'?", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 EXAMPLES = """\b
 Examples:
   opgen show softmax --stage plan    the kernels that are planned, and what auto runs
@@ -48,7 +69,7 @@ Examples:
 @click.argument("spec")
 @click.option(
     "--stage",
-    type=click.Choice(list(_UNTIL)),
+    type=_Stages(list(_UNTIL)),
     show_default="program",
     help="What to print; adjoint, tangent and second are derived programs.",
 )

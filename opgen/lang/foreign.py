@@ -204,7 +204,14 @@ def _indices(words: Vocabulary, item: Expr) -> list[str]:
 
 
 def spelled(words: Vocabulary, e: Expr) -> Expr:
-    """The expression with every tensor read at its indices."""
+    """The expression with every tensor read at its indices; letters that stand for others there give way."""
+    written = {i.name for a in nodes(e) if isinstance(a, Access) for i in a.items if isinstance(i, Name)}
+    spare = [c for c in SPARE if c not in written and not words.knows(c)]
+
+    def rest(letters: tuple[str, ...], given: int) -> tuple[str, ...]:
+        """The letters behind those that are given, with others for those that are written out elsewhere."""
+        free = iter(c for c in spare if c not in letters)
+        return tuple(next(free) if i in written and i != "..." else i for i in letters[given:])
 
     def step(node: Expr) -> Expr | None:
         if isinstance(node, Call) and node.name in ("given", "cast"):  # these name a tensor
@@ -214,7 +221,8 @@ def spelled(words: Vocabulary, e: Expr) -> Expr:
         letters = words.letters.get(node.name, ())
         if isinstance(node, Name):
             return node if letters in ((), ("...",)) else _access(node.name, letters, node)
-        missing = letters[len(node.items) :]
+        partial = 0 < len(node.items) < len(letters)
+        missing = rest(letters, len(node.items)) if partial else letters[len(node.items) :]
         plain = all(isinstance(i, Name) and i.name not in missing for i in node.items)
         if "..." in letters or not missing or not plain:
             return node

@@ -94,7 +94,7 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("layer_norm", "batch_norm", "group_norm", "normalize"),
                     "write it out: `(x[..., k] - mean[k](x[..., k]))*rsqrt(var[k](x[..., k]) + eps)`"),
 })  # fmt: skip
-RANDOM = ("rand", "randn", "randint", "random", "dropout", "bernoulli")
+RANDOM = ("rand", "randn", "randint", "random", "dropout", "bernoulli", "rand_like", "randn_like")
 
 # Constants of other languages.
 NAMES: Mapping[str, str] = MappingProxyType({

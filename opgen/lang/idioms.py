@@ -288,7 +288,7 @@ class Idioms:
         if name == "size" and len(args) == 2:
             self.found.pop()
             return self.size(args[0], args[1], span)
-        meant = called(self.words, name, args, named, self.left, self.results)
+        meant = called(self.words, name, args, named, (*self.left, *self.bound), self.results)
         if is_product(name):
             self.results = [r for r in self.results if not any(r[0] is a for a in args)]
         if meant is None and self.takes_more(name) and args:

@@ -9,6 +9,7 @@ none either.
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -184,7 +185,9 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     if char == ";":
         hints = ("write one statement per line",)
     elif char.isalpha():
-        hints = ("names are made of ASCII letters, digits and `_`",)
+        spelt = unicodedata.name(char, "").rpartition(" LETTER ")[2].lower()
+        named = f": `{spelt}`" if len(word) == 1 and spelt.isalpha() else ""
+        hints = (f"names are made of ASCII letters, digits and `_`{named}",)
     elif char in "{}$\\":
         hints = ("grouping is written with parentheses, and a sum over an index as `sum[j](…)`",)
     elif char == "." and (operator := _DOTTED.match(f.text, at)):
@@ -197,8 +200,7 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     if char == ";":
         tokens.append(Token(T.NEWLINE, "\n", f.span(at, end)))
     else:
-        kind = T.NAME if char.isalpha() else T.BAD
-        tokens.append(Token(kind, word, f.span(at, end)))
+        tokens.append(Token(T.BAD, word, f.span(at, end)))
     return end
 
 

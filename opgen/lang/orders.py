@@ -49,7 +49,9 @@ def through_order(
     size = _size(words, of.name, items.index(axis), axis)
     if name == "topk" and axis in left:
         here, there = ", ".join(items), _list(items, axis, each)
-        least = f"kth[{each}]({of.name}[{there}], {size} - {count})"
+        most = int(count) - 1 if count.isdecimal() else None
+        place = f"{size} - {count} + 1" if most is None else f"{size} - {most}" if most else size
+        least = f"kth[{each}]({of.name}[{there}], {place})"
         return f"a mask of the largest: `{target}[{here}] = {of.name}[{here}] >= {least}`"
     place = _PLACES[name].format(size=size, given=count, axis=axis, each=each)
     order = "order" if not words.knows("order") else f"order_{of.name}"

@@ -5,10 +5,13 @@ Tokens in, hints out; and how far a statement of another language goes, so that 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from opgen.lang.habits import COLON, DOTS, ELEMENT, JOIN, RESULTS, STATEMENTS, TUPLE
 from opgen.lang.lexer import T, Token
+
+_SUBSCRIPT = re.compile(r"(sum|prod|mean|max|min)_([a-z]\w*)")  # of LaTeX
 
 
 def hints(token: Token, previous: Token | None, wanted: str) -> Iterator[str]:
@@ -52,6 +55,9 @@ def hints(token: Token, previous: Token | None, wanted: str) -> Iterator[str]:
         yield ELEMENT
     elif token.is_op("[") and wanted == "an expression":
         yield f"there are no lists; {JOIN}"
+    elif previous and (subscript := _SUBSCRIPT.fullmatch(previous.text)):
+        shown = f"{subscript[1]}[{subscript[2]}](…)"
+        yield f"a reduction has its index in brackets and its body in parentheses: `{shown}`"
     elif token.is_op("(", "[") or token.kind in {T.NAME, T.NUMBER}:
         yield "multiplication is written `*`"
 

@@ -16,15 +16,15 @@ from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import BATCH, Batch, Dim, Index, Lit, Param, Position, Read, Scalar
 from opgen.lang.habits import NAMES, NO_AXIS
 from opgen.lang.nodes import Access, Dots, Expr, Name, Number
-from opgen.lang.unparse import unparse
+from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.vocabulary import letters
-from opgen.lang.walk import statement_names
 from opgen.lower.declare import CALLABLE
 from opgen.lower.draw import refused
 from opgen.lower.gradient_names import cotangent_by, cotangents_by
 from opgen.lower.kinds import integer
-from opgen.lower.proposals import as_it_stays, shape_read
+from opgen.lower.proposals import as_it_stays, assigned_float, shape_read
 from opgen.lower.range import note
+from opgen.lower.recurrence_slips import too_early
 from opgen.lower.recurrence_start import Unclear, or_start, steps_back
 from opgen.lower.scope import BAD, UNKNOWN, Frame, Known, Site, Typed
 from opgen.lower.shape import derived
@@ -57,7 +57,7 @@ def bare_name(f: Frame, e: Name) -> Typed:
     if name in f.state.tensors:
         return _bare_tensor(f, e, f.state.tensors[name])
     if name in f.state.later:
-        return _too_early(f, e, e.span)
+        return too_early(f, e, e.span)
     if f.scope is None and name in f.decl.inputs:
         return _no_tensors(f, name, e.span)
     if name in f.decl.params:
@@ -183,43 +183,8 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
 
 def _is_lost(f: Frame, name: str) -> bool:
     """Whether a name is the gradient of what has a mistake of its own."""
-    return f.bag.has_errors and name.startswith("grad_") and name.removeprefix("grad_") in f.decl.targets()
-
-
-def _too_early(f: Frame, e: Name | Access, span: Span) -> Typed:
-    """A read of what is assigned further down, or in the very statement."""
-    if e.name == f.target:
-        hint = "a recurrence reads another position, such as `h[t - 1]`; a new value of a name is a new name"
-        return f.error("OPG219", f"`{e.name}` reads itself", span, hint, label="not assigned yet")
-    circle = _circle(f, e.name)
-    notes = (f"they depend on each other in a circle: {' → '.join(circle)}",) if circle else ()
-    hint = "break the circle" if circle else "move its statement up"
-    f.bag.error(
-        "OPG219", f"`{e.name}` is read before it is assigned", span, label="not assigned yet",
-        related=(Label(f.state.later[e.name], "assigned here"),), notes=notes, hints=(hint,),
-    )  # fmt: skip
-    return BAD
-
-
-def _circle(f: Frame, name: str) -> tuple[str, ...]:
-    """A chain of statements from the target at hand through `name` back to the target."""
-    graph: dict[str, dict[str, None]] = {}
-    for s in f.decl.forward:
-        graph.setdefault(s.target.name, {}).update(dict.fromkeys(statement_names(s)))
-    came: dict[str, str] = {name: f.target}
-    queue = [name]
-    while queue:
-        current = queue.pop(0)
-        for following in graph.get(current, {}):
-            if following == f.target:
-                chain = [f.target, current]
-                while chain[-1] != f.target:
-                    chain.append(came[chain[-1]])
-                return tuple(reversed(chain))
-            if following in graph and following not in came:
-                came[following] = current
-                queue.append(following)
-    return ()
+    of = name.removeprefix("grad_")
+    return f.bag.has_errors and of != name and (of in f.decl.targets() or of in f.decl.inputs)
 
 
 # --- accesses --------------------------------------------------------------------------------------------------------
@@ -233,7 +198,7 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
     if known is not None and e.name not in f.args:
         return _read(f, e, known, padded=padded)
     if e.name in f.state.later:
-        return _too_early(f, e, e.span)
+        return too_early(f, e, e.span)
     if e.name in f.decl.params and e.name not in f.args:
         item = e.items[0] if len(e.items) == 1 else None
         if not isinstance(item, Number) or not isinstance(item.value, int):
@@ -357,6 +322,13 @@ def position(f: Frame, item: Expr, dim: Scalar, site: Site) -> Scalar | None:
     if typed.kind is Kind.FLOAT and isinstance(item, Name | Access) and item.name in f.decl.inputs:
         hint = f"declare what it holds: `{item.name}: {{…, dtype: int}}`"
         f.error("OPG223", "a position is an integer, and this is a float", item.span, hint)
+        return None
+    if typed.kind is Kind.FLOAT and (rounded := assigned_float(f, item)) is not None:
+        message = f"a position is an integer, and `{rounded.target.name}` is a float"
+        if not any(told.message == message for told in f.bag.items):
+            related = (Label(rounded.target.span, "assigned here"),)
+            hints = (f"write `{unparse_assign(rounded)}`",)
+            f.bag.error("OPG223", message, item.span, related=related, hints=hints)
         return None
     typed = integer(f, typed, item.span, "a position")
     if typed.kind is None:

@@ -24,7 +24,7 @@ from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes
 from opgen.lower.complex import complex_call, complex_row
 from opgen.lower.declare import CALLABLE, SPECIAL, LocalFunction
-from opgen.lower.draw import draw
+from opgen.lower.draw import draw, seeds
 from opgen.lower.guards import check_given
 from opgen.lower.kinds import condition, numeric, promote, real_number
 from opgen.lower.lazy import named
@@ -348,7 +348,8 @@ def _unknown(f: Frame, e: Call) -> Typed:
     known = (*CALLABLE, *SPECIAL, *f.decl.functions, *REDUCTIONS)
     hints = did_you_mean(e.name, known) or did_you_mean(e.name.lower(), known)
     if e.name in habits.RANDOM:
-        hint = "random numbers are drawn from a seed: `uniform(seed)`, `normal(seed)`, `integer(seed, n)`"
+        drawn = "random numbers are drawn from a seed: `uniform(seed)`, `normal(seed)`, `integer(seed, n)`"
+        hint = drawn if seeds(f.decl) else f"{drawn}, with `inputs: {{seed: {{dtype: seed}}}}`"
         return f.error("OPG209", f"there is no function `{e.name}`", e.name_span, hint, label="unknown function")
     if e.name in habits.FUNCTIONS:
         hints = (habits.FUNCTIONS[e.name],)

@@ -24,7 +24,7 @@ from opgen.lang.nodes import Assign, Expr
 from opgen.lang.parser import parse_expression, parse_statements
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.vocabulary import Vocabulary
-from opgen.lang.walk import statement_names
+from opgen.lang.walk import names_read, statement_names
 from opgen.lower.shape import is_clear, shape_of
 from opgen.schema.elsewhere import Callee
 from opgen.schema.formula import Formula
@@ -243,7 +243,12 @@ def check_target_name(d: Declarations, s: Assign, bag: Bag) -> None:
     name, span = s.target.name, s.target.name_span
     if name in d.inputs:
         related = (Label(d.inputs[name].span, "declared here"),)
+        if any(o.name == name for o in d.spec.outputs or ()):
+            return  # said where it is an output as well
         hints = (f"give the result another name: `{_renamed(d, s)}`",)
+        later = [o for o in d.forward if o.span.start > s.span.start and name in names_read(o.value)]
+        if later:
+            hints = (f"{hints[0]}, and read that further down where it is meant",)
         bag.error("OPG236", f"`{name}` is an input and cannot be assigned", span, related=related, hints=hints)
     elif name in d.params:
         related = (Label(d.params[name].span, "declared here"),)
@@ -256,7 +261,9 @@ def check_target_name(d: Declarations, s: Assign, bag: Bag) -> None:
 def _renamed(d: Declarations, s: Assign) -> str:
     """The statement with another name on its left."""
     taken = (*d.inputs, *d.params, *d.targets(), *d.functions)
-    free = next(name for name in ("y", "output", f"{s.target.name}_out") if name not in taken)
+    read = any(s.target.name in names_read(o.value) for o in d.forward if o.span.start > s.span.start)
+    wishes = () if read else ("y", "output")  # what goes on from it is no result
+    free = next(n for n in (*wishes, *(f"{s.target.name}{k}" for k in range(2, 99))) if n not in taken)
     return unparse_assign(replace(s, target=replace(s.target, name=free)))
 
 

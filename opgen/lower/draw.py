@@ -73,7 +73,7 @@ def draw(f: Frame, e: Call) -> Typed:
 def _scaled(f: Frame, e: Call) -> tuple[str, ...]:
     """How what other libraries take as further arguments is written."""
     seed = seeds(f.decl)[0]
-    if e.args and isinstance(e.args[0], Name) and e.args[0].name == seed:
+    if any(isinstance(a, Name) and f.scope is not None and f.scope.find(a.name) is not None for a in e.args):
         return ("every element draws a number of its own: no index is named",)
     if e.name == "uniform" and len(e.args) in (2, 3):
         low, high = (unparse(a) for a in e.args[-2:])

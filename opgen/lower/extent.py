@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from opgen.diagnostics.model import Label, Span
+from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.ir import text
-from opgen.ir.scalar import BATCH, ONE, Dim, Lit, Scalar
+from opgen.ir.scalar import ONE, Dim, Index, Lit, Scalar
 from opgen.lang.nodes import Expr
 from opgen.lang.walk import names_read
-from opgen.lower.access import shape_text
+from opgen.lower.clash import clash
 from opgen.lower.kinds import integer
 from opgen.lower.range import before_the_start, furthest, windows
-from opgen.lower.scope import Frame, IndexInfo, Site, same_extent
+from opgen.lower.scope import DECLARED, Frame, IndexInfo, same_extent
 
 
 def extent_of(f: Frame, e: Expr) -> Scalar | None:
@@ -41,6 +41,8 @@ def resolve(f: Frame, info: IndexInfo, *, body: bool) -> bool:
     """
     if info.stated is not None:
         info.extent = info.stated
+        if info.origin == DECLARED:
+            _other_dims(f, info)
         return True
     if not info.sites:
         if body and info.name not in f.reported:
@@ -57,9 +59,28 @@ def resolve(f: Frame, info: IndexInfo, *, body: bool) -> bool:
     info.extent = first.extent
     for site in sites[1:]:
         if not same_extent(first.extent, site.extent, f.state.dims):
-            _clash(f, info, first, site)
+            clash(f, info, first, site)
             return False
     return True
+
+
+def _other_dims(f: Frame, info: IndexInfo) -> None:
+    """Warn of an index that runs over the dim of a declared output, and stands alone at other dims of inputs only."""
+    sites = [s for s in info.sites if not s.padded]
+    own = {size for name in f.decl.inputs for size in f.decl.shapes[name] if isinstance(size, Dim)}
+    moved = any(i is info and c.position != Index(i.unique) for c in f.checks for _, i in c.indices)
+    if (
+        moved
+        or not sites
+        or info.stated not in own
+        or any(s.extent == info.stated or s.extent not in own for s in sites)
+    ):
+        return
+    over, first = text.scalar(info.extent or ONE), sites[0]
+    message = f"`{info.name}` runs over `{over}`, and is read along `{text.scalar(first.extent)}` of `{first.tensor}`"
+    hints = (f"declare that dim, or write `{info.name} < {over}` where the first places are meant",)
+    warning = Diagnostic("OPG253", message, first.span, "as long as another dim", hints=hints, severity=Severity.WARNING)
+    f.bag.add(warning)
 
 
 def _likely(f: Frame, info: IndexInfo) -> str:
@@ -89,74 +110,3 @@ def _likely(f: Frame, info: IndexInfo) -> str:
         return f"state its extent: `{index} < {size}`, with a formula under `dims` such as `{size}: {other}//2`"
     likely = index.upper() if index.upper() in dims else next(iter(dims), "N")
     return f"state its extent: `{index} < {likely}`"
-
-
-def _clash(f: Frame, info: IndexInfo, first: Site, second: Site) -> None:
-    a, b = text.scalar(first.extent), text.scalar(second.extent)
-    notes = [f"`{info.name}` would need {a} = {b}"]
-    for site in (first, second):
-        known = f.state.tensors.get(site.tensor)
-        if known is not None and known.shape is not None:
-            notes.append(f"`{site.tensor}` has shape {shape_text(known.shape)}")
-    hints = _of_size_one(f, info, first, second) or _swapped(f, info, first, second)
-    f.bag.error(
-        "OPG213", f"the index `{info.name}` runs over `{a}` and over `{b}`", second.span,
-        label=f"here it runs over `{b}`",
-        related=(Label(first.span, f"here it runs over `{a}`"), *_declared(f, first, second)),
-        notes=tuple(dict.fromkeys(notes)),
-        hints=hints or ("use two indices, or give the dims one name if they are always equal",),
-    )  # fmt: skip
-
-
-def _by_letters(f: Frame, site: Site) -> str | None:
-    """The access with its indices in the order of the dims, where each is called like one of them."""
-    known = f.state.tensors.get(site.tensor)
-    items = [i.strip() for i in site.span.text.partition("[")[2].rpartition("]")[0].split(",")]
-    if known is None or known.shape is None or any(not isinstance(s, Dim) for s in known.shape):
-        return None
-    wanted = [s.name.lower() for s in known.shape if isinstance(s, Dim)]
-    other = items != wanted and sorted(items) == sorted(wanted) and len({*wanted}) == len(wanted)
-    return f"{site.tensor}[{', '.join(wanted)}]" if other else None
-
-
-def _of_size_one(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:
-    """A hint where one of them is read along a dim of size 1, as if that broadcast."""
-    site = next((s for s in sites if s.extent == ONE), None)
-    known = None if site is None else f.state.tensors.get(site.tensor)
-    if site is None or known is None or known.shape is None:
-        return ()
-    items = [i.strip() for i in site.span.text.partition("[")[2].rpartition("]")[0].split(",")]
-    if len(items) != len(known.shape):
-        return ()
-    at = ["0" if i == info.name and size == ONE else i for i, size in zip(items, known.shape, strict=True)]
-    return (f"a size of 1 does not broadcast: read it at 0, `{site.tensor}[{', '.join(at)}]`",)
-
-
-def _declared(f: Frame, *sites: Site) -> tuple[Label, ...]:
-    """Where the dims come from, for inputs."""
-    spans: dict[Span, str] = {}
-    for site in sites:
-        known = f.state.tensors.get(site.tensor)
-        if known is not None and known.declared and known.shape is not None:
-            spans.setdefault(known.span, f"`{site.tensor}` is declared with shape {shape_text(known.shape)}")
-    return tuple(Label(span, said) for span, said in spans.items())
-
-
-def _swapped(f: Frame, info: IndexInfo, first: Site, second: Site) -> tuple[str, ...]:
-    """A hint where the clash goes away by exchanging two positions of an access."""
-    known = f.state.tensors.get(second.tensor)
-    if known is None or known.shape is None:
-        return ()
-    for site in (first, second):
-        if (lettered := _by_letters(f, site)) is not None:
-            return (f"did you mean `{lettered}`?",)
-    inside = second.span.text.partition("[")[2].rpartition("]")[0]
-    items = [i.strip() for i in inside.split(",")]
-    if len(items) != len(known.shape) or any(c in inside for c in "()["):
-        return ()
-    here = [k for k, i in enumerate(items) if i == info.name]
-    there = [k for k, s in enumerate(known.shape) if s != BATCH and s == first.extent]
-    if len(here) != 1 or len(there) != 1:
-        return ()
-    items[here[0]], items[there[0]] = items[there[0]], items[here[0]]
-    return (f"did you mean `{second.tensor}[{', '.join(items)}]`?",)

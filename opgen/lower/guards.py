@@ -265,7 +265,7 @@ def _check_comparison(d: Declarations, guard: Expr, left: Expr, right: Expr, bag
     if param.choices:
         if value in param.choices:
             return True
-        hints = did_you_mean(value or "", param.choices)
+        hints = did_you_mean(value or "", param.choices) or ("a value that is not among the choices is added there",)
         bag.error(
             "OPG231", f"`{left.name}` is never that", right.span,
             label="not a choice", related=(Label(param.span, f"the choices are {listed(param.choices, 'and')}"),),
@@ -325,8 +325,11 @@ def check_cover(d: Declarations, name: str, statements: Sequence[Assign], found:
 
 
 def _may_stay(d: Declarations, name: str) -> bool:
-    """Is it what a buffer becomes? Where it has no statement, the buffer stays as it is."""
-    return d.spec.module is not None and any(output == name for _, output in d.spec.module.updates)
+    """Is it what a buffer becomes? Where it has no statement, the buffer stays as it is.
+
+    Output and buffer may stand in the other order, which is told where they do.
+    """
+    return d.spec.module is not None and any(name in pair for pair in d.spec.module.updates)
 
 
 def _overlap(name: str, matching: Sequence[Assign], case: Case, bag: Bag) -> None:

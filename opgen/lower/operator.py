@@ -66,7 +66,7 @@ from opgen.lower.kinds import numeric, promote
 from opgen.lower.override import check_targets, lower_override
 from opgen.lower.proposals import one_statement
 from opgen.lower.scatter import identity
-from opgen.lower.scope import Frame, Known, Variation
+from opgen.lower.scope import DECLARED, Frame, Known, Variation
 from opgen.lower.shape import is_clear
 from opgen.lower.statement import Wanted, frame_of
 from opgen.lower.stored import stored_results
@@ -269,7 +269,7 @@ def _wanted(d: Declarations, name: str) -> Wanted:
         return Wanted(kind=kind, at_least=stated)
     kind = kind if declared.kind is None else Kind(declared.kind)
     shape = d.output_shapes.get(name)
-    return Wanted(shape, declared.span, "its declared shape", kind, at_least=stated and declared.dtype is None)
+    return Wanted(shape, declared.span, DECLARED, kind, at_least=stated and declared.dtype is None)
 
 
 def _output(d: Declarations, state: Variation, name: str) -> Output | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from opgen.ir.program import Kind
 from opgen.ir.scalar import Dim, Lit
 from opgen.lang.nodes import (
     Access,
@@ -25,7 +26,7 @@ from opgen.lang.nodes import (
     Unary,
 )
 from opgen.lang.unparse import unparse, unparse_assign
-from opgen.lang.walk import nodes, rebuild
+from opgen.lang.walk import names_read, nodes, rebuild
 from opgen.lower.declare import Declarations
 from opgen.lower.scope import UNKNOWN, Frame
 
@@ -174,6 +175,18 @@ def _negated(e: Expr) -> Expr:
             return replace(e, ops=(_NEGATED[op],))
         case _:
             return Unary("not", e, e.span)
+
+
+# --- a float as a position -------------------------------------------------------------------------------------------
+
+
+def assigned_float(f: Frame, item: Expr) -> Assign | None:
+    """The statement that gives a position its float, with an integer in its place."""
+    floats = [n for n in names_read(item) if n in f.state.tensors and f.state.tensors[n].kind is Kind.FLOAT]
+    own = [s for s in f.decl.forward if s.target.name in floats]
+    if len(own) != 1 or own[0].op != "=":
+        return None
+    return replace(own[0], value=Call("int", (own[0].value,), own[0].value.span, own[0].value.span))
 
 
 # --- a tensor that is not declared -----------------------------------------------------------------------------------

@@ -26,7 +26,9 @@ def note(f: Frame, position: Scalar, extent: Scalar, site: Site, span: Span) -> 
     if site.padded:
         for name, info in indices:
             info.padded = True
-            if isinstance((polynomial(position) - polynomial(Index(name))).scalar(), Lit) and isinstance(extent, Dim):
+            moved = polynomial(position) - polynomial(Index(name))
+            window = info in f.scope.root().loops and Index(name) not in moved.atoms()
+            if (window or isinstance(moved.scalar(), Lit)) and isinstance(extent, Dim):
                 info.beside = extent
         return
     f.checks.append(Check(position, extent, site, span, indices, not f.path))

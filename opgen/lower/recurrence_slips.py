@@ -1,13 +1,19 @@
-"""What is said of starts of recurrences that stand at the wrong place."""
+"""What is said of recurrences that read their own element, and of starts that stand at the wrong place."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from opgen.lang.circles import Step, accesses, shift_of
-from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Sum
+from opgen.diagnostics.model import Label, Span
+from opgen.lang.circles import Step, accesses, is_constant, shift_of
+from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Sum, Unary
 from opgen.lang.unparse import unparse, unparse_target
-from opgen.lang.walk import transform
+from opgen.lang.walk import statement_names, transform
+from opgen.lower.declare import Declarations
+from opgen.lower.scope import BAD, Frame, Typed
+
+_OTHER = "a recurrence reads another position, such as `h[t - 1]`; a new value of a name is a new name"
 
 
 def _text(item: Expr | Dots) -> str:
@@ -31,6 +37,27 @@ def start_hints(body: Assign, s: Assign, place: int, step: Step) -> tuple[str, .
     index = along.name if isinstance(along, Binder) else step.index
     inside = f"{unparse_target(body.target)} = where({index} == {_text(item)}, {value}, {unparse(body.value)})"
     return (hint, f"or, for an element itself, `{inside}`")
+
+
+def table_hints(starts: Sequence[Assign], places: Sequence[int]) -> tuple[str, ...]:
+    """The starts of a recurrence along several indices, which others write into a row and a column at 0."""
+    lines = []
+    for s in starts:
+        items = s.target.items or ()
+        along = [i.name for k, i in enumerate(items) if k in places and isinstance(i, Binder) and not is_constant(i)]
+        shown = ["-1" if k in places and is_constant(i) else i.name if isinstance(i, Binder) else _text(i)
+                 for k, i in enumerate(items)]  # fmt: skip
+
+        def moved(e: Expr, along: Sequence[str] = along) -> Expr | None:
+            if isinstance(e, Name) and e.name in along:
+                return Sum((("+", e), ("+", Number(1, e.span))), e.span)
+            return None
+
+        lines.append(f"`{s.target.name}[{', '.join(shown)}] = {unparse(transform(s.value, moved))}`")
+    return (
+        f"the places before the first element are at -1: {', '.join(lines)}",
+        "every other position is one less, too: what is read at `i - 1` beside an element at `i` is read at `i`",
+    )
 
 
 def one_back(start: Assign, s: Assign, place: int) -> tuple[str, ...]:
@@ -62,3 +89,55 @@ def one_back(start: Assign, s: Assign, place: int) -> tuple[str, ...]:
         return (first, f"and an element is written at `{step.index}`, from what stands at `{step.index} - 1`")
     also = f"what stood at `{step.index} + 1` stands at `{step.index}` then, also where it is read"
     return (first, f"and an element is written from the one before: `{name}[{at}] = {unparse(value)}`", also)
+
+
+def _step_before(d: Declarations, e: Name | Access) -> str:
+    """What a statement that reads its own element means, by where the start of that name stands."""
+    if not isinstance(e, Access):
+        return _OTHER
+    for s in d.forward:
+        items = s.target.items or ()
+        if s.target.name != e.name or len(items) != len(e.items):
+            continue
+        for place, item in enumerate(items):
+            if isinstance(item, Unary) and isinstance(e.items[place], Name):
+                shown = [_text(i) for i in e.items]
+                shown[place] += " - 1"
+                return f"the step before is `{e.name}[{', '.join(shown)}]`"
+    return _OTHER
+
+
+def too_early(f: Frame, e: Name | Access, span: Span) -> Typed:
+    """A read of what is assigned further down, or in the very statement."""
+    if e.name == f.target:
+        hint = _step_before(f.decl, e)
+        return f.error("OPG219", f"`{e.name}` reads itself", span, hint, label="not assigned yet")
+    circle = _circle(f, e.name)
+    notes = (f"they depend on each other in a circle: {' → '.join(circle)}",) if circle else ()
+    hint = "break the circle" if circle else "move its statement up"
+    f.bag.error(
+        "OPG219", f"`{e.name}` is read before it is assigned", span, label="not assigned yet",
+        related=(Label(f.state.later[e.name], "assigned here"),), notes=notes, hints=(hint,),
+    )  # fmt: skip
+    return BAD
+
+
+def _circle(f: Frame, name: str) -> tuple[str, ...]:
+    """A chain of statements from the target at hand through `name` back to the target."""
+    graph: dict[str, dict[str, None]] = {}
+    for s in f.decl.forward:
+        graph.setdefault(s.target.name, {}).update(dict.fromkeys(statement_names(s)))
+    came: dict[str, str] = {name: f.target}
+    queue = [name]
+    while queue:
+        current = queue.pop(0)
+        for following in graph.get(current, {}):
+            if following == f.target:
+                chain = [f.target, current]
+                while chain[-1] != f.target:
+                    chain.append(came[chain[-1]])
+                return tuple(reversed(chain))
+            if following in graph and following not in came:
+                came[following] = current
+                queue.append(following)
+    return ()

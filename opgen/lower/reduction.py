@@ -8,6 +8,7 @@ of its own, or those conditions would mean another index.
 from __future__ import annotations
 
 from opgen.diagnostics.suggest import did_you_mean, listed
+from opgen.ir import text
 from opgen.ir.functions import FUNCTIONS
 from opgen.ir.program import Kind
 from opgen.ir.reductions import ORDERS, REDUCTIONS
@@ -20,8 +21,9 @@ from opgen.ir.scalar import (
     substitute,
 )
 from opgen.lang import habits
-from opgen.lang.nodes import Access, Binder, Dots, Name, Reduction
+from opgen.lang.nodes import Access, Binder, Compare, Dots, Name, Reduction
 from opgen.lang.unparse import unparse
+from opgen.lang.walk import names_read
 from opgen.lower.complex import reduced
 from opgen.lower.declare import check_lower, every
 from opgen.lower.extent import extent_of, resolve
@@ -117,6 +119,8 @@ def _bound(f: Frame, e: Reduction, row: Row) -> Pending | None:
     assert outer is not None
     loops: list[IndexInfo | Batch] = []
     for b in e.binders:
+        if not _depends_on_none(f, e, b, row):
+            return None
         loop = _bind(f, b, loops)
         if loop is None:
             return None
@@ -138,6 +142,27 @@ def _bound(f: Frame, e: Reduction, row: Row) -> Pending | None:
     axes = axes_of(outer, names - {i.unique for i in own}, batch and BATCH not in loops)
     scalar = _restore_names(f, scalar, own, axes)
     return Pending("", axes, scalar, row.name, loops, _kind(row, body.kind), e.span)
+
+
+def _depends_on_none(f: Frame, e: Reduction, b: Binder | Dots, row: Row) -> bool:
+    """Whether an extent reads no other index; says how such a condition is written."""
+    if isinstance(b, Dots) or b.extent is None:
+        return True
+    assert f.scope is not None
+    others = {o.name for o in e.binders if isinstance(o, Binder)} | {
+        i.name for i in f.scope.visible() if isinstance(i, IndexInfo)
+    }
+    first = next((node for name, node in names_read(b.extent).items() if name in others), None)
+    if first is None:
+        return True
+    own = ", ".join("..." if isinstance(o, Dots) else o.name for o in e.binders)
+    condition = unparse(Compare((Name(b.name, b.span), b.extent), ("<",), b.span))
+    hint = f"keep `{b.name}` below it by a condition: `where({condition}, …, …)` in the body"
+    if row.identity is not None:
+        hint = f"write `{e.name}[{own}](where({condition}, {unparse(e.body)}, {text.scalar(row.identity)}))`"
+    message = f"how far `{b.name}` runs cannot depend on the index `{first.name}`"
+    f.error("OPG226", message, first.span, hint, label="an index")
+    return False
 
 
 def _bind(f: Frame, b: Binder | Dots, loops: list[IndexInfo | Batch]) -> IndexInfo | Batch | None:

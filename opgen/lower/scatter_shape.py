@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opgen.diagnostics.model import Bag
 from opgen.ir import text
-from opgen.ir.scalar import Batch
+from opgen.ir.scalar import Batch, Dim
 from opgen.lang.nodes import Access, Assign, Binder, Compare, Dots, Expr, Name, Number, Sum
 from opgen.lang.parser import parse_expression
 from opgen.lang.unparse import unparse
@@ -31,8 +31,15 @@ def proposals(f: Frame, s: Assign) -> tuple[str, ...]:
     start = f"start it: `{name}[{loops}] = {_STARTS[s.op]}`" + (f", with {params}" if new else "")
     if not all(size == "..." or size.isalnum() for size in shape):
         return (start,)
+    if _is_read(f, name):
+        return (start,)
     output = f"declare it: `outputs: {{{name}: {{shape: [{', '.join(shape)}]}}}}`"
     return (output + (f", with {dims} and {params}" if new else ""), f"or {start}")
+
+
+def _is_read(f: Frame, name: str) -> bool:
+    """Whether a name is a step on the way, and no output."""
+    return any(a.name == name for s in f.decl.forward for a in nodes(s.value) if isinstance(a, Access | Name))
 
 
 def _letters(f: Frame, shape: list[str]) -> list[str]:
@@ -47,11 +54,11 @@ def _size(f: Frame, s: Assign, item: Binder | Dots | Expr) -> str | None:
         case Dots():
             return "..."
         case Binder(name=name, extent=None) | Name(name=name):
-            return _bound(f, name) if name in f.decl.inputs else _extent(f, s, name)
+            return _bound(f, name) or _alongside(f, name) if name in f.decl.inputs else _extent(f, s, name)
         case Binder(extent=extent) if extent is not None:
             return unparse(extent)
         case Access(name=name):
-            return _bound(f, name)
+            return _bound(f, name) or _alongside(f, name)
         case _:
             return None
 
@@ -69,6 +76,19 @@ def _bound(f: Frame, name: str) -> str | None:
         rest = last.terms[:-1]
         return unparse(rest[0][1] if len(rest) == 1 else Sum(rest, last.span))
     return f"{unparse(last)} + 1"
+
+
+def _alongside(f: Frame, name: str) -> str | None:
+    """The dim of another tensor at a position that the same tensor of positions says."""
+    shapes = {**f.decl.shapes, **f.decl.output_shapes}
+    written = [(s.target.name, s.target.items or ()) for s in f.decl.forward]
+    read = [(a.name, a.items) for s in f.decl.forward for a in nodes(s.value) if isinstance(a, Access)]
+    for tensor, items in (*read, *written):
+        shape = shapes.get(tensor) or ()
+        for item, size in zip(items, shape if len(shape) == len(items) else (), strict=False):
+            if isinstance(item, Access | Name | Binder) and item.name == name and isinstance(size, Dim):
+                return size.name
+    return None
 
 
 def _extent(f: Frame, s: Assign, index: str) -> str | None:

@@ -28,6 +28,8 @@ from opgen.ir.scalar import (
 from opgen.lang.nodes import Expr
 from opgen.lower.declare import Declarations
 
+DECLARED = "its declared shape"  # where an extent comes from that an output states
+
 
 @dataclass(frozen=True, slots=True)
 class Typed:
@@ -95,7 +97,7 @@ class IndexInfo:
     sites: list[Site] = field(default_factory=list)
     extent: Scalar | None = None
     padded: bool = False  # stands in a position that may leave its tensor
-    beside: Dim | None = None  # the dim along which it does so, moved by a number
+    beside: Dim | None = None  # the dim along which it does so, moved by a number or in a window
 
     def axis(self) -> Axis:
         return Axis(self.unique, self.extent if self.extent is not None else Lit(1))
@@ -108,6 +110,11 @@ class Scope:
     loops: list[IndexInfo | Batch]
     batch: bool | None
     parent: Scope | None = None
+
+    def root(self) -> Scope:
+        """The indices of the target."""
+        return self if self.parent is None else self.parent.root()
+
     batch_used: bool = False
 
     def find(self, name: str) -> IndexInfo | None:
@@ -214,6 +221,7 @@ class Variation:
     expansions: int = 0  # of local functions, so that doubling ones end
     written: dict[tuple[object, ...], Typed] = field(default_factory=dict)  # local functions of their arguments
     alone: dict[str, Typed] = field(default_factory=dict)  # local functions of numbers that are not known
+    clashes: set[tuple[str, ...]] = field(default_factory=set)  # tensors that are read over two dims, reported once
     circles: set[frozenset[str]] = field(default_factory=set)  # of local functions, reported once
 
     def fresh(self, wish: str) -> str:

@@ -26,6 +26,7 @@ from opgen.lang.unparse import unparse, unparse_target
 from opgen.lang.walk import nodes, transform
 from opgen.lower.access import shape_text, spelled
 from opgen.lower.call import MAX_SIZE
+from opgen.lower.closed import closed_early
 from opgen.lower.declare import Declarations, every
 from opgen.lower.expression import expression
 from opgen.lower.extent import extent_of, resolve
@@ -59,6 +60,11 @@ def lower_statement(d: Declarations, state: Variation, s: Assign, wanted: Wanted
     if s.target.padded:
         hint = "`pad(y[…]) += …` drops positions out of range; `=` has none"
         bag.error("OPG241", "`pad` stands left of `+=`, `*=`, `max=` and `min=` only", s.target.span, hints=(hint,))
+        return ()
+    if (early := closed_early(s)) is not None:
+        hints = (f"write `{early.meant}`",)
+        label = f"the bracket of `{early.reduction}` is closed before"
+        bag.error("OPG204", f"the index `{early.index}` is not bound here", early.span, label=label, hints=hints)
         return ()
     value, appended = _without_none(d, state, s.value)
     frame = Frame(d, bag, state, None, expression, target=s.target.name)
@@ -189,6 +195,9 @@ def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr, s: Assign) -> 
             hint = "assignments of one name differ by a constant at one position: `y[..., 0] = …`"
             frame.error("OPG241", "a component is chosen by one integer", item.span, hint)
         case Unary(operand=Number()):
+            if any(a.name == name for o in frame.decl.forward if o.target.name == name for a in nodes(o.value)
+                   if isinstance(a, Access)):  # fmt: skip
+                return False  # said where it reads itself
             hint = f"it goes on with, say, `{name}[t] = {name}[t - 1] + …`"
             frame.error("OPG250", f"`{name}` starts here and goes on nowhere", item.span, hint)
         case _:

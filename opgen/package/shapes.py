@@ -149,6 +149,7 @@ def check_lines(op: str, operator: Operator, needed: Sequence[str]) -> list[str]
     source: dict[str, str] = {}  # dim -> the local name of its size
     ordered = sorted(inputs, key=lambda t: t.name in optional)
     compared = [d.name for t in inputs for d in t.shape if isinstance(d, Dim)]
+    origin: dict[str, str] = {}  # the operand that says how long a dim is
     for t in ordered:
         own: list[str] = []
         rank = len(t.shape) - (BATCH in t.shape)
@@ -160,11 +161,13 @@ def check_lines(op: str, operator: Operator, needed: Sequence[str]) -> list[str]
             if isinstance(item, Dim):
                 text = extent(t.name, t.shape, position)
                 if item.name in source:
-                    own += _same_size(op, whole.get(t.name, t.name), t, item.name, text, source[item.name])
+                    by = origin.get(item.name, "")
+                    own += _same_size(op, whole.get(t.name, t.name), t, item.name, text, source[item.name], by)
                 elif compared.count(item.name) > 1 or item.name in needed:
                     own.append(f"{local(item.name)} = {text}")
                     if t.name not in optional:
                         source[item.name] = local(item.name)
+                        origin[item.name] = f"{whole.get(t.name, t.name)}{layout_text(t.shape)}"
             elif isinstance(item, Lit):
                 own += _same_size(
                     op,
@@ -195,11 +198,11 @@ def _pair_lines(op: str, operator: Operator) -> list[str]:
     return lines
 
 
-def _same_size(op: str, name: str, t: Tensor, dim: str, text: str, expected: str) -> list[str]:
-    error = (
-        f"size_error({quoted(op)}, {quoted(name)}, {quoted(layout_text(t.shape))}, {quoted(dim)}, {text}, {expected})"
-    )
-    return [f"if {text} != {expected}:", f"    raise {error}"]
+def _same_size(op: str, name: str, t: Tensor, dim: str, text: str, expected: str, by: str = "") -> list[str]:
+    """Lines that raise unless a size is as expected; `by` is the operand that has it so."""
+    arguments = [quoted(op), quoted(name), quoted(layout_text(t.shape)), quoted(dim), text, expected]
+    arguments += [quoted(by)] if by else []
+    return [f"if {text} != {expected}:", f"    raise size_error({', '.join(arguments)})"]
 
 
 def size_lines(op: str, t: Tensor, dim: Dim, expected: str) -> list[str]:

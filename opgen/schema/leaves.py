@@ -173,6 +173,8 @@ def word(node: object, pattern: re.Pattern[str], what: str, spelt: Callable[[str
     name = node.text
     if not pattern.fullmatch(name):
         better = spelt(name)
+        if pattern is SNAKE and re.search(rf"[\[,]\s*{better}\s*[\],<]", node.span.source.text):
+            better += "_"  # an index has that name
         hints: tuple[str, ...] = (f"write `{better}`",) if pattern.fullmatch(better) and better != name else ()
         given = _DEFAULTED.fullmatch(name)
         if given:
@@ -281,7 +283,8 @@ def one_of(*allowed: str, unnamed: str = "") -> Callable[[object], str]:
 def _alias(text: str, allowed: tuple[str, ...]) -> str | None:
     """The type that goes by another name elsewhere: `torch.int64`, `np.float32`, `double`."""
     last = text.lower().rpartition(".")[2]
-    exact = _SIZED.get(last, last)
+    few = re.fullmatch(r"(u?)int[1-7]", last)
+    exact = f"{few[1]}int8" if few else _SIZED.get(last, last)
     if exact in allowed:
         return exact
     sized = re.fullmatch(r"u?(float|int|bool|complex)_?\d*|c(float|double)", last)

@@ -20,8 +20,11 @@ def check_module(spec: OpSpec, module: ModuleSpec, bag: Bag) -> None:
             related = (Label(owned[name], "a parameter here"),)
             bag.error("OPG117", f"`{name}` is a parameter and a buffer", name.span, related=related)
         owned.setdefault(name, name.span)
-        shape = next((t.shape for t in spec.inputs if t.name == name), ())
-        if shape is None or any(item.text == "..." for item in shape):
+        shape, dtype = next(((t.shape, t.dtype) for t in spec.inputs if t.name == name), ((), ""))
+        if dtype == "seed":
+            message, hints = f"`{name}` is a seed, which every call draws anew", ("leave it away here",)
+            bag.error("OPG117", message, name.span, label="no tensor of the module", hints=hints)
+        elif shape is None or any(item.text == "..." for item in shape):
             message = f"`{name}` has batch dims, and a module gives its own tensors a fixed shape"
             bag.error("OPG117", message, name.span, hints=(f"declare it as `{name}: {{shape: [K]}}`",))
     for dim in module.dims:

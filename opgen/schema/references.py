@@ -15,7 +15,11 @@ def no_repeats(names: Iterable[tuple[str, Span]], bag: Bag) -> None:
     for name, span in names:
         if name in first:
             related = (Label(first[name], "first used here"),)
-            bag.error("OPG115", f"the name `{name}` is used twice", span, label="again here", related=related)
+            message, hints = (
+                f"the name `{name}` is used twice",
+                (f"give one of the two another name: `{name}_out`, say",),
+            )
+            bag.error("OPG115", message, span, label="again here", related=related, hints=hints)
         first.setdefault(name, span)
 
 

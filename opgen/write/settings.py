@@ -41,7 +41,7 @@ _NAME_HINT = "a name of letters, digits and _ that no library has for its operat
 
 
 def _is_path(value: object) -> bool:
-    return isinstance(value, str) and bool(value) and not os.path.isabs(value)
+    return isinstance(value, str) and bool(value) and not os.path.isabs(value) and not set(value) & set("*?")
 
 
 _FORMS: tuple[tuple[str, str, Callable[[object], bool], str], ...] = (  # what a value is, what fits, what would
@@ -51,7 +51,7 @@ _FORMS: tuple[tuple[str, str, Callable[[object], bool], str], ...] = (  # what a
         "specs",
         "the specs",
         lambda v: _is_path(v) or (isinstance(v, list) and bool(v) and all(map(_is_path, v))),
-        'files and folders, relative to pyproject.toml: specs = ["specs"]',
+        'files and folders, relative to pyproject.toml, no patterns: specs = ["specs"]',
     ),
     ("jobs", "the number of jobs", lambda v: type(v) is int and v > 0, "a whole number from 1: jobs = 4"),
 )
@@ -61,14 +61,15 @@ _FORMS: tuple[tuple[str, str, Callable[[object], bool], str], ...] = (  # what a
 class Settings:
     """What a project states; None for what it leaves to opgen.
 
-    Paths are as they would be written from the current folder; `project` is the table `[project]`, and `root` its
-    folder, where there is one.
+    Paths are as they would be written from the current folder; `specs_place` is where the file names them; `project`
+    is the table `[project]`, and `root` its folder, where there is one.
     """
 
     namespace: str | None = None
     project: Mapping[str, object] = field(default_factory=dict)
     root: Path | None = None
     specs: tuple[Path, ...] = ()
+    specs_place: Span | None = None
     out: Path | None = None
     jobs: int | None = None
 
@@ -169,6 +170,7 @@ def _settings(out: Path, bag: Bag) -> Settings:
         project=_table(content.get("project")),
         root=root,
         specs=tuple(_from_here(path, s) for s in (specs if isinstance(specs, list) else [specs])),
+        specs_place=_place(source, "specs"),
         out=_from_here(path, values["out"]) if "out" in values else None,
         jobs=_as(int, values.get("jobs")),
     )

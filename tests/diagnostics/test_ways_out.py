@@ -61,3 +61,98 @@ def test_dtypes_have_other_names_elsewhere(written: str, meant: str) -> None:
     (found,) = bag.items
     assert found.code == "OPG114"
     assert found.hints == (f"write `{meant}`",)
+
+
+GRAPH = "inputs: {x: {shape: [V, D]}, ends: {shape: [2, E], dtype: int}, w: {shape: [E]}}"
+CODES = "inputs: {x: {shape: [N, C]}, running: {shape: [C], differentiable: false}}\nparams: {training: bool}\n"
+TABLE = "inputs: {cost: {shape: [N, M]}}\noutputs: [d]"
+HALVES = "inputs: {x: {shape: [..., T, D]}, c: {shape: [T, H]}}\ndims: {H: D//2}\noutputs: [a, b]"
+
+# fields, statements, code, what is marked, and parts of the way out
+SPECS = [
+    (GRAPH, ["out[ends[1, e], d] += w[e]*x[ends[0, e], d]"], "OPG248", "out[ends[1, e], d]",
+     ["`outputs: {out: {shape: [V, D]}}`", "`out[v < V, d < D] = 0`"]),
+    (GRAPH + "\noutputs: {y: {shape: [V, D]}}", ["m[ends[1, e]] += w[e]", "y[ends[1, e], d] += m[ends[1, e]]*x[0, d]"],
+     "OPG248", "m[ends[1, e]]", ["`m[v < V] = 0`"]),
+    ("inputs: {z: {shape: [B, T]}, h0: {shape: [B]}}", ["h[b, -1] = h0[b]", "h[b, t] = z[b, t]*h[b, t]"], "OPG219",
+     "h[b, t]", ["`h[b, t - 1]`"]),
+    ("inputs: {q: {shape: [N]}}", ["e = sum[j, i < j](q[i]*q[j])"], "OPG226", "j",
+     ["`sum[j, i](where(i < j, q[i] * q[j], 0))`"]),
+    ("inputs: {a: {shape: [..., K]}, w: {shape: [K, M]}, b: {shape: [M]}}",
+     ["y[...] = sum[k, m](a[..., k]) * w[k, m] / b[m]"], "OPG204", "k",
+     ["`y[...] = sum[k, m](a[..., k] * w[k, m] / b[m])`"]),
+    ("inputs: {t: {shape: [G]}, u: {shape: [...]}}",
+     ["lo[...] = floor(u[...])", "y[...] = t[lo[...]]*u[...] + t[lo[...] + 1]"], "OPG223", "lo[...]",
+     ["`lo[...] = int(floor(u[...]))`"]),
+    (HALVES, ["l[..., t, i] = x[..., t, i]", "r[..., t, i < H] = x[..., t, i + H]",
+              "a[..., t, i] = l[..., t, i]*c[t, i] - r[..., t, i]",
+              "b[..., t, i] = r[..., t, i] + l[..., t, i]*c[t, i]"],
+     "OPG213", "c[t, i]", ["`l[..., t, i < H] = x[..., t, i]`"]),
+    ("inputs: {x: {shape: [N, K]}}", ["mu[n] = mean[k](x[n, k])", "y[n, k] = x[n, k] - mu[k]"], "OPG213", "mu[k]",
+     ["`mu[n]`"]),
+    ("inputs: {x: {shape: [N, C]}, t: {shape: [N], dtype: int}}", ["l = -mean[n](x[t[n], n])"], "OPG213",
+     "x[t[n], n]", ["`x[n, t[n]]`"]),
+    ("inputs: {img: {shape: [..., H, W]}, k: {shape: [3]}}",
+     ["g[..., h, j] = sum[a](pad(img[..., h, j + a - 1], 0)*k[a])"],
+     "OPG214", "j", ["`j < W`"]),
+    (TABLE, ["r[0, 0] = 0", "r[i, 0] = i", "r[0, j] = j",
+             "r[i, j] = min(r[i - 1, j], r[i, j - 1]) + cost[i - 1, j - 1]", "d = r[N, M]"], "OPG250", "r[0, 0]",
+     ["`r[-1, -1] = 0`", "`r[i, -1] = i + 1`", "`r[-1, j] = j + 1`"]),
+    ("inputs: {x: {shape: [K]}}", ["x[k] = x[k] - 1", "y[k] = 2*x[k]"], "OPG236", "x", ["`x2[k] = x[k] - 1`"]),
+    ("inputs: {x: {shape: [K]}}\noutputs: {x: {shape: [K]}}", ["x[k] = x[k] - 1"], "OPG115", "x", ["`x_out`"]),
+    ("inputs: {h: {shape: [K]}, B: {shape: [K]}}", ["y[b] = h[b]"], "OPG113", "B", ["`b_`"]),
+    (CODES + "outputs: {y: {}, new: {differentiable: false}}\n"
+     "module: {name: Ema, dims: {C: channels}, buffers: {running: zeros}, updates: {new: running}, training: training}",
+     ["y[n, c] = x[n, c] - running[c]", "new[c] = mean[n](x[n, c]) if training"], "OPG117", "new",
+     ["`updates: {running: new}`"]),
+    ("inputs: {x: {shape: [N, K]}, s: {dtype: seed}}\nmodule: {name: Drop, buffers: {s: zeros}}",
+     ["y[n, k] = uniform(s)*x[n, k]"], "OPG117", "s", ["leave it away"]),
+    ("inputs: {x: {shape: [N, K]}}", ["l = mean[n](norm(x[n, :]))"], "OPG206", "norm",
+     ["`l = mean[n](norm[k](x[n, k]))`"]),
+    ("inputs: {p: {shape: [N, 3]}}", ["d[i, j] = norm(p[i] - p[j])"], "OPG206", "norm",
+     ["`d[i, j] = norm[m](p[i, m] - p[j, m])`"]),
+    ("inputs: {x: {shape: [..., K]}}\noutputs: {q: {dtype: int4}}", ["q[..., k] = x[..., k]*7"], "OPG114", "int4",
+     ["`int8`"]),
+    ("inputs: {x: {shape: [..., K]}}", ["y[...] = sum_k x[..., k]"], "OPG201", "x", ["`sum[k](…)`"]),
+    ("inputs: [x]\nparams: {alpha: {type: float, default: 1.0}}", ["y = α*x"], "OPG201", "α", ["`alpha`"]),
+    ("inputs: [x, w]\nbackward: grad_y = 2*grad_x", ["y = x*w"], "OPG228", "grad_y", ["`grad_x`"]),
+    ("inputs: {x: {shape: [K]}}", ["y[k] = x[k] + randn_like(x[k])"], "OPG209", "randn_like",
+     ["`normal(seed)`", "`inputs: {seed: {dtype: seed}}`"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("fields", "statements", "code", "marked", "ways_out"), SPECS)
+def test_one_mistake_is_one_message(
+    fields: str, statements: list[str], code: str, marked: str, ways_out: list[str]
+) -> None:
+    text = f"op: tried\n{fields.rstrip()}\nforward: |\n" + "".join(f"  {s}\n" for s in statements)
+    bag = Bag()
+    spec = load(Source("spec.yaml", text), bag)
+    if spec is not None:
+        lower(spec, bag)
+    (found,) = bag.items
+    assert found.span is not None
+    assert (found.code, found.span.text) == (code, marked)
+    said = " ".join(found.hints)
+    assert all(way in said for way in ways_out), said
+
+
+@pytest.mark.parametrize(
+    ("fields", "statement", "warned"),
+    [
+        ("inputs: {x: {shape: [N, K]}}\noutputs: {y: {shape: [K]}}", "y[n] = sum[k](x[n, k])", True),
+        ("inputs: {x: {shape: [N, K]}}\noutputs: {y: {shape: [N]}}", "y[n] = sum[k](x[n, k])", False),
+        ("inputs: {x: {shape: [N, K]}}\noutputs: {y: {shape: [K]}}", "y[n < K] = sum[k](x[n, k])", False),
+        ("inputs: {x: {shape: [T, D]}, p: {shape: [M, D]}}\noutputs: {y: {shape: [T, D]}}",
+         "y[t, d] = x[t, d] + p[t, d]",
+         False),
+        ("inputs: {x: {shape: [D]}}\ndims: {H: D//2}\noutputs: {y: {shape: [H]}}", "y[i] = x[i]", False),
+        ("inputs: {x: {shape: [D]}, w: {shape: [H]}}\noutputs: {y: {shape: [H]}}", "y[i] = x[i] + x[i + H]", False),
+    ],
+)  # fmt: skip
+def test_an_index_that_runs_along_another_dim_is_a_warning(fields: str, statement: str, warned: bool) -> None:
+    bag = Bag()
+    spec = load(Source("spec.yaml", f"op: tried\n{fields}\nforward: {statement}\n"), bag)
+    assert spec is not None
+    assert lower(spec, bag) is not None
+    assert [d.code for d in bag.items] == (["OPG253"] if warned else [])

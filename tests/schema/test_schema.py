@@ -17,8 +17,7 @@ from opgen.diagnostics.model import Bag, Source
 from opgen.lower.operator import lower
 from opgen.schema.json_schema import schema
 from opgen.schema.leaves import plain
-from opgen.schema.load import load
-from opgen.schema.load import known_fields
+from opgen.schema.load import known_fields, load
 from opgen.schema.model import OpSpec
 from opgen.schema.yaml_nodes import parse
 

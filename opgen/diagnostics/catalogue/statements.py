@@ -293,4 +293,13 @@ ROWS = (
         "y[p < P] = pad(x[p - padding], 0)",
         given='inputs: {x: {shape: [N]}}\nparams: {padding: {type: int, default: 1}}\ndims: {P: "N + 2*padding"}',
     ),
+    Code(
+        "OPG253",
+        "Index along another dim",
+        "An index runs as far as the output declares. Where everything that is read at it has another dim, those of two"
+        " indices are most likely exchanged. A warning; the spec builds all the same, and reads the first places.",
+        "outputs: {y: {shape: [K]}}\nforward: y[n] = sum[k](x[n, k])",
+        "outputs: {y: {shape: [N]}}\nforward: y[n] = sum[k](x[n, k])",
+        given="inputs: {x: {shape: [N, K]}}",
+    ),
 )

@@ -1,0 +1,133 @@
+"""An index that runs over two dims at once: what is said of it, and what is most likely meant."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from opgen.diagnostics.model import Label, Span
+from opgen.ir import text
+from opgen.ir.scalar import BATCH, ONE, Dim
+from opgen.lang.nodes import Binder, Name
+from opgen.lang.unparse import unparse_assign
+from opgen.lower.access import shape_text
+from opgen.lower.scope import Frame, IndexInfo, Site
+
+
+def clash(f: Frame, info: IndexInfo, first: Site, second: Site) -> None:
+    a, b = text.scalar(first.extent), text.scalar(second.extent)
+    notes = [f"`{info.name}` would need {a} = {b}"]
+    for site in (first, second):
+        known = f.state.tensors.get(site.tensor)
+        if known is not None and known.shape is not None:
+            notes.append(f"`{site.tensor}` has shape {shape_text(known.shape)}")
+    hints = _of_size_one(f, info, first, second) or _swapped(f, info, first, second) or _another(f, info, first, second)
+    hints = hints or _part(f, info, first, second)
+    assigned = {(s.tensor, *sorted((a, b))) for s in (first, second) if s.tensor in f.decl.targets()}
+    if assigned & f.state.clashes:
+        return  # said where it was read before
+    f.state.clashes |= assigned
+    f.bag.error(
+        "OPG213", f"the index `{info.name}` runs over `{a}` and over `{b}`", second.span,
+        label=f"here it runs over `{b}`",
+        related=(Label(first.span, f"here it runs over `{a}`"), *_declared(f, first, second)),
+        notes=tuple(dict.fromkeys(notes)),
+        hints=hints or ("use two indices, or give the dims one name if they are always equal",),
+    )  # fmt: skip
+
+
+def _items(site: Site) -> list[str]:
+    """The positions of an access as they are written."""
+    items, depth = [""], 0
+    for c in site.span.text.partition("[")[2].rpartition("]")[0]:
+        depth += (c in "([") - (c in ")]")
+        if c == "," and depth == 0:
+            items.append("")
+        else:
+            items[-1] += c
+    return [i.strip() for i in items]
+
+
+def _by_letters(f: Frame, site: Site) -> str | None:
+    """The access with its indices in the order of the dims, where each is called like one of them."""
+    known = f.state.tensors.get(site.tensor)
+    items = _items(site)
+    if known is None or known.shape is None or any(not isinstance(s, Dim) for s in known.shape):
+        return None
+    wanted = [s.name.lower() for s in known.shape if isinstance(s, Dim)]
+    other = items != wanted and sorted(items) == sorted(wanted) and len({*wanted}) == len(wanted)
+    return f"{site.tensor}[{', '.join(wanted)}]" if other else None
+
+
+def _of_size_one(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:
+    """A hint where one of them is read along a dim of size 1, as if that broadcast."""
+    site = next((s for s in sites if s.extent == ONE), None)
+    known = None if site is None else f.state.tensors.get(site.tensor)
+    if site is None or known is None or known.shape is None:
+        return ()
+    items = _items(site)
+    if len(items) != len(known.shape):
+        return ()
+    at = ["0" if i == info.name and size == ONE else i for i, size in zip(items, known.shape, strict=True)]
+    return (f"a size of 1 does not broadcast: read it at 0, `{site.tensor}[{', '.join(at)}]`",)
+
+
+def _declared(f: Frame, *sites: Site) -> tuple[Label, ...]:
+    """Where the dims come from, for inputs."""
+    spans: dict[Span, str] = {}
+    for site in sites:
+        known = f.state.tensors.get(site.tensor)
+        if known is not None and known.declared and known.shape is not None:
+            spans.setdefault(known.span, f"`{site.tensor}` is declared with shape {shape_text(known.shape)}")
+    return tuple(Label(span, said) for span, said in spans.items())
+
+
+def _swapped(f: Frame, info: IndexInfo, first: Site, second: Site) -> tuple[str, ...]:
+    """A hint where the clash goes away by exchanging two positions of an access."""
+    known = f.state.tensors.get(second.tensor)
+    if known is None or known.shape is None:
+        return ()
+    for site in (first, second):
+        if (lettered := _by_letters(f, site)) is not None:
+            return (f"did you mean `{lettered}`?",)
+    items = _items(second)
+    if len(items) != len(known.shape):
+        return ()
+    here = [k for k, i in enumerate(items) if i == info.name]
+    there = [k for k, s in enumerate(known.shape) if s != BATCH and s == first.extent]
+    if len(here) != 1 or len(there) != 1:
+        return ()
+    items[here[0]], items[there[0]] = items[there[0]], items[here[0]]
+    return (f"did you mean `{second.tensor}[{', '.join(items)}]`?",)
+
+
+def _another(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:
+    """A hint where one access is as long as another index runs, and does not read it."""
+    found = []
+    for site in sites:
+        items = _items(site)
+        others = [i for i in f.scope.visible() if isinstance(i, IndexInfo)] if f.scope is not None else []
+        for other in others:
+            runs = [s for s in other.sites if s.tensor != site.tensor and s.extent == site.extent]
+            if other is not info and runs and other.name not in items and items.count(info.name) == 1:
+                shown = ", ".join(other.name if i == info.name else i for i in items)
+                found.append(f"did you mean `{site.tensor}[{shown}]`?")
+    return tuple(found) if len(found) == 1 else ()
+
+
+def _part(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:
+    """A hint where a tensor was assigned over a whole dim of which only a part is meant."""
+    for site, other in (sites, sites[::-1]):
+        own = [s for s in f.decl.forward if s.target.name == site.tensor]
+        items, written = _items(site), (own[0].target.items or ()) if len(own) == 1 else ()
+        if len(items) != len(written) or info.name not in items or not isinstance(other.extent, Dim):
+            continue
+        place = items.index(info.name)
+        binder = written[place]
+        if isinstance(binder, Binder) and binder.extent is None:
+            bounded = replace(binder, extent=Name(other.extent.name, binder.span))
+            target = replace(own[0].target, items=(*written[:place], bounded, *written[place + 1 :]))
+            line = unparse_assign(replace(own[0], target=target))
+            return (
+                f"`{site.tensor}` runs over the whole of `{text.scalar(site.extent)}`; for a part of it write `{line}`",
+            )
+    return ()

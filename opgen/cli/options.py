@@ -35,6 +35,20 @@ def jobs_of(what: str) -> Callable[[Command], Command]:
 
 jobs_option = jobs_of("compilers")
 
+
+def talk_of(verbose: str) -> Callable[[Command], Command]:
+    """The options `-q` and `-v`: to say nothing but what is wrong, or more than usual; `verbose` is what more."""
+
+    def one(context: click.Context, param: click.Parameter, value: bool) -> bool:
+        if value and context.params.get("quiet" if param.name == "verbose" else "verbose"):
+            raise click.UsageError("-q and -v exclude each other")
+        return value
+
+    quietly = click.option("-q", "--quiet", is_flag=True, callback=one, help="Say nothing but what is wrong.")
+    loudly = click.option("-v", "--verbose", is_flag=True, callback=one, help=verbose)
+    return lambda command: quietly(loudly(command))
+
+
 namespace_option = click.option(
     "--namespace",
     metavar="NAME",

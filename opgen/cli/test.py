@@ -13,8 +13,9 @@ from pathlib import Path
 import click
 
 from opgen.cli import FINDINGS, USAGE
+from opgen.cli.checks import QUICK
 from opgen.cli.console import put, say
-from opgen.cli.options import generated_ops, out_option
+from opgen.cli.options import generated_ops, out_option, talk_of
 from opgen.diagnostics.suggest import counted
 from opgen.write.paths import command as command_line
 
@@ -33,7 +34,11 @@ _STDERR = 2
     help="What the operators run on; native has to be compiled first.",
 )
 @click.option("-k", "keyword", metavar="EXPRESSION", help="Only tests that match, as in pytest.")
-def command(ops: tuple[str, ...], out: Path, backend: str, keyword: str | None) -> None:
+@click.option("--quick", is_flag=True, help="Leave out the checks that take long: compilers, export, suites of torch.")
+@talk_of("Name every check as it runs.")
+def command(
+    ops: tuple[str, ...], out: Path, backend: str, keyword: str | None, quick: bool, quiet: bool, verbose: bool
+) -> None:
     """Run the tests of generated operators (default: all of them)."""
     if find_spec("pytest") is None:
         raise click.UsageError("the tests need pytest: pip install 'opgen[test]'")
@@ -42,7 +47,8 @@ def command(ops: tuple[str, ...], out: Path, backend: str, keyword: str | None) 
     backends = ["torch", "native"] if backend == "all" else [backend]
     if "native" in backends:
         _need_libraries(out, names)
-    codes = [_pytest(files, name, keyword) for name in backends]
+    options = [*(("-k", keyword) if keyword else ()), *((QUICK,) if quick else ()), *(("-v",) if verbose else ())]
+    codes = [_pytest(files, name, options, quiet) for name in backends]
     if any(codes):
         raise click.exceptions.Exit(FINDINGS if set(codes) <= {0, FINDINGS, _NO_TESTS_RAN} else USAGE)
 
@@ -59,17 +65,20 @@ def _need_libraries(out: Path, ops: Sequence[str]) -> None:
         raise click.exceptions.Exit(USAGE)
 
 
-def _pytest(files: Sequence[str], backend: str, keyword: str | None) -> int:
-    """pytest's exit code; its own output is talk, the table of checks is data."""
+def _pytest(files: Sequence[str], backend: str, options: Sequence[str], quiet: bool) -> int:
+    """pytest's exit code; its own output is talk, the table of checks is data: both told `quiet` if any failed."""
     from opgen.verify.matrix import outcomes, table
 
-    say(f"back end: {backend}")
-    select = ["-k", keyword] if keyword else []
+    if not quiet:
+        say(f"back end: {backend}")
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.xml")
-        arguments = [sys.executable, "-m", "pytest", f"--junitxml={report}", *select, *files]
+        arguments = [sys.executable, "-m", "pytest", "-p", "opgen.cli.checks", f"--junitxml={report}", *options, *files]
         environment = {**os.environ, "OPGEN_BACKEND": backend}
-        code = subprocess.run(arguments, env=environment, stdout=_STDERR, check=False).returncode
-        if report.exists() and (found := outcomes(report)):
+        where = subprocess.PIPE if quiet else _STDERR
+        done = subprocess.run(arguments, env=environment, stdout=where, text=True, check=False)
+        if done.stdout and done.returncode:
+            say(done.stdout)
+        if report.exists() and (found := outcomes(report)) and (done.returncode or not quiet):
             put(f"{backend}\n\n{table(found)}")
-    return code
+    return done.returncode

@@ -12,14 +12,14 @@ import click
 
 from opgen.cli import FINDINGS
 from opgen.cli.console import Progress, put, say, show_diagnostics, verdict
-from opgen.cli.options import generated_ops, jobs_option, out_option, talk_of
+from opgen.cli.options import generated_ops, jobs_option, ops_argument, out_option, talk_of
 from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.diagnostics.suggest import counted
 from opgen.write.paths import command as command_line
 
 
 @click.command()
-@click.argument("ops", nargs=-1, metavar="[OP]...")
+@ops_argument
 @out_option
 @jobs_option
 @click.option(

@@ -22,6 +22,15 @@ out_option = click.option(
 Command = Callable[..., None]
 
 
+def _there(context: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """The generated operators whose names begin so, for shells that complete them."""
+    out = context.params.get("out") or settings_here().out or Path(GENERATED)
+    return sorted(p.parent.name for p in Path(out).glob("*/manifest.json") if p.parent.name.startswith(incomplete))
+
+
+ops_argument = click.argument("ops", nargs=-1, metavar="[OP]...", shell_complete=_there)
+
+
 def jobs_of(what: str) -> Callable[[Command], Command]:
     """The option `--jobs`: how many of something run at a time."""
     return click.option(

@@ -15,7 +15,7 @@ import click
 from opgen.cli import FINDINGS, USAGE
 from opgen.cli.checks import QUICK
 from opgen.cli.console import put, say
-from opgen.cli.options import generated_ops, out_option, talk_of
+from opgen.cli.options import generated_ops, ops_argument, out_option, talk_of
 from opgen.diagnostics.suggest import counted
 from opgen.write.paths import command as command_line
 
@@ -24,7 +24,7 @@ _STDERR = 2
 
 
 @click.command()
-@click.argument("ops", nargs=-1, metavar="[OP]...")
+@ops_argument
 @out_option
 @click.option(
     "--backend",

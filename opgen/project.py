@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import repeat
 from pathlib import Path
@@ -153,24 +153,29 @@ def lint(paths: Sequence[PathLike], *looks: Callable[[Operator], tuple[Diagnosti
 
     `looks` see the operator of each spec that is right, and say what else they find in it.
     """
-    from opgen.lower.unused import unused
-
     run = _Run(Path(), check=True, force=False)
     for path in specs_of([Path(p) for p in paths], run.bag):
         file = pipeline.read(path, run.bag)
-        made = pipeline.run(file, Stage.PROGRAM) if file else pipeline.Artefacts()
+        made = looked_at(file, *looks) if file else pipeline.Artefacts()
         for diagnostic in made.diagnostics:
             run.bag.add(diagnostic)
-        if made.spec is not None and made.operator is not None:
-            try:
-                warnings = (*unused(made.spec), *(d for look in looks for d in look(made.operator)))
-            except Exception as e:
-                warnings = (crash(e, f"{path} could not be searched for what is unused"),)
-            for diagnostic in warnings:
-                run.bag.add(diagnostic)
         if file and made.operator is not None:
             _claim(run, file, made.operator.name)
     return run.bag.items
+
+
+def looked_at(spec: SpecFile, *looks: Callable[[Operator], tuple[Diagnostic, ...]]) -> pipeline.Artefacts:
+    """A spec as far as its program, with every mistake in it and what looks like one; `looks` as for `lint`."""
+    from opgen.lower.unused import unused
+
+    made = pipeline.run(spec, Stage.PROGRAM)
+    if made.spec is None or made.operator is None:
+        return made
+    try:
+        warnings = (*unused(made.spec), *(d for look in looks for d in look(made.operator)))
+    except Exception as e:
+        warnings = (crash(e, f"{spec.path} could not be searched for what is unused"),)
+    return replace(made, diagnostics=(*made.diagnostics, *warnings))
 
 
 def operator_of(path: Path) -> str | None:

@@ -37,6 +37,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("write",),
     ("pipeline",),
     ("project",),
+    ("fixes",),
     ("report",),
     ("toolchain", "verify"),
     ("ship",),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
 
 from opgen.cli import FINDINGS
 from opgen.cli.console import Patience, Progress, put, say, show_diagnostics, verdict
-from opgen.cli.options import default_specs, format_option, jobs_of, namespace_option, out_option
+from opgen.cli.options import default_specs, format_option, jobs_of, namespace_option, out_option, talk_of
 from opgen.diagnostics.suggest import counted
 from opgen.project import BuildResult, build
 from opgen.write.compare import Status
@@ -43,7 +43,8 @@ Examples:
 @click.option("--force", is_flag=True, help="Overwrite files that were edited by hand.")
 @namespace_option
 @jobs_of("processes")
-@click.option("-v", "--verbose", is_flag=True, help="Name every file, unchanged ones too.")
+@click.option("--watch", is_flag=True, help="Go on: build again whenever a spec changes, until interrupted.")
+@talk_of("Name every file, unchanged ones too.")
 @format_option
 def command(
     paths: tuple[Path, ...],
@@ -53,14 +54,57 @@ def command(
     force: bool,
     namespace: str | None,
     jobs: int | None,
+    watch: bool,
+    quiet: bool,
     verbose: bool,
     form: str,
 ) -> None:
     """Generate the operators of spec files, or of all specs in folders (default: the folder specs)."""
     if diff and form != "text":
         raise click.UsageError("--diff and --format both write to stdout")
-    progress, patience = Progress(), Patience()
+    if watch and (check or diff or form != "text"):
+        raise click.UsageError("--watch builds and talks to a person: without --check, --diff and --format")
     chosen = paths or default_specs("build")
+
+    def once() -> int:
+        return _build(
+            chosen, out, check=check, diff=diff, force=force, namespace=namespace, jobs=jobs, quiet=quiet,
+            verbose=verbose, form=form,
+        )  # fmt: skip
+
+    if watch:
+        _watch(chosen, once, quiet=quiet)
+    elif code := once():
+        raise click.exceptions.Exit(code)
+
+
+def _watch(paths: Sequence[Path], once: Callable[[], int], *, quiet: bool) -> None:
+    """Build, and again after each change of the specs; what is wrong with them is told and does not end it."""
+    from opgen.cli.watch import changes
+
+    for changed in changes(paths):
+        if changed and not quiet:
+            say(f"changed: {', '.join(map(str, changed))}")
+        once()
+        if not quiet:
+            say("watching; Ctrl-C ends it")
+
+
+def _build(
+    chosen: Sequence[Path],
+    out: Path,
+    *,
+    check: bool,
+    diff: bool,
+    force: bool,
+    namespace: str | None,
+    jobs: int | None,
+    quiet: bool,
+    verbose: bool,
+    form: str,
+) -> int:
+    """Build once and say so; the exit code."""
+    progress, patience = Progress(quiet=quiet), Patience(quiet=quiet)
     try:
         result = build(
             chosen,
@@ -77,12 +121,13 @@ def command(
         progress.close()
     if diff:
         _print_diffs(result)
-    else:
+    elif check or not quiet:
         _print_changes(result, say if form != "text" else put, files=verbose or check, verbose=verbose)
     show_diagnostics(result.diagnostics, form)
-    _summary(result, dry=check or diff)
-    if result.failed or ((check or diff) and result.drift):
-        raise click.exceptions.Exit(verdict(result.diagnostics) or FINDINGS)
+    if not quiet:
+        _summary(result, dry=check or diff)
+    failed = result.failed or ((check or diff) and result.drift)
+    return verdict(result.diagnostics) or FINDINGS if failed else 0
 
 
 def _print_changes(result: BuildResult, tell: Callable[..., None], *, files: bool, verbose: bool) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import click
 
 from opgen.cli import FINDINGS
 from opgen.cli.console import Progress, put, say, show_diagnostics, verdict
-from opgen.cli.options import generated_ops, jobs_option, out_option
+from opgen.cli.options import generated_ops, jobs_option, ops_argument, out_option, talk_of
 from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.diagnostics.suggest import counted
 from opgen.write.paths import command as command_line
@@ -22,7 +25,7 @@ Examples:
 
 
 @click.command(epilog=EXAMPLES)
-@click.argument("ops", nargs=-1, metavar="[OP]...")
+@ops_argument
 @out_option
 @jobs_option
 @click.option(
@@ -30,17 +33,41 @@ Examples:
     is_flag=True,
     help="Compile the CUDA sources with nvcc for sm_80 and sm_90, with spills as errors, and keep nothing.",
 )
-def command(ops: tuple[str, ...], out: Path, jobs: int | None, cuda_check: bool) -> None:
+@talk_of("Show the commands that compile, and what was done for each operator.")
+def command(ops: tuple[str, ...], out: Path, jobs: int | None, cuda_check: bool, quiet: bool, verbose: bool) -> None:
     """Compile generated operators (default: all of them); their functions then run compiled kernels."""
     names = generated_ops(out, ops)
-    if cuda_check:
-        _check_cuda(out, names, jobs)
-    else:
-        _compile(out, names if ops else with_kernels(out, names), ops, jobs)
+    with _commands_told() if verbose else nullcontext():
+        if cuda_check:
+            _check_cuda(out, names, jobs, quiet=quiet)
+        else:
+            kept = names if ops else with_kernels(out, names, quiet=quiet)
+            _compile(out, kept, ops, jobs, quiet=quiet, verbose=verbose)
 
 
-def with_kernels(out: Path, names: list[str]) -> list[str]:
-    """The operators that have kernels; a note for the others."""
+class _Talk(logging.Handler):
+    """Says what is logged."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        say(record.getMessage())
+
+
+@contextmanager
+def _commands_told() -> Iterator[None]:
+    """Show the command lines of compilers as they are run."""
+    logger, handler = logging.getLogger("opgen.toolchain"), _Talk()
+    before = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
+
+
+def with_kernels(out: Path, names: list[str], *, quiet: bool = False) -> list[str]:
+    """The operators that have kernels; a note for the others, unless `quiet`."""
     from opgen.toolchain.library import without_kernels
 
     kept = []
@@ -48,19 +75,21 @@ def with_kernels(out: Path, names: list[str]) -> list[str]:
         reason = without_kernels(out, name)
         if reason is None:
             kept.append(name)
-        else:
+        elif not quiet:
             message = f"{name} is left to plain torch: {reason}"
             show_diagnostics([Diagnostic("OPG401", message, None, severity=Severity.NOTE)])
     return kept
 
 
-def _compile(out: Path, names: list[str], given: tuple[str, ...], jobs: int | None) -> None:
+def _compile(
+    out: Path, names: list[str], given: tuple[str, ...], jobs: int | None, *, quiet: bool, verbose: bool
+) -> None:
     from opgen.toolchain.choice import by_itself
     from opgen.toolchain.compiler import NoCompilerError
     from opgen.toolchain.library import Status, compile_ops
     from opgen.toolchain.refusal import refusal
 
-    progress = Progress(len(names))
+    progress = Progress(len(names), quiet=quiet)
     try:
         outcomes = compile_ops(out, names, jobs, progress)
     except NoCompilerError as e:
@@ -70,12 +99,16 @@ def _compile(out: Path, names: list[str], given: tuple[str, ...], jobs: int | No
         raise click.exceptions.Exit(FINDINGS) from None
     finally:
         progress.close()
-    for library in (path for outcome in outcomes for path in outcome.libraries):
-        put(str(library))
-    for outcome in (o for o in outcomes if o.error is None):
-        say(f"{outcome.op}: auto runs {by_itself(out, outcome.op)}")
+    for outcome in () if quiet else outcomes:
+        for path in outcome.libraries:
+            put(str(path))
+        if outcome.error is None:
+            done = f"{outcome.status}; " if verbose else ""
+            say(f"{outcome.op}: {done}auto runs {by_itself(out, outcome.op)}")
     refused = [refusal(o.op, o.error) for o in outcomes if o.error is not None]
     show_diagnostics(refused)
+    if quiet and not refused:
+        return
     counts = [f"{n} {s}" for s in Status if (n := sum(o.status is s for o in outcomes))]
     following = command_line("test", "--backend", "native", *given, out=out)
     say(f"{', '.join(counts) or 'nothing to compile'}{'' if refused or not outcomes else f'; next: {following}'}")
@@ -83,14 +116,14 @@ def _compile(out: Path, names: list[str], given: tuple[str, ...], jobs: int | No
         raise click.exceptions.Exit(verdict(refused))
 
 
-def _check_cuda(out: Path, names: list[str], jobs: int | None) -> None:
+def _check_cuda(out: Path, names: list[str], jobs: int | None, *, quiet: bool) -> None:
     from opgen.toolchain.cuda import compile_all, nvcc
 
     if nvcc() is None:
         show_diagnostics([Diagnostic("OPG601", "nvcc is not installed", None, hints=("install the CUDA toolkit",))])
         raise click.exceptions.Exit(FINDINGS)
     sources = [path for name in names if (path := out / name / "csrc" / f"{name}.cu").exists()]
-    progress = Progress(2 * len(sources))
+    progress = Progress(2 * len(sources), quiet=quiet)
     with tempfile.TemporaryDirectory() as folder:
         done = compile_all(
             sources, [out / "csrc"], Path(folder), jobs=jobs or 2, done=lambda c: progress(c.source.name)
@@ -99,7 +132,8 @@ def _check_cuda(out: Path, names: list[str], jobs: int | None) -> None:
     for result in done:
         verdict = "ok" if result.ok else "failed"
         figures = f"{counted(result.kernels, 'kernel')}, at most {counted(result.registers, 'register')}"
-        put(f"{verdict:<6} {result.architecture} {result.source} ({figures})", colour=None if result.ok else "red")
+        if not (quiet and result.ok):
+            put(f"{verdict:<6} {result.architecture} {result.source} ({figures})", colour=None if result.ok else "red")
         if not result.ok:
             say(result.message)
     if not done or not all(result.ok for result in done):

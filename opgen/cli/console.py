@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from typing import TextIO
 
@@ -76,7 +77,8 @@ PATIENCE = 20.0  # seconds that a spec takes without a word
 class Patience:
     """Says what takes so long, once for each spec, while it is at it."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
         self._spec = self._stage = ""
         self._timer: threading.Timer | None = None
 
@@ -84,7 +86,7 @@ class Patience:
         self._stage = stage
         if spec != self._spec or not stage:
             self.close()
-        if stage and self._timer is None:
+        if stage and self._timer is None and not self._quiet:
             self._spec = spec
             self._timer = threading.Timer(PATIENCE, self._tell, (spec,))
             self._timer.daemon = True
@@ -100,18 +102,21 @@ class Patience:
 
 
 class Progress:
-    """A line that is overwritten, only where a person is watching."""
+    """A line that is overwritten, only where a person is watching: how many of how many, for how long, and a name."""
 
-    def __init__(self, total: int = 0) -> None:
-        self._on = sys.stderr.isatty()
+    def __init__(self, total: int = 0, *, quiet: bool = False) -> None:
+        self._on = sys.stderr.isatty() and not quiet
         self._total = total
         self._count = 0
+        self._started = time.monotonic()
 
     def __call__(self, text: str, total: int = 0) -> None:
         self._count += 1
         if self._on:
             of = f"/{total or self._total}" if total or self._total else ""
-            click.echo(f"\r\x1b[K[{self._count}{of}] {text}", file=sys.stderr, nl=False, color=True)
+            took = int(time.monotonic() - self._started)
+            shown = f"[{self._count}{of}]{f' {took // 60}:{took % 60:02}' if took else ''} {text}"
+            click.echo(f"\r\x1b[K{shown}", file=sys.stderr, nl=False, color=True)
 
     def close(self) -> None:
         if self._on and self._count:

@@ -22,6 +22,15 @@ out_option = click.option(
 Command = Callable[..., None]
 
 
+def _there(context: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """The generated operators whose names begin so, for shells that complete them."""
+    out = context.params.get("out") or settings_here().out or Path(GENERATED)
+    return sorted(p.parent.name for p in Path(out).glob("*/manifest.json") if p.parent.name.startswith(incomplete))
+
+
+ops_argument = click.argument("ops", nargs=-1, metavar="[OP]...", shell_complete=_there)
+
+
 def jobs_of(what: str) -> Callable[[Command], Command]:
     """The option `--jobs`: how many of something run at a time."""
     return click.option(
@@ -34,6 +43,20 @@ def jobs_of(what: str) -> Callable[[Command], Command]:
 
 
 jobs_option = jobs_of("compilers")
+
+
+def talk_of(verbose: str) -> Callable[[Command], Command]:
+    """The options `-q` and `-v`: to say nothing but what is wrong, or more than usual; `verbose` is what more."""
+
+    def one(context: click.Context, param: click.Parameter, value: bool) -> bool:
+        if value and context.params.get("quiet" if param.name == "verbose" else "verbose"):
+            raise click.UsageError("-q and -v exclude each other")
+        return value
+
+    quietly = click.option("-q", "--quiet", is_flag=True, callback=one, help="Say nothing but what is wrong.")
+    loudly = click.option("-v", "--verbose", is_flag=True, callback=one, help=verbose)
+    return lambda command: quietly(loudly(command))
+
 
 namespace_option = click.option(
     "--namespace",

@@ -16,6 +16,7 @@ from opgen.diagnostics.suggest import counted
 
 if TYPE_CHECKING:
     from opgen.ship.compiled import Compiled
+    from opgen.ship.wheel import Release
 
 
 EXAMPLES = """\b
@@ -41,6 +42,13 @@ Examples:
     metavar="NAME",
     help="What the package is imported as; default: where it lies, mylib.ops for src/mylib/ops.",
 )
+@click.option(
+    "--layout",
+    type=click.Choice(["wheel", "huggingface"]),
+    default="wheel",
+    show_default=True,
+    help="A wheel, or a folder that the package kernels of Hugging Face loads.",
+)
 @click.option("--pure", is_flag=True, help="Without compiled libraries: plain torch, on every machine.")
 @jobs_option
 def command(
@@ -49,33 +57,54 @@ def command(
     name: str | None,
     version: str | None,
     import_name: str | None,
+    layout: str,
     pure: bool,
     jobs: int | None,
 ) -> None:
     """Make a wheel of the generated operators, with libraries for all machines of this kind."""
+    from opgen.ship import hub
     from opgen.ship.compiled import Compiled
     from opgen.ship.contents import files, unfit
     from opgen.ship.identity import import_name as named
     from opgen.ship.identity import release_of
-    from opgen.ship.tags import tag_of
-    from opgen.ship.wheel import packed
     from opgen.write.settings import settings_of
-    from opgen.write.writer import replace_file
 
+    on_hub = layout == "huggingface"
+    if on_hub and import_name:
+        raise click.UsageError("kernels are not imported by a name: --layout huggingface has no --import-name")
     ops = generated_ops(out, ())
     settings, bag = settings_of(out), Bag()
     release = release_of(settings, name, version, bag)
-    place = "/".join(named(out, import_name, bag))
+    kernel = hub.kernel_of(release, bag) if on_hub else None
+    place = "" if on_hub else "/".join(named(out, import_name, bag))
     _refuse(bag.items or unfit(out, ops, settings))
     made = Compiled() if pure else _compiled(out, ops, jobs)
     _refuse(made.diagnostics)
-    data = {name: path.read_bytes() for name, path in {**files(out, ops), **made.libraries}.items()}
-    tag = tag_of(data[name] for name in made.libraries)
-    target = dist / release.file_name(tag)
-    replace_file(target, packed(release, {f"{place}/{name}": content for name, content in data.items()}, tag))
+    code = {name: path.read_bytes() for name, path in files(out, ops).items()}
+    libraries = {name: path.read_bytes() for name, path in made.libraries.items()}
+    if kernel is not None:
+        found = hub.variants(kernel, code, libraries, made.cuda)
+        target = dist / kernel.name
+        _refuse(hub.put(target, kernel, found, ops))
+        following = f"kernels.get_local_kernel(Path({str(target)!r}))"
+    else:
+        target = _wheel(dist, release, place, code, libraries)
+        following = shlex.join(("pip", "install", str(target)))
     put(str(target))
     kernels = f"kernels for {', '.join(made.machines)}" if made.libraries else "in plain torch"
-    say(f"{counted(len(ops), 'operator')}, {kernels}; next: {shlex.join(('pip', 'install', str(target)))}")
+    say(f"{counted(len(ops), 'operator')}, {kernels}; next: {following}")
+
+
+def _wheel(dist: Path, release: Release, place: str, code: dict[str, bytes], libraries: dict[str, bytes]) -> Path:
+    """Write the wheel of a package that is imported from a place."""
+    from opgen.ship.tags import tag_of
+    from opgen.ship.wheel import packed
+    from opgen.write.writer import replace_file
+
+    tag = tag_of(libraries.values())
+    target = dist / release.file_name(tag)
+    replace_file(target, packed(release, {f"{place}/{name}": data for name, data in (code | libraries).items()}, tag))
+    return target
 
 
 def _compiled(out: Path, ops: list[str], jobs: int | None) -> Compiled:

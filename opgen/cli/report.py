@@ -31,14 +31,19 @@ Examples:
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="Measured errors, as JSON, to show beside the formulas.",
 )
-def command(ops: tuple[str, ...], to: Path, accuracy: Path | None) -> None:
+@click.option(
+    "--benchmarks",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="Measured times, as opgen bench --format json writes them, to show as bars.",
+)
+def command(ops: tuple[str, ...], to: Path, accuracy: Path | None, benchmarks: Path | None) -> None:
     """Write a page for each operator OP, a name or a spec (default: all): formulas, graph, shapes, curves, kernels."""
     from opgen.report.write import report
 
     paths = tuple(named_spec(op, "report") for op in ops) or default_specs("report")
     progress = Progress()
     try:
-        result = report(paths, to, accuracy, progress)
+        result = report(paths, to, accuracy, benchmarks, progress)
     finally:
         progress.close()
     for path in result.pages:

@@ -15,8 +15,9 @@ from pathlib import Path
 import click
 
 from opgen.cli import FINDINGS, USAGE
+from opgen.cli.checks import QUICK
 from opgen.cli.console import put, say
-from opgen.cli.options import generated_ops, out_option
+from opgen.cli.options import generated_ops, ops_argument, out_option, talk_of
 from opgen.diagnostics.suggest import counted
 from opgen.write.paths import command as command_line
 
@@ -33,7 +34,7 @@ Examples:
 
 
 @click.command(epilog=EXAMPLES)
-@click.argument("ops", nargs=-1, metavar="[OP]...")
+@ops_argument
 @out_option
 @click.option(
     "--backend",
@@ -43,6 +44,7 @@ Examples:
     help="What the operators run on; native has to be compiled first.",
 )
 @click.option("-k", "keyword", metavar="EXPRESSION", help="Only tests that match, as in pytest.")
+@click.option("--quick", is_flag=True, help="Leave out the checks that take long: compilers, export, suites of torch.")
 @click.option("-x", "first", is_flag=True, help="Stop at the first test that fails.")
 @click.option(
     "-j",
@@ -52,7 +54,18 @@ Examples:
     show_default=True,
     help="How many operators are tested at a time; what pytest says then comes operator by operator.",
 )
-def command(ops: tuple[str, ...], out: Path, backend: str, keyword: str | None, first: bool, jobs: int) -> None:
+@talk_of("Name every check as it runs.")
+def command(
+    ops: tuple[str, ...],
+    out: Path,
+    backend: str,
+    keyword: str | None,
+    quick: bool,
+    first: bool,
+    jobs: int,
+    quiet: bool,
+    verbose: bool,
+) -> None:
     """Run the tests of generated operators (default: all of them)."""
     if find_spec("pytest") is None:
         raise click.UsageError("the tests need pytest: pip install 'opgen[test]'")
@@ -61,8 +74,9 @@ def command(ops: tuple[str, ...], out: Path, backend: str, keyword: str | None, 
     backends = ["torch", "native"] if backend == "all" else [backend]
     if "native" in backends:
         _need_libraries(out, names)
-    select = [*(["-k", keyword] if keyword else []), *(["-x"] if first else [])]
-    codes = [_tested(files, name, select, jobs) for name in backends]
+    options = [*(("-k", keyword) if keyword else ()), *((QUICK,) if quick else ())]
+    options += [*(("-v",) if verbose else ()), *(("-x",) if first else ())]
+    codes = [_tested(files, name, options, jobs, quiet) for name in backends]
     if any(codes):
         raise click.exceptions.Exit(FINDINGS if set(codes) <= {0, FINDINGS, _NO_TESTS_RAN} else USAGE)
 
@@ -79,47 +93,54 @@ def _need_libraries(out: Path, ops: Sequence[str]) -> None:
         raise click.exceptions.Exit(USAGE)
 
 
-def _tested(files: Sequence[str], backend: str, select: Sequence[str], jobs: int) -> int:
-    """pytest's exit code, the worst of several; its own output is talk, the table of checks is data."""
+def _tested(files: Sequence[str], backend: str, options: Sequence[str], jobs: int, quiet: bool) -> int:
+    """pytest's exit code, the worst of several; its own output is talk, the table of checks is data.
+
+    Both are told `quiet` if any failed.
+    """
     from opgen.verify.matrix import outcomes, table
 
-    say(f"back end: {backend}")
+    if not quiet:
+        say(f"back end: {backend}")
     with tempfile.TemporaryDirectory() as folder:
-        if jobs == 1 or len(files) == 1:
-            reports = [Path(folder, "report.xml")]
-            codes = [_pytest(files, backend, select, reports[0], _STDERR).returncode]
-        else:
-            reports = [Path(folder, f"{n}.xml") for n in range(len(files))]
-            codes = _side_by_side(files, backend, select, reports, jobs)
+        groups = [files] if jobs == 1 else [[file] for file in files]
+        reports = [Path(folder, f"{n}.xml") for n, _ in enumerate(groups)]
+        codes = _side_by_side(groups, backend, options, reports, jobs, quiet)
+        ran = max((code for code in codes if code != _NO_TESTS_RAN), default=_NO_TESTS_RAN)
         found = [o for report in reports if report.exists() for o in outcomes(report)]
-        if found:
+        if found and (ran or not quiet):
             put(f"{backend}\n\n{table(found)}")
-    ran = [code for code in codes if code != _NO_TESTS_RAN]
-    return max(ran, default=_NO_TESTS_RAN)
+    return ran
 
 
 def _side_by_side(
-    files: Sequence[str], backend: str, select: Sequence[str], reports: Sequence[Path], jobs: int
+    groups: Sequence[Sequence[str]],
+    backend: str,
+    options: Sequence[str],
+    reports: Sequence[Path],
+    jobs: int,
+    quiet: bool,
 ) -> list[int]:
-    """The exit codes of one process for each operator; with `-x`, none is begun after one that failed."""
+    """The exit codes of one process for each group; with `-x`, none is begun after one that failed."""
     codes: list[int] = []
+    where = subprocess.PIPE if quiet or len(groups) > 1 else _STDERR
 
-    def one(file: str, report: Path) -> None:
-        if "-x" in select and any(code not in (0, _NO_TESTS_RAN) for code in codes):
+    def one(files: Sequence[str], report: Path) -> None:
+        if "-x" in options and any(code not in (0, _NO_TESTS_RAN) for code in codes):
             return
-        done = _pytest([file], backend, select, report, subprocess.PIPE)
+        done = _pytest(files, backend, options, report, where)
         codes.append(done.returncode)
-        say(done.stdout.decode(errors="replace").rstrip())
+        if done.stdout and (done.returncode or not quiet):
+            say(done.stdout.rstrip())
 
     with ThreadPoolExecutor(jobs) as pool:
-        deque(pool.map(one, files, reports), maxlen=0)
+        deque(pool.map(one, groups, reports), maxlen=0)
     return codes
 
 
 def _pytest(
-    files: Sequence[str], backend: str, select: Sequence[str], report: Path, output: int
-) -> subprocess.CompletedProcess[bytes]:
-    arguments = [sys.executable, "-m", "pytest", f"--junitxml={report}", *select, *files]
+    files: Sequence[str], backend: str, options: Sequence[str], report: Path, where: int
+) -> subprocess.CompletedProcess[str]:
+    arguments = [sys.executable, "-m", "pytest", "-p", "opgen.cli.checks", f"--junitxml={report}", *options, *files]
     environment = {**os.environ, "OPGEN_BACKEND": backend}
-    errors = subprocess.STDOUT if output == subprocess.PIPE else None
-    return subprocess.run(arguments, env=environment, stdout=output, stderr=errors, check=False)
+    return subprocess.run(arguments, env=environment, stdout=where, text=True, check=False)

@@ -65,6 +65,30 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """What takes the place of a stretch of a source."""
+
+    span: Span
+    text: str
+
+
+class Hint(str):
+    """A hint that names an exact replacement: `new` for `old`, which stands once in what is pointed at.
+
+    `at` is where the replacement goes if that is not where the diagnostic points.
+    """
+
+    old: str
+    new: str
+    at: Span | None
+
+    def __new__(cls, words: str, old: str, new: str, at: Span | None = None) -> Hint:
+        hint = super().__new__(cls, words)
+        hint.old, hint.new, hint.at = old, new, at
+        return hint
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One finding: `message` says what is wrong, `label` stands by the carets, notes are facts, hints are actions."""
 
@@ -76,6 +100,16 @@ class Diagnostic:
     notes: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
     severity: Severity = Severity.ERROR
+
+    @property
+    def edit(self) -> Edit | None:
+        """The exact replacement that mends it; None where no hint names one, or several do."""
+        exact = [hint for hint in self.hints if isinstance(hint, Hint)]
+        place = exact[0].at or self.span if len(exact) == 1 else None
+        if place is None or place.text.count(exact[0].old) != 1:
+            return None
+        start = place.start + place.text.index(exact[0].old)
+        return Edit(Span(place.source, start, start + len(exact[0].old)), exact[0].new)
 
 
 class Bag:

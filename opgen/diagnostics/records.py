@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from opgen.diagnostics.codes import CATALOGUE
-from opgen.diagnostics.model import Diagnostic, Severity, Span
+from opgen.diagnostics.model import Diagnostic, Hint, Severity, Span
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -36,6 +36,7 @@ def _record(d: Diagnostic) -> dict[str, Any]:
         "related": [{"label": label.text, **_place(label.span)} for label in d.related],
         "notes": list(d.notes),
         "hints": list(d.hints),
+        "edit": None if d.edit is None else {**_place(d.edit.span), "text": d.edit.text},
     }
 
 
@@ -119,16 +120,24 @@ def _result(d: Diagnostic, rule: int) -> dict[str, Any]:
             {"id": number, **_location(label.span), "message": {"text": label.text}}
             for number, label in enumerate(d.related, 1)
         ]
+    if (edit := d.edit) is not None:
+        change = {"deletedRegion": _region(edit.span), "insertedContent": {"text": edit.text}}
+        hint = next(hint for hint in d.hints if isinstance(hint, Hint))
+        artifact = {"artifactLocation": {"uri": _uri(edit.span.source.path)}, "replacements": [change]}
+        found["fixes"] = [{"description": {"text": hint}, "artifactChanges": [artifact]}]
     return found
 
 
 def _location(span: Span) -> dict[str, Any]:
+    return {"physicalLocation": {"artifactLocation": {"uri": _uri(span.source.path)}, "region": _region(span)}}
+
+
+def _region(span: Span) -> dict[str, str | int | None]:
     place = _place(span)
-    region = {
+    return {
         "startLine": place["line"], "startColumn": place["column"],
         "endLine": place["end_line"], "endColumn": place["end_column"],
     }  # fmt: skip
-    return {"physicalLocation": {"artifactLocation": {"uri": _uri(span.source.path)}, "region": region}}
 
 
 def _uri(path: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from opgen.diagnostics.model import Hint
+
 
 def closest(name: str, known: Iterable[str]) -> str | None:
     """The best match, or None where nothing is near: a name in another letter case, a slip or two away, or alike."""
@@ -40,9 +42,24 @@ def edits(a: str, b: str) -> int:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> tuple[str, ...]:
-    """A hint ready for `Diagnostic.hints`: one line, or none."""
-    match = closest(name, known)
-    return (f"did you mean `{match}`?",) if match else ()
+    """A hint ready for `Diagnostic.hints`: one line, or none. It names a replacement if no other name is as near."""
+    candidates = tuple(known)
+    match = closest(name, candidates)
+    return (exact(f"did you mean `{match}`?", name, match, candidates),) if match else ()
+
+
+def exact(words: str, name: str, match: str, known: Iterable[str]) -> str:
+    """A hint that says so in `words`, with the replacement if no other name is as near."""
+    return Hint(words, name, match) if _alone(name, match, known) else words
+
+
+def _alone(name: str, match: str, known: Iterable[str]) -> bool:
+    """Whether a match is a name in another letter case, or a slip or two away, and no other is as near."""
+    others = frozenset(known) - {match}
+    if name.lower() == match.lower():
+        return name.lower() not in map(str.lower, others)
+    slips = edits(name, match)
+    return slips <= len(name) // 3 and all(edits(name, other) > slips for other in others)
 
 
 def listed(names: Iterable[str], conjunction: str = "or") -> str:

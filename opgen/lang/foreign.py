@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from opgen.diagnostics.model import Hint, Span
 from opgen.lang.habits import CASTS
 from opgen.lang.nodes import (
     Access,
@@ -34,6 +35,7 @@ from opgen.lang.walk import nodes, operands, transform
 Named = Mapping[str, Expr | tuple[Expr, ...]]
 Turned = tuple[Expr, tuple[str, ...]]
 
+_OTHERWISE = ("var[", "median[", "quantile[")  # of which torch gives another value by itself
 _ALIASES = MappingProxyType({
     "amax": "max", "amin": "min", "average": "mean", "absolute": "abs",
     **dict.fromkeys(("maximum", "fmax"), "max"), **dict.fromkeys(("minimum", "fmin"), "min"),
@@ -325,3 +327,10 @@ def _einsum(words: Vocabulary, text: str, tensors: Sequence[Expr]) -> Meant | No
 def _letters(side: str) -> tuple[str, ...]:
     before, dots, after = side.partition("...")
     return (*before.lower(), *(["..."] if dots else []), *after.lower())
+
+
+def written(text: str, whole: Span) -> str:
+    """A hint to write this in place of a whole statement; no replacement where that would lose a comment or a value."""
+    hint = f"write `{text}`"
+    exact = "#" not in whole.text and not any(name in text for name in _OTHERWISE)
+    return Hint(hint, whole.text, text, whole) if exact else hint

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from opgen.diagnostics.model import Bag, Label, Span
 from opgen.lang import habits, orders
-from opgen.lang.foreign import bare, called, is_product, layout, lettered, renamed, spelled, transposed
+from opgen.lang.foreign import bare, called, is_product, layout, lettered, renamed, spelled, transposed, written
 from opgen.lang.lexer import Token
 from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, Name, Number, Reduction, Target, Unary
 from opgen.lang.orders import through_order
@@ -304,14 +304,14 @@ class Idioms:
 
     # --- what is said about it ---------------------------------------------------------------------------------------
 
-    def report(self, bag: Bag, whole: Assign | Expr | None) -> None:
-        """One diagnostic for all that was met; `whole` is what was read, where it could be read to the end."""
+    def report(self, bag: Bag, whole: Assign | Expr | None, at: Span | None = None) -> None:
+        """One diagnostic for all that was met; `whole` is what was read, if that went to the end, and is `at`."""
         first, *others = sorted(self.found, key=lambda found: found.span.start)
         hints = first.hints
         text = None if whole is None or self.unclear else self._proposal(whole)
         if text is not None:
             general = first.message.startswith("arguments") or first.code in ("OPG206", "OPG242")
-            hints = (*(() if general else hints), f"write `{text}`")
+            hints = (*(() if general else hints), written(text, at or first.span))
         else:
             hints = (*hints, *dict.fromkeys(o.otherwise for o in (first, *others) if o.otherwise))
         related = [Label(o.span, o.label or "this too") for o in others if o.span != first.span]

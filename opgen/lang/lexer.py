@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-from opgen.diagnostics.model import Bag, Span
+from opgen.diagnostics.model import Bag, Hint, Span
 from opgen.lang.habits import DOTS, EACH
 from opgen.schema.formula import Formula
 
@@ -78,6 +78,7 @@ _SLIPS: tuple[tuple[str, str, str], ...] = (
     ("!", "not", "write `not` for conditions"),
 )
 _DOTTED = re.compile(r"\.([-+*/^]|[<>=!]=?|\()")
+_UNCLEAR = ("&", "|")  # which stand for one thing or another
 _MAX_DIGITS = 400
 
 
@@ -132,18 +133,22 @@ def _run_on(f: Formula, start: int, at: int, bag: Bag, tokens: list[Token]) -> t
     piece, word = f.text[start:at], _word(f.text, at)
     end = at + len(word)
     if word in ("j", "J") and not _is_index(f, word, at, tokens):
-        message, hint = f"there is no imaginary literal `{piece}{word}`", f"write `complex(0, {piece})`"
+        message, right = f"there is no imaginary literal `{piece}{word}`", f"complex(0, {piece})"
+        hint = Hint(f"write `{right}`", piece + word, right)
         bag.error("OPG201", message, f.span(start, end), hints=(hint,))
         return end, Token(T.BAD, word, f.span(at, end))
     digits = f"{piece}{word}".replace("_", "")
     suffix = word in ("f", "F", "l", "L")
     if digits.isdecimal() or suffix or "e" in piece.lower() or (piece == "0" and word[:1] in "xXbBoO"):
         message = f"`{piece}{word}` is no number"
-        hint = f"write `{digits}`" if digits.isdecimal() else "a number is written `12`, `1.5` or `1e-5`"
-        bag.error("OPG201", message, f.span(start, end), hints=(f"write `{piece}`" if suffix else hint,))
+        right = digits if digits.isdecimal() else piece if suffix else ""
+        hints = (
+            Hint(f"write `{right}`", piece + word, right) if right else "a number is written `12`, `1.5` or `1e-5`",
+        )
+        bag.error("OPG201", message, f.span(start, end), hints=hints)
         return end, Token(T.BAD, word, f.span(at, end))
     message = f"a name stands directly after the number `{piece}`"
-    bag.error("OPG201", message, f.span(start, at + 1), hints=(f"write `{piece}*{word}`",))
+    bag.error("OPG201", message, f.span(start, at + 1), hints=(Hint(f"write `{piece}*{word}`", piece, f"{piece}*"),))
     return at, Token(T.OP, "*", f.span(start, at))
 
 
@@ -159,17 +164,18 @@ def _is_index(f: Formula, word: str, at: int, tokens: list[Token]) -> bool:
 
 def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     """Report a character the language does not have; go on as if what was meant stood there."""
+    hints: tuple[str, ...]
     for typed, meant, hint in _SLIPS:
         if f.text.startswith(typed, at):
             end = at + len(typed)
             code = "OPG202" if typed == "^" else "OPG201"
-            bag.error(code, f"`{typed}` is not an operator of the formula language", f.span(at, end), hints=(hint,))
+            hints = (hint if typed in _UNCLEAR else Hint(hint, typed, _apart(f.text, at, end, meant)),)
+            bag.error(code, f"`{typed}` is not an operator of the formula language", f.span(at, end), hints=hints)
             kind = T.NAME if meant.isalpha() else T.OP
             tokens.append(Token(kind, meant, f.span(at, end)))
             return end
     char = f.text[at]
     end = at + 1
-    hints: tuple[str, ...]
     if char in "\"'":
         while end < len(f.text) and f.text[end] != "\n":
             end += 1
@@ -202,6 +208,14 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     else:
         tokens.append(Token(T.BAD, word, f.span(at, end)))
     return end
+
+
+def _apart(text: str, start: int, end: int, meant: str) -> str:
+    """What takes the place of a stretch of text: a word with blanks where it would touch another."""
+    if not meant.isalpha():
+        return meant
+    before, after = text[start - 1 : start], text[end : end + 1]
+    return f"{' ' * (before.isalnum() or before == '_')}{meant}{' ' * (after.isalnum() or after == '_')}"
 
 
 def number_value(token: Token, bag: Bag) -> int | Fraction:

@@ -54,7 +54,7 @@ class _Parser(ExpressionParser):
                     sizes(self.words, s)
                     found.append(s)
                     continue
-                self.idioms.report(self.bag, s)
+                self.idioms.report(self.bag, s, s.span)
                 self.lost[s.target.name] = None
             except StopError:
                 if self.idioms.found:
@@ -86,8 +86,7 @@ class _Parser(ExpressionParser):
                 value, guard = self.either(guard, value, self.choice(), at, message), None
         if self.token.kind not in {T.END, T.NEWLINE}:
             raise self.unexpected("an operator or the end of the statement")
-        last = guard or value
-        return Assign(target, op, value, guard, target.span.to(last.span))
+        return Assign(target, op, value, guard, target.span.to(self.tokens[self.at - 1].span))
 
     def target(self) -> Target:
         token = self.token
@@ -173,5 +172,5 @@ def parse_expression(f: Formula, bag: Bag) -> Expr | None:
     except StopError:
         return None
     if parser.idioms.found:
-        parser.idioms.report(bag, result)
+        parser.idioms.report(bag, result, f.whole)
     return result if len(bag.items) == before else None

@@ -154,8 +154,8 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
             if not position and name.upper() in f.decl.known_dims():
                 hints, near, over, notes = (f"did you mean the size of the dim, `{name.upper()}`?",), (), (), ()
             f.error(
-                "OPG204", f"the index `{name}` is not bound", span, *hints, *near, *over, label="bound nowhere",
-                notes=notes,
+                "OPG204", f"the index `{name}` is not bound", span, *map(str, (*hints, *near)), *over,
+                label="bound nowhere", notes=notes,
             )  # fmt: skip
         return BAD
     if _is_lost(f, name):

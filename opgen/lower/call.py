@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from opgen.diagnostics.model import Bag
+from opgen.diagnostics.model import Bag, Hint
 from opgen.diagnostics.suggest import counted, did_you_mean
 from opgen.ir.complex_functions import PARTS
 from opgen.ir.functions import FUNCTIONS
@@ -356,7 +356,7 @@ def _unknown(f: Frame, e: Call) -> Typed:
     if e.name in STORED and STORED[e.name].quantised and len(e.args) == 1:
         hints = (f"write `cast({unparse(e.args[0])}, {e.name})`",)
     if (subscript := _subscript(f, e)) is not None:
-        hints = (f"write `{subscript}`: the index stands in brackets",)
+        hints = (Hint(f"write `{subscript}`: the index stands in brackets", e.span.text, subscript, e.span),)
     if not hints:
         hints = ("write out what it computes, or declare it under `functions`",)
     return f.error("OPG209", f"there is no function `{e.name}`", e.name_span, *hints, label="unknown function")

@@ -79,7 +79,9 @@ def _other_dims(f: Frame, info: IndexInfo) -> None:
     over, first = text.scalar(info.extent or ONE), sites[0]
     message = f"`{info.name}` runs over `{over}`, and is read along `{text.scalar(first.extent)}` of `{first.tensor}`"
     hints = (f"declare that dim, or write `{info.name} < {over}` where the first places are meant",)
-    warning = Diagnostic("OPG253", message, first.span, "as long as another dim", hints=hints, severity=Severity.WARNING)
+    warning = Diagnostic(
+        "OPG253", message, first.span, "as long as another dim", hints=hints, severity=Severity.WARNING
+    )
     f.bag.add(warning)
 
 

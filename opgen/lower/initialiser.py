@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from opgen.diagnostics.model import Bag
+from opgen.diagnostics.model import Bag, Hint
 from opgen.diagnostics.suggest import did_you_mean, listed
 from opgen.ir.declared import Initialiser
 from opgen.ir.formula import CONSTANTS, read
@@ -77,7 +77,9 @@ def _meant(name: str) -> tuple[str, ...]:
     family = [known for known in _ARGUMENTS if known.startswith(f"{word}_")]
     if len(family) > 1:
         return (f"did you mean {listed(family)}?",)
-    return (f"write `{word}`",) if word in _ARGUMENTS else did_you_mean(word, tuple(_ARGUMENTS))
+    if word in _ARGUMENTS:
+        return (Hint(f"write `{word}`", name.partition("(")[0], word),)
+    return did_you_mean(word, tuple(_ARGUMENTS))
 
 
 def _keys(arguments: list[tuple[str | None, Scalar]]) -> list[str | None]:

@@ -22,7 +22,7 @@ from opgen.lower.extent import extent_of
 from opgen.lower.kinds import promote
 from opgen.lower.recurrence_kinds import Kinds, settled
 from opgen.lower.recurrence_shape import Extents, extents, says_extents
-from opgen.lower.recurrence_slips import start_hints, table_hints
+from opgen.lower.recurrence_slips import misplaced
 from opgen.lower.recurrence_slots import slots
 from opgen.lower.recurrence_start import Unclear, or_start
 from opgen.lower.scope import Begun, Known, Outside, Variation, same_extent
@@ -146,8 +146,7 @@ def _start_placed(g: _Group, n: str, s: Assign) -> bool:
         g.error(f"no read of `{n}` goes back along `{item.name}`, so it has no start there", s, hint)
         return False
     place = bad if bad in ways else g.places[n][0]
-    step = g.steps[g.places[n].index(place)]
-    hints = table_hints(g.starts[n], g.places[n]) if len(g.places[n]) > 1 else start_hints(g.bodies[n], s, place, step)
+    hints = misplaced(g.bodies[n], g.starts[n], s, g.places[n], place, g.steps[g.places[n].index(place)])
     g.error(f"the start of `{n}` stands at the wrong place", s, *hints)
     return False
 

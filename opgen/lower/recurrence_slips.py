@@ -20,7 +20,14 @@ def _text(item: Expr | Dots) -> str:
     return "..." if isinstance(item, Dots) else unparse(item)
 
 
-def start_hints(body: Assign, s: Assign, place: int, step: Step) -> tuple[str, ...]:
+def misplaced(
+    body: Assign, starts: Sequence[Assign], s: Assign, places: Sequence[int], place: int, step: Step
+) -> tuple[str, ...]:
+    """What a start at the wrong place means. `places`: the positions that run along; `place`: the one that is wrong."""
+    return _of_table(starts, places) if len(places) > 1 else _in_front(body, s, place, step)
+
+
+def _in_front(body: Assign, s: Assign, place: int, step: Step) -> tuple[str, ...]:
     """Where the start belongs, and how an element inside is given its value."""
     items = list(s.target.items or ())
     item = items[place]
@@ -39,7 +46,7 @@ def start_hints(body: Assign, s: Assign, place: int, step: Step) -> tuple[str, .
     return (hint, f"or, for an element itself, `{inside}`")
 
 
-def table_hints(starts: Sequence[Assign], places: Sequence[int]) -> tuple[str, ...]:
+def _of_table(starts: Sequence[Assign], places: Sequence[int]) -> tuple[str, ...]:
     """The starts of a recurrence along several indices, which others write into a row and a column at 0."""
     lines = []
     for s in starts:

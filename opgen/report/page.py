@@ -21,6 +21,7 @@ from opgen.plan import speed
 from opgen.plan.build import build
 from opgen.plan.model import KernelPlan
 from opgen.plan.text import choice, plan, step
+from opgen.report.bars import Measured, bars
 from opgen.report.chart import chart
 from opgen.report.graph import drawing
 from opgen.report.mathml import formula
@@ -41,6 +42,7 @@ class Subject:
     spec: str
     files: Mapping[str, str]
     accuracy: Sequence[Sequence[str]] = ()  # rows: of what, and the error of each back end
+    times: Sequence[Measured] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,9 @@ def _sections(s: Subject) -> Iterator[Section]:
     if s.accuracy:
         head = ("of", "compiled C++", "generated torch", "eager torch")
         yield Section("Accuracy", f"<p>The largest errors in float32, in ulp.</p>{_table(head, s.accuracy)}")
+    if s.times:
+        told = "Times of compiled kernels over those of the same operator in plain torch, with the quartiles."
+        yield Section("Benchmarks", f"<p>{told}</p>{_markup(bars(s.times))}")
     yield from _plans(s, at)
     yield Section("Code", _code(s), folded=True)
 

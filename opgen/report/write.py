@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from opgen import pipeline
 from opgen.diagnostics.crash import crash
 from opgen.diagnostics.model import Bag, Diagnostic, Severity
-from opgen.pipeline import Stage
+from opgen.pipeline import SpecFile, Stage
 from opgen.project import specs_of
+from opgen.report.bars import Measured, measured
 from opgen.report.page import Subject, index, page
 from opgen.write.writer import replace_file
 
@@ -37,23 +38,47 @@ class _Pages:
 
 
 def report(
-    paths: Sequence[Path], to: Path, accuracy: Path | None = None, progress: Callable[[str], None] = lambda _: None
+    paths: Sequence[Path],
+    to: Path,
+    accuracy: Path | None = None,
+    benchmarks: Path | None = None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> ReportResult:
     """Write the pages of the operators of specs and folders of specs into a folder.
 
-    `accuracy` is a file as `tests/accuracy` writes it. A mistake in a spec leaves its page as it was.
+    `accuracy` is a file as `tests/accuracy` writes it, `benchmarks` one as `opgen bench --format json` does. A mistake
+    in a spec leaves its page as it was.
     """
-    bag, made = Bag(), _Pages()
-    measured = _measured(accuracy, bag)
-    for path in specs_of(paths, bag):
-        progress(path.stem)
-        subject = _subject(path, measured, bag)
+    bag = Bag()
+    files = (pipeline.read(path, bag) for path in specs_of(paths, bag))
+    return _written(
+        (file for file in files if file), to, _measured(accuracy, bag), _timed(benchmarks, bag), bag, progress
+    )
+
+
+def report_of(file: SpecFile, to: Path) -> ReportResult:
+    """Write the page of a spec that was read already, and an index of this one."""
+    return _written((file,), to, {}, {}, Bag())
+
+
+def _written(
+    files: Iterable[SpecFile],
+    to: Path,
+    errors: Mapping[str, list[tuple[str, ...]]],
+    times: Mapping[str, list[Measured]],
+    bag: Bag,
+    progress: Callable[[str], None] = lambda _: None,
+) -> ReportResult:
+    made = _Pages()
+    for file in files:
+        progress(file.path.stem)
+        subject = _subject(file, errors, times, bag)
         if subject is None:
             continue
         try:
             made.found[subject.operator.name] = page(subject)
         except Exception as e:
-            bag.add(crash(e, f"{path} could not be reported", subject.spec))
+            bag.add(crash(e, f"{file.path} could not be reported", subject.spec))
             continue
         made.summaries[subject.operator.name] = subject.operator.docs.summary
     written: list[Path] = []
@@ -69,16 +94,17 @@ def report(
     return ReportResult(tuple(written), bag.items)
 
 
-def _subject(path: Path, measured: Mapping[str, list[tuple[str, ...]]], bag: Bag) -> Subject | None:
-    file = pipeline.read(path, bag)
-    made = pipeline.run(file, Stage.FILES) if file else pipeline.Artefacts()
+def _subject(
+    file: SpecFile, errors: Mapping[str, list[tuple[str, ...]]], times: Mapping[str, list[Measured]], bag: Bag
+) -> Subject | None:
+    made = pipeline.run(file, Stage.FILES)
     for diagnostic in made.diagnostics:
         bag.add(diagnostic)
-    if file is None or made.operator is None or made.derived is None or made.files is None:
+    if made.operator is None or made.derived is None or made.files is None:
         return None
-    files = {f.path: f.text for f in made.files}
-    rows = measured.get(made.operator.name, [])
-    return Subject(made.operator, made.derived, file.label, file.data.decode("utf-8-sig"), files, rows)
+    files, name = {f.path: f.text for f in made.files}, made.operator.name
+    text = file.data.decode("utf-8-sig")
+    return Subject(made.operator, made.derived, file.label, text, files, errors.get(name, ()), times.get(name, ()))
 
 
 def _measured(path: Path | None, bag: Bag) -> dict[str, list[tuple[str, ...]]]:
@@ -90,6 +116,19 @@ def _measured(path: Path | None, bag: Bag) -> dict[str, list[tuple[str, ...]]]:
         for row in json.loads(path.read_text(encoding="utf-8")):
             errors = (f"{row[b]['ulp']:.3g}" if row.get(b) else "—" for b in _BACK_ENDS)
             found.setdefault(str(row["name"]), []).append((str(row["of"]), *errors))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as e:
+        bag.error("OPG501", f"cannot read {path}: {e}", None)
+    return found
+
+
+def _timed(path: Path | None, bag: Bag) -> dict[str, list[Measured]]:
+    """The rows of a file of measured times, by operator."""
+    if path is None:
+        return {}
+    found: dict[str, list[Measured]] = {}
+    try:
+        for row in measured(json.loads(path.read_text(encoding="utf-8"))["rows"]):
+            found.setdefault(row.op, []).append(row)
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as e:
         bag.error("OPG501", f"cannot read {path}: {e}", None)
     return found

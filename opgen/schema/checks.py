@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 
-from opgen.diagnostics.model import Bag, Diagnostic, Severity, Span
+from opgen.diagnostics.model import Bag, Diagnostic, Hint, Severity, Span
 from opgen.diagnostics.suggest import counted, did_you_mean, listed
 from opgen.schema.dtypes import WHOLE, WITHOUT_GRADIENT
 from opgen.schema.elsewhere import ALIASES, HEADER, LIBRARIES, NATIVE, Callee
@@ -114,7 +114,7 @@ def _default_value(param: ParamSpec, default: Formula, bag: Bag) -> None:
         _unfit(param, default, "a truth value", bag)
     elif param.type == "bool" and text not in ("true", "false"):
         meant = truth(text)
-        hint = f"write `{meant}`" if meant else "write `true` or `false`"
+        hint = Hint(f"write `{meant}`", text, meant) if meant else "write `true` or `false`"
         _unfit(param, default, "not a truth value", bag, hint)
     elif param.type == "int" and _is_fraction(text):
         _unfit(param, default, "not an integer", bag)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal
 
+from opgen.diagnostics.model import Hint
 from opgen.diagnostics.suggest import listed
 from opgen.schema.dtypes import WITHOUT_GRADIENT
 from opgen.schema.elsewhere import Callee, callee
@@ -67,7 +68,8 @@ def sizes(node: object) -> dict[Scalar, Node]:
     turned = [(value, key) for key, value in found if isinstance(value, Scalar)]
     opposite = all(CAMEL.fullmatch(dim.text) and SNAKE.fullmatch(argument.text) for dim, argument in turned)
     if isinstance(node, Mapping) and turned and len(turned) == len(found) and opposite:
-        hint = f"write `{{{', '.join(f'{dim.text}: {argument.text}' for dim, argument in turned)}}}`"
+        right = f"{{{', '.join(f'{dim.text}: {argument.text}' for dim, argument in turned)}}}"
+        hint = Hint(f"write `{right}`", node.span.text, right)
         message, label = "the dims of a module are a mapping of dim to argument", "argument to dim"
         once = len({dim.text for dim, _ in turned}) == len(turned)
         meant = replace(node, entries=tuple(turned)) if once else None
@@ -185,7 +187,9 @@ def param_type(node: object) -> str:
     if isinstance(node, Scalar) and (written := _with_default(node)):
         kind, value = written
         message = f"expected {listed(PARAM_TYPES)}, found {node.kind}"
-        hint = f"write `{{type: {kind}, default: {value}}}`"
+        hint = Hint(
+            f"write `{{type: {kind}, default: {value}}}`", node.span.text, f"{{type: {kind}, default: {value}}}"
+        )
         raise refused("OPG114", message, label="expected a type", hints=(hint,), meant=respelt(node, kind))
     if not isinstance(node, Sequence):
         return one_of(*PARAM_TYPES, "str", unnamed="str")(node)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from opgen.diagnostics.model import Bag
+from opgen.diagnostics.model import Bag, Hint
 from opgen.schema.nodes import Node, Scalar, Sequence
 
 _PIECES = 100  # commas in one formula, at most
@@ -32,7 +32,8 @@ def _list_or_formula(first: Scalar, last: Node, bag: Bag, key: str = "") -> Node
         return replace(first, value=span.text, text=span.text, span=span)
     if not _TUPLE.fullmatch(span.text):
         return _joined(first, last, bag)
-    label, hint = "a list has square brackets", f"write `[{span.text[1:-1].strip(' ,')}]`"
+    right = f"[{span.text[1:-1].strip(' ,')}]"
+    label, hint = "a list has square brackets", Hint(f"write `{right}`", span.text, right)
     bag.error("OPG106", "inside of { } and [ ] a comma ends the value", span, label=label, hints=(hint,))
     return Sequence(words_of(replace(first, text=span.text, span=span)), span, first.key)
 
@@ -54,7 +55,7 @@ def _joined(first: Scalar, last: Node, bag: Bag) -> Scalar:
         "inside of { } and [ ] a comma ends the value",
         span,
         label="this formula needs quotes",
-        hints=(f'write `"{span.text}"`',),
+        hints=(Hint(f'write `"{span.text}"`', span.text, f'"{span.text}"'),),
     )
     return replace(first, value=span.text, text=span.text, span=span)
 

@@ -15,7 +15,8 @@ from typing import Any
 from pydantic import ValidationInfo
 from pydantic_core import PydanticCustomError
 
-from opgen.diagnostics.suggest import closest, listed
+from opgen.diagnostics.model import Hint
+from opgen.diagnostics.suggest import closest, exact, listed
 from opgen.schema.flow import INTERVAL, words_of
 from opgen.schema.formula import Formula, Word
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, Value
@@ -101,7 +102,8 @@ def listed_alone(
         items = tuple(replace(item, text=spelt(item.text), value=spelt(item.text)) for item in items)
     shown = ", ".join(item.text for item in items)
     quoted = "" if not node.style else ", without quotes"
-    return expected(what, node, f"write `[{shown}]`{quoted}", meant=Sequence(items, node.span, node.key))
+    hint = Hint(f"write `[{shown}]`{quoted}", node.span.text, f"[{shown}]")
+    return expected(what, node, hint, meant=Sequence(items, node.span, node.key))
 
 
 def text(node: object) -> str:
@@ -119,7 +121,9 @@ def flag(node: object) -> bool:
     if isinstance(node, Scalar) and isinstance(node.value, bool):
         return node.value
     if isinstance(node, Scalar) and (meant := truth(node.text)):
-        raise expected("`true` or `false`", node, f"did you mean `{meant}`?", meant=respelt(node, meant))
+        raise expected(
+            "`true` or `false`", node, Hint(f"did you mean `{meant}`?", node.text, meant), meant=respelt(node, meant)
+        )
     raise expected("`true` or `false`", node)
 
 
@@ -263,7 +267,8 @@ def one_of(*allowed: str, unnamed: str = "") -> Callable[[object], str]:
             alias = _alias(node.text, allowed)
             guess = alias if alias in allowed else closest(node.text, allowed)
             meant = respelt(node, guess) if guess else None
-            hints = [f"write `{guess}`" if alias else f"did you mean `{guess}`?"] if guess else []
+            told = f"write `{guess}`" if alias else f"did you mean `{guess}`?"
+            hints = [Hint(told, node.text, guess) if alias else exact(told, node.text, guess, allowed)] if guess else []
             if guess and guess == unnamed:
                 hints = ["a param of a few words has `choices: [a, b]`, and no `type`"]
             elif alias and re.search(r"\d", node.text) and not re.search(r"\d", alias) and alias != "half":

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from opgen.diagnostics.model import Bag, Source, Span
-from opgen.diagnostics.suggest import closest, listed
+from opgen.diagnostics.suggest import closest, exact, listed
 from opgen.schema.checks import check
 from opgen.schema.elsewhere import Callee
 from opgen.schema.entries import NAME, Fields
@@ -189,7 +189,7 @@ class _Report:
         known = known_fields(self.model(item["loc"]))
         owner = self.owner(item["loc"])
         guess = closest(name, known) or (SYNONYMS.get(name) if SYNONYMS.get(name) in known else None)
-        hints = (f"did you mean `{guess}`?",) if guess else ()
+        hints = (exact(f"did you mean `{guess}`?", name, guess, known),) if guess else ()
         if (name, owner) in ELSEWHERE:
             guess, hints = None, (ELSEWHERE[name, owner],)
         if name in _BOUNDS and "domain" in known and isinstance(node, Scalar):

@@ -21,10 +21,14 @@ LIBRARIES = (Toolchain.library, CudaToolchain.library)
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """Where libraries lie, by their names in the output folder, and for what they are; or why there are none."""
+    """Where libraries lie, by their names in the output folder, and for what they are; or why there are none.
+
+    `cuda` is the release of CUDA that some of them are for.
+    """
 
     libraries: dict[str, Path] = field(default_factory=dict)
     machines: tuple[str, ...] = ()
+    cuda: str = ""
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
@@ -46,5 +50,6 @@ def compiled(
     return Compiled(
         {f"{o.op}/{name}": path for o in outcomes for name, path in zip(LIBRARIES, o.libraries, strict=False)},
         ("baseline", *host.sets, *(f"CUDA {number}" for number in (cuda.architectures if cuda else ()))),
+        cuda.release if cuda else "",
         tuple(refusal(o.op, o.error) for o in outcomes if o.error is not None),
     )

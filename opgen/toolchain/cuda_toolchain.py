@@ -35,6 +35,11 @@ class CudaToolchain:
     reads: ClassVar[tuple[str, ...]] = (".cpp", ".h", ".cu", ".cuh")
 
     @property
+    def release(self) -> str:
+        """The release of CUDA, such as 12.8."""
+        return self.version.partition("release ")[2].partition(",")[0]
+
+    @property
     def describe(self) -> str:
         """Everything that two builds must agree on, besides the sources."""
         return "\n".join((self.host.describe, self.version, *self.architectures, *_KERNELS, *_USE))

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
+import shlex
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
@@ -28,6 +30,8 @@ from opgen.write.lock import locked
 from opgen.write.paths import MANIFEST, inside
 from opgen.write.user_cache import cache_folder
 from opgen.write.writer import exclusive, replace_file
+
+_LOG = logging.getLogger("opgen.toolchain")
 
 
 class CompileError(RuntimeError):
@@ -234,6 +238,7 @@ def _compiled(out: Path, op: str, sources: dict[str, Path], key: str, tools: Too
             include = tuple(dict.fromkeys(p.parent for p in sources.values()))
             try:
                 for command in tools.commands(tuple(sources.values()), include, Path(name), made):
+                    _LOG.info("%s", shlex.join(command))
                     _run(command)
             except CompileError as e:
                 if _key(_sources(out, op, tools.reads), tools) != key:

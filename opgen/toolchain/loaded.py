@@ -89,6 +89,16 @@ class Operator:
             raise ValueError(f"{self.__name__} has no kernels in {'CUDA' if part == 'cuda' else 'C++'}")
         return path.read_text(encoding="utf-8")
 
+    def report(self, to: str | Path = "report") -> Path:
+        """Write the page that `opgen report` writes into a folder, and return its path: docs/report.md."""
+        from opgen.report.write import report_of
+
+        path = self.spec.path or Path(f"{self.__name__}.yaml")
+        result = report_of(SpecFile(path, self.spec.data, path.name), Path(to))
+        if result.failed:
+            raise OSError(result.diagnostics[0].message)
+        return Path(to) / f"{self.__name__}.html"
+
     def become(self, other: Operator) -> None:
         """Be another operator from now on, wherever this one is held."""
         vars(self).update(vars(other))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from importlib.util import find_spec
 
-from opgen.diagnostics.model import Diagnostic, Severity
+from opgen.diagnostics.model import Diagnostic, Hint, Severity
 from opgen.diagnostics.suggest import did_you_mean
 from opgen.ir.operator import Callable, Operator
 
@@ -35,10 +35,16 @@ def _judged(c: Callable) -> Diagnostic | None:
             inner = _module(".".join((root, *names[: k + 1])))
         if inner is None:
             before = ".".join((root, *names[:k]))
-            hints = tuple(hint.replace("`", f"`{before}.", 1) for hint in did_you_mean(name, dir(found)))
+            hints = tuple(_whole(before, hint) for hint in did_you_mean(name, dir(found)))
             return _warning(c, f"`{before}` has no `{name}`", hints)
         found = inner
     return None if callable(found) else _warning(c, f"`{c.path}` cannot be called", ())
+
+
+def _whole(before: str, hint: str) -> str:
+    """A hint about the name behind a part of a path, about the path."""
+    words = hint.replace("`", f"`{before}.", 1)
+    return Hint(words, f"{before}.{hint.old}", f"{before}.{hint.new}") if isinstance(hint, Hint) else words
 
 
 def _module(path: str) -> object:

@@ -38,10 +38,13 @@ FILE = closed("uri", uri={"type": "string", "pattern": r"^[!#-;=?-Z_a-z~]+$"})
 PLACE = closed("artifactLocation", artifactLocation=FILE, region=REGION)
 MESSAGE = closed("text", text={"type": "string"})
 LEVEL = {"enum": ["none", "note", "warning", "error"]}
+CHANGE = closed("deletedRegion", deletedRegion=REGION, insertedContent=TEXT)
+WHERE = closed("artifactLocation replacements", artifactLocation=FILE, replacements=array(CHANGE))
+FIX = closed("artifactChanges", description=MESSAGE, artifactChanges=array(WHERE))
 RESULT = closed(
     "message", ruleId=WORD, ruleIndex=INDEX, level=LEVEL, message=MESSAGE,
     locations={"type": "array", "items": closed("", physicalLocation=PLACE)},
-    relatedLocations=array(closed("", id=INDEX, physicalLocation=PLACE, message=MESSAGE)),
+    relatedLocations=array(closed("", id=INDEX, physicalLocation=PLACE, message=MESSAGE)), fixes=array(FIX),
 )  # fmt: skip
 RULE = closed("id", id=WORD, shortDescription=TEXT, fullDescription=TEXT, help=TEXT)
 TOOL = closed("driver", driver=closed("name", name=WORD, version={"type": "string"}, rules=array(RULE)))
@@ -73,7 +76,7 @@ def test_json_has_every_field() -> None:
             "related": [
                 {"label": "known", "file": "dir/a b.yaml", "line": 2, "column": 9, "end_line": 2, "end_column": 12}
             ],
-            "notes": ["a"], "hints": ["b", "c"],
+            "notes": ["a"], "hints": ["b", "c"], "edit": None,
         }
     ]  # fmt: skip
 

@@ -15,6 +15,14 @@ from opgen.cli import run
 SPECS = Path(__file__).parents[2] / "specs"
 SHOWN = ("silu", "huber_loss", "softmax", "linear", "cross_entropy", "gated_recurrence", "bessel_j0", "embedding_bag")
 VOID = {"meta"}
+TIMES = [
+    {"op": "silu", "direction": "forward", "size": "small", "threads": 1, "ratio": 0.25, "low": 0.2, "high": 0.3},
+    {
+        "op": "silu", "dtype": "float32", "direction": "backward", "size": 900, "elements": 1024, "threads": 2,
+        "ratios": {"plain": {"median": 1.5, "low": 0.0, "high": 1.75}},
+    },
+    {"op": "silu", "dtype": "float32", "direction": "both", "size": 32, "threads": 1, "ratios": {}},
+]  # fmt: skip
 OWN = re.compile(r"[a-z_0-9]+\.html")
 
 
@@ -50,8 +58,11 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
     accuracy = folder / "measured.json"
     row = {"name": "silu", "of": "value", "cpp": {"ulp": 1.25}, "form": {"ulp": 2}, "torch": None}
     accuracy.write_text(json.dumps([row]))
+    benchmarks = folder / "times.json"
+    benchmarks.write_text(json.dumps({"rows": TIMES}))
     specs = [str(SPECS / f"{op}.yaml") for op in SHOWN]
-    assert run(["report", *specs, "--to", str(folder / "out"), "--accuracy", str(accuracy)]) == 0
+    options = ["--accuracy", str(accuracy), "--benchmarks", str(benchmarks)]
+    assert run(["report", *specs, "--to", str(folder / "out"), *options]) == 0
     return lambda op: (folder / "out" / f"{op}.html").read_text(encoding="utf-8")
 
 
@@ -91,6 +102,25 @@ def test_curves_and_measured_errors_are_shown_where_there_are_some(pages: Callab
     assert "polyline" not in Page(pages("linear")).seen
     assert "<td>value</td><td>1.25</td><td>2</td><td>—</td>" in pages("silu")
     assert "Accuracy" not in pages("linear")
+
+
+def test_measured_times_are_bars(pages: Callable[[str], str]) -> None:
+    text = pages("silu")
+    for told in ("forward, small, 1 thread", "backward, float32, 1,024 elements, 2 threads"):
+        assert f">{told}<" in text
+    assert re.findall(r'class="(faster|slower)"', text) == ["faster", "slower"]
+    assert ">0.25<" in text
+    assert "Benchmarks" not in pages("softmax")
+
+
+@pytest.mark.parametrize("content", ["[]", '{"rows": [{"op": "a"}]}', "no JSON", '{"rows": [{"ratios": 1}]}'])
+def test_a_file_without_measured_times_is_a_mistake(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str
+) -> None:
+    (tmp_path / "times.json").write_text(content)
+    options = ["--to", str(tmp_path / "out"), "--benchmarks", str(tmp_path / "times.json")]
+    assert run(["report", str(SPECS / "silu.yaml"), *options]) == 1
+    assert "OPG501" in capsys.readouterr().err
 
 
 def test_pages_do_not_depend_on_when_they_are_made(pages: Callable[[str], str], tmp_path: Path) -> None:

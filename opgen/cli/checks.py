@@ -1,0 +1,46 @@
+"""A plug-in of pytest for generated tests that `opgen test` loads: their marker, torch's own warnings, `--quick`.
+
+It adds to the settings of the project in which the tests run, and takes none away.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pytest
+
+QUICK = "--opgen-quick"
+_LONG = (  # what the names of checks begin with that take most of the time
+    "compile", "composite_compliance", "export", "gradgradcheck", "opcheck", "opinfo", "sharding",
+)  # fmt: skip
+_TORCH_OF_ITSELF = (  # no line of an operator brings these about
+    "ignore:.*torch.jit.*:DeprecationWarning",
+    "ignore:.*torch.jit.*:FutureWarning",
+    "ignore::DeprecationWarning:torch.*",
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add what `opgen test --quick` asks for."""
+    parser.addoption(QUICK, action="store_true", help="leave out the checks of generated operators that take long")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the marker known, and keep warnings of torch about itself out of the report."""
+    config.addinivalue_line("markers", "slow: takes long")
+    for line in _TORCH_OF_ITSELF:
+        config.addinivalue_line("filterwarnings", line)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what takes long, if asked."""
+    if config.getoption(QUICK):
+        left = [item for item in items if _takes_long(item)]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in left]
+
+
+def _takes_long(item: pytest.Item) -> bool:
+    name = str(getattr(item, "originalname", item.name)).removeprefix("test_")
+    return name.startswith(_LONG) or item.get_closest_marker("slow") is not None

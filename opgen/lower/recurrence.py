@@ -254,8 +254,8 @@ def _begun(g: _Group, sizes: Extents, n: str, s: Assign) -> list[Statement] | No
     own = g.begun.setdefault(n, [])
     for k, far in at:
         if far is None:
-            place = g.places[n].index(k)
-            g.error(f"the start of `{n}` stands at the wrong place", s, *start_hints(g.bodies[n], s, k, g.steps[place]))
+            hints = misplaced(g.bodies[n], g.starts[n], s, g.places[n], k, g.steps[g.places[n].index(k)])
+            g.error(f"the start of `{n}` stands at the wrong place", s, *hints)
             return None
     own.append(Begun(tuple((k, far) for k, far in at if far is not None), found))
     return [*made[:-1], found]

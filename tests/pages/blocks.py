@@ -20,7 +20,9 @@ MARKS = (LONG, COMPILES, NOT_RUN, COMPLETED)
 # pages that are written by opgen, from what a test builds: their blocks are not read here
 GENERATED = {"docs/catalogue.md": "opgen catalogue", "docs/errors.md": "tests/diagnostics/test_codes.py"}
 
-_BLOCK = re.compile(r"(?:<!-- (?P<mark>(?:(?!-->).)*?)\s*-->\n+)?^```(?P<language>.*?)\n(?P<text>.*?)^```$", re.M | re.S)
+_BLOCK = re.compile(
+    r"(?:<!-- (?P<mark>(?:(?!-->).)*?)\s*-->\n+)?^```(?P<language>.*?)\n(?P<text>.*?)^```$", re.M | re.S
+)
 
 
 @dataclass(frozen=True, slots=True)

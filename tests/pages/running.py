@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import re
+import shutil
 import sys
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import yaml
 
@@ -16,7 +19,7 @@ import opgen
 from opgen.diagnostics.text import render_all
 
 from . import shell
-from .blocks import COMPILES, COMPLETED, LONG, NOT_RUN, Block
+from .blocks import COMPILES, COMPLETED, LONG, NOT_RUN, ROOT, Block
 
 LANGUAGES = {"console", "cpp", "python", "sh", "text", "toml", "yaml"}
 
@@ -60,6 +63,7 @@ def _run(block: Block, folder: Path, names: dict[str, object]) -> None:
         return
     match block.language:
         case "python":
+            _provide(set(re.findall(r"from generated\.(\w+) import", block.text)), folder, build=True)
             code = "\n" * block.line + block.text  # so that an error names the line of the page
             exec(compile(code, block.page, "exec"), names)
         case "yaml":
@@ -69,15 +73,28 @@ def _run(block: Block, folder: Path, names: dict[str, object]) -> None:
             (folder / "pyproject.toml").write_text(block.text, encoding="utf-8")
         case "sh" | "console":
             for command in shell.commands(block):
+                _provide({re.sub(r"specs/|\.yaml", "", word) for word in command.arguments[1:]}, folder)
                 if command.program in shell.HERE:
                     _command(command, block, folder)
+
+
+def _provide(names: set[str], folder: Path, build: bool = False) -> None:
+    """Operators that opgen brings are there for a page that names them, as they are in a checkout."""
+    for name in sorted(names):
+        shipped, spec = ROOT / "specs" / f"{name}.yaml", folder / "specs" / f"{name}.yaml"
+        if shipped.is_file() and not spec.exists():
+            spec.parent.mkdir(exist_ok=True)
+            shutil.copy(shipped, spec)
+        if spec.is_file() and build:
+            assert not opgen.build(spec).failed
+            importlib.invalidate_caches()
 
 
 def _yaml(block: Block, folder: Path) -> None:
     """Build a spec, with what completes it; other YAML is for other programs, and is read."""
     text = block.text if block.mark != COMPLETED else f"{block.said}\n{block.text}"
     if not text.startswith(("op:", "# yaml-language-server")) and "\nop:" not in text:
-        assert yaml.safe_load(text), block.place
+        _for_others(yaml.safe_load(text), block)
         return
     name = yaml.safe_load(text)["op"]
     path = folder / "specs" / f"{name}.yaml"
@@ -86,6 +103,21 @@ def _yaml(block: Block, folder: Path) -> None:
     made = opgen.build(path)
     assert not made.diagnostics, f"{block.place}\n{render_all(made.diagnostics)}"
     importlib.invalidate_caches()
+
+
+def _for_others(found: dict[str, Any], block: Block) -> None:
+    """What a page says to other programs: steps of a workflow and hooks are there."""
+    for job in found.get("jobs", {}).values():
+        for step in job["steps"]:
+            for command in shell.split(step.get("run", "")):
+                assert command.program in (*shell.HERE, *shell.OTHERS), f"{block.place}: {command.program}"
+                assert not shell.misused(command), f"{block.place}: {shell.misused(command)}"
+    known = {hook["id"] for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))}
+    used = {hook["id"] for repository in found.get("repos", ()) for hook in repository["hooks"]}
+    assert used <= known, f"{block.place}: {used - known}"
+    assert found.keys() <= {"name", "on", True, "jobs", "repos"}, (
+        f"{block.place}: a part of a spec says what completes it"
+    )
 
 
 def _command(command: shell.Command, block: Block, folder: Path) -> None:

@@ -22,19 +22,13 @@ from .blocks import ROOT, Block
 
 # programs that pages name and no test runs
 OTHERS = {
-    "brew": "installs a compiler",
     "c++": "tests/native/test_without_python.py compiles the program",
-    "docker": "needs an image",
-    "git": "is about a repository of the reader's",
     "make": "its targets are compared with the Makefile, and .ci/run runs them",
     "mkdocs": "is no dependency of the tests; tests/pages/test_site.py checks what it would",
     "pip": "would install from the network",
-    "pre-commit": "would install from the network",
     "pytest": "would run all tests from within one",
-    "sudo": "installs a compiler",
-    "torchrun": "needs several devices; tests/distributed does it on several processes",
 }
-HERE = ("opgen", "python", "mkdir", "rm")  # programs that are run
+HERE = ("opgen", "python", "torchrun", "mkdir", "rm")  # programs that are run
 BY_ITSELF = {"compile", "package", "test"}  # commands that start other programs, or load what they compile
 
 
@@ -67,23 +61,24 @@ def commands(block: Block) -> Iterator[Command]:
     """The commands of a block: all lines of `sh`, those behind a `$` of `console`, with what is shown below them."""
     if block.language == "sh":
         for line in block.text.replace("\\\n", " ").splitlines():
-            yield from (Command(words) for words in _split(line))
+            yield from split(line)
         return
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         line, _, shown = part.partition("\n")
-        *before, last = _split(line)
-        yield from (Command(words) for words in before)
-        yield Command(last, shown)
+        *before, last = split(line)
+        yield from before
+        yield Command(last.words, shown)
 
 
-def _split(line: str) -> list[tuple[str, ...]]:
-    found: list[tuple[str, ...]] = []
+def split(line: str) -> list[Command]:
+    """The commands of a line."""
+    found: list[Command] = []
     words: list[str] = []
     for word in [*shlex.split(line, comments=True), "&&"]:
         if word != "&&":
             words.append(word)
         elif words:
-            found.append(tuple(words))
+            found.append(Command(tuple(words)))
             words = []
     return found
 
@@ -112,6 +107,7 @@ def misused(command: Command) -> str:
 def run(command: Command, folder: Path) -> tuple[int, str]:
     """Run a command, of opgen in this process where that is the same: the exit code, and what it prints."""
     start = {"opgen": (sys.executable, "-m", "opgen"), "python": (sys.executable,)}
+    start["torchrun"] = (sys.executable, "-m", "torch.distributed.run")
     if command.program != "opgen" or command.variables or BY_ITSELF.intersection(command.arguments[:1]):
         words = (*start.get(command.program, (command.program,)), *command.arguments)
         paths = os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", "")))

@@ -46,13 +46,20 @@ def run(found: Sequence[Block], folder: Path, thorough: bool, compiles: bool) ->
     """Run the blocks of a page that belong to a tier, and say how many did."""
     names: dict[str, object] = {"__name__": "__main__"}
     count = 0
+    name = re.sub(r"\W", "_", found[0].page).lower()  # operators of several pages may be called alike
+    (folder / "pyproject.toml").write_text(f'[tool.opgen]\nnamespace = "{name}"\n', encoding="utf-8")
     with _apart(folder):
         for block in found:
-            wanted = block.mark != NOT_RUN and (thorough or block.mark not in (LONG, COMPILES))
-            if wanted and (compiles or block.mark != COMPILES) and block.language not in ("text", "cpp"):
+            if runs(block, thorough, compiles):
                 _run(block, folder, names)
                 count += 1
     return count
+
+
+def runs(block: Block, thorough: bool, compiles: bool) -> bool:
+    """Whether a block is run in a tier, with or without a compiler."""
+    left_out = {NOT_RUN} | (set() if compiles else {COMPILES}) | (set() if thorough else {LONG, COMPILES})
+    return block.mark not in left_out and block.language not in ("text", "cpp")
 
 
 def _run(block: Block, folder: Path, names: dict[str, object]) -> None:

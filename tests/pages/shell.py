@@ -129,6 +129,6 @@ def run(command: Command, folder: Path) -> tuple[int, str]:
 
 
 def agrees(shown: str, printed: str) -> bool:
-    """Whether a command printed what is shown; `…` stands for anything, and where lines of one kind end is no matter."""
+    """Whether a command printed what is shown, in which `…` stands for anything; blanks at ends of lines are none."""
     pattern = ".*".join(re.escape(part.strip("\n")) for part in shown.strip().split("…"))
     return re.fullmatch(rf"\s*{pattern}\s*", re.sub(r"[ \t]+$", "", printed, flags=re.MULTILINE), re.DOTALL) is not None

@@ -1,4 +1,4 @@
-"""Pages hang together: each is in the navigation and in the index, links and anchors lead somewhere, references are whole."""
+"""Pages hang together: navigation and index have all, links and anchors lead somewhere, references are whole."""
 
 from __future__ import annotations
 

@@ -7,8 +7,8 @@ from xml.etree.ElementTree import Element, SubElement
 
 from opgen.report.plots import Curve
 
-_WIDTH, _HEIGHT, _MARGIN = 320, 190, 26
-_LABELS = 46  # what stands left of the axis
+_WIDTH, _HEIGHT, _MARGIN = 330, 190, 26
+_LABELS = 60  # what stands left of the axis
 
 
 def chart(title: str, curve: Curve, jumps: tuple[float, ...], marks: tuple[float, ...]) -> Element:

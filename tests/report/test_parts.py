@@ -114,5 +114,5 @@ def test_labels_of_curves_stand_inside_and_beside_them() -> None:
     for label in (low, high):
         end = float(label.attrib["x"])
         assert label.attrib["text-anchor"] == "end"
-        assert 0 <= end - 6.2 * len(label.text or "")
+        assert end - 6.2 * len(label.text or "") >= 0
         assert end < left

@@ -65,7 +65,8 @@ def chart(rows: list[dict[str, object]], torch: str) -> str:
     _text(svg, _LEFT, 18, f"Compiled kernels against plain torch: {count} operators", "start", "title")
     _text(svg, _LEFT, 38, f"dots are operators, bars medians; one thread, torch {torch}", "start", "quiet")
     for tick in ticks(low, high, 9):
-        _line(svg, at(tick), _TOP, at(tick), foot, "one" if tick == 1 else "axis")
+        for y in range(_TOP, foot, _ROW):
+            _line(svg, at(tick), y + 19, at(tick), y + _ROW - 5, "one" if tick == 1 else "axis")
         _text(svg, at(tick), foot + 16, fraction(tick), "middle", "quiet")
     for k, group in enumerate(groups):
         found, y = ratios[group], _TOP + _ROW * k

@@ -37,7 +37,10 @@ Examples:
 def command(ops: tuple[str, ...], out: Path, jobs: int | None, cuda_check: bool, quiet: bool, verbose: bool) -> None:
     """Compile generated operators (default: all of them); their functions then run compiled kernels."""
     names = generated_ops(out, ops)
-    with _commands_told() if verbose else nullcontext():
+    from opgen.toolchain.stated import stated
+    from opgen.write.settings import settings_of
+
+    with stated(settings_of(out)), _commands_told() if verbose else nullcontext():
         if cuda_check:
             _check_cuda(out, names, jobs, quiet=quiet)
         else:

@@ -67,6 +67,7 @@ def command(
     from opgen.ship.contents import files, unfit
     from opgen.ship.identity import import_name as named
     from opgen.ship.identity import release_of
+    from opgen.toolchain.stated import stated
     from opgen.write.settings import settings_of
 
     on_hub = layout == "huggingface"
@@ -78,7 +79,8 @@ def command(
     kernel = hub.kernel_of(release, bag) if on_hub else None
     place = "" if on_hub else "/".join(named(out, import_name, bag))
     _refuse(bag.items or unfit(out, ops, settings))
-    made = Compiled() if pure else _compiled(out, ops, jobs)
+    with stated(settings):
+        made = Compiled() if pure else _compiled(out, ops, jobs)
     _refuse(made.diagnostics)
     code = {name: path.read_bytes() for name, path in files(out, ops).items()}
     libraries = {name: path.read_bytes() for name, path in made.libraries.items()}

@@ -82,7 +82,7 @@ class Hint(str):
     new: str
     at: Span | None
 
-    def __new__(cls, words: str, old: str, new: str, at: Span | None = None) -> Hint:
+    def __new__(cls, words: str, old: str = "", new: str = "", at: Span | None = None) -> Hint:
         hint = super().__new__(cls, words)
         hint.old, hint.new, hint.at = old, new, at
         return hint

@@ -71,7 +71,8 @@ def bars(found: Sequence[Measured]) -> Element:
     foot = height - _BOTTOM
     for tick in ticks(low, high, 7):
         sort = "one" if tick == 1 else "axis"
-        _line(svg, at(tick), _TOP, at(tick), foot, sort)
+        for k in range(len(found)):
+            _line(svg, at(tick), _TOP + _ROW * k + 16, at(tick), _TOP + _ROW * k + 28, sort)
         _text(svg, at(tick), foot + 14, fraction(tick), "middle")
     for k, m in enumerate(found):
         y = _TOP + _ROW * k

@@ -7,7 +7,8 @@ from xml.etree.ElementTree import Element, SubElement
 
 from opgen.report.plots import Curve
 
-_WIDTH, _HEIGHT, _MARGIN = 300, 190, 26
+_WIDTH, _HEIGHT, _MARGIN = 330, 190, 26
+_LABELS = 60  # what stands left of the axis
 
 
 def chart(title: str, curve: Curve, jumps: tuple[float, ...], marks: tuple[float, ...]) -> Element:
@@ -20,10 +21,10 @@ def chart(title: str, curve: Curve, jumps: tuple[float, ...], marks: tuple[float
     low, high = (min(finite), max(finite)) if finite else (0.0, 1.0)
     if high - low < 1e-12:
         low, high = low - 1, high + 1
-    wide, tall = _WIDTH - 2 * _MARGIN, _HEIGHT - 2 * _MARGIN
+    wide, tall = _WIDTH - _LABELS - _MARGIN, _HEIGHT - 2 * _MARGIN
 
     def place(x: float, y: float) -> tuple[float, float]:
-        return _MARGIN + wide * (x - left) / (right - left), _HEIGHT - _MARGIN - tall * (y - low) / (high - low)
+        return _LABELS + wide * (x - left) / (right - left), _HEIGHT - _MARGIN - tall * (y - low) / (high - low)
 
     zero = min(max(0.0, low), high)
     for (x1, y1), (x2, y2) in (((left, zero), (right, zero)), ((0.0, low), (0.0, high))):
@@ -38,7 +39,7 @@ def chart(title: str, curve: Curve, jumps: tuple[float, ...], marks: tuple[float
     for x, anchor in ((left, "start"), (right, "end")):
         _label(svg, place(x, low)[0], _HEIGHT - 8, f"{x:g}", anchor)
     for y in (low, high):
-        _label(svg, 2, place(left, y)[1] + 4, f"{y:.3g}", "start")
+        _label(svg, _LABELS - 6, place(left, y)[1] + 4, f"{y:.3g}", "end")
     _label(svg, _WIDTH - 4, 14, title, "end")
     return svg
 

@@ -155,7 +155,7 @@ def _kept(d: Derived, at: Sizes) -> str:
     rows = []
     for t in kept:
         known = at.bytes(t.shape, t.kind if t.kind is not Kind.COMPLEX else Kind.FLOAT)
-        rows.append((t.name, product(t.shape), shown(known), _readers(d, t.name)))
+        rows.append((t.name, product(t.shape), _bytes(known), _readers(d, t.name)))
     rows += [(t.name, product(t.shape), "0 B", "its size only") for t in sized]
     if not rows:
         return "<p>Nothing is kept.</p>"
@@ -198,13 +198,18 @@ def _steps(p: KernelPlan, at: Sizes) -> str:
     for s in p.steps:
         count = moved(p, s, at)
         total = None if total is None or count is None else total + count
-        head, _, reason = step(s).partition("\n")[0].partition("  # ")
-        rows.append((head, shown(count), reason))
+        head, _, reason = step(s).partition("\n")[0].replace("->", "→").partition("  # ")
+        rows.append((head, _bytes(count), reason))
     least = floor(p, at)
     times = "" if not total or not least else "the least" if total == least else f"{total / least:.3g} times the floor"
-    rows.append(("all steps", shown(total), times))
-    rows.append(("floor: arguments once, results once", shown(least), ""))
+    rows.append(("all steps", _bytes(total), times))
+    rows.append(("floor: arguments once, results once", _bytes(least), ""))
     return _table(("step", "moves", "why"), rows)
+
+
+def _bytes(count: int | None) -> str:
+    """A number of bytes that is not broken over lines."""
+    return shown(count).replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _code(s: Subject) -> str:

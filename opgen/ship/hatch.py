@@ -25,6 +25,7 @@ from opgen.diagnostics.text import render_all
 from opgen.ship.compiled import Compiled, compiled
 from opgen.ship.contents import files, left_out, operators, unfit
 from opgen.ship.tags import tag_of
+from opgen.toolchain.stated import stated
 from opgen.write.paths import GENERATED, command
 from opgen.write.settings import settings_of
 
@@ -56,7 +57,8 @@ class OpgenBuildHook(BuildHookInterface):
         if not ops:
             self.app.abort(f"there is no generated operator in {out}; first: {command('build', out=out)}")
         self._refuse(unfit(out, ops, settings))
-        made = Compiled() if self.config.get("pure") else compiled(out, ops, settings.jobs)
+        with stated(settings):
+            made = Compiled() if self.config.get("pure") else compiled(out, ops, settings.jobs)
         self._refuse(made.diagnostics)
         place = Path(os.path.relpath(out, self.root)).as_posix()
         for name, path in {**files(out, ops), **made.libraries}.items():

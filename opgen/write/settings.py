@@ -5,6 +5,8 @@
     out = "mylib/ops"      # of the generated operators
     namespace = "mylib"    # the operators are torch.ops.mylib.*
     jobs = 4               # compilers, or processes that generate, at a time
+    isa = ["avx2"]         # instruction sets that CPU kernels are compiled for, beside the baseline
+    cuda = ["9.0+PTX"]     # compute capabilities that CUDA kernels are compiled for
 
 Paths are relative to the file. The project of a command is that of the folder it is called in, the project of an output
 folder the nearest one upwards that holds `pyproject.toml` or `.git`. A key that nobody reads is refused, so that a
@@ -27,7 +29,9 @@ from opgen.write.paths import project_folder
 
 T = TypeVar("T")
 _PLACE = "pyproject.toml"
-_KEYS = ("specs", "out", "namespace", "jobs")
+_KEYS = ("specs", "out", "namespace", "jobs", "isa", "cuda")
+ISA = ("baseline", "avx2", "avx512", "all")
+_CAPABILITY = re.compile(r"\d+\.\d[af]?(\+PTX)?")
 _NAMESPACE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SOURCE_FOLDERS = ("src", "lib", "python")  # of packages: their names are no part of those
 # whose operators are not ours to define, or what `torch.ops` itself has
@@ -44,6 +48,11 @@ def _is_path(value: object) -> bool:
     return isinstance(value, str) and bool(value) and not os.path.isabs(value) and not set(value) & set("*?")
 
 
+def _are_words(value: object, fits: Callable[[str], bool]) -> bool:
+    words = value if isinstance(value, list) else [value]
+    return bool(words) and all(isinstance(word, str) and fits(word) for word in words)
+
+
 _FORMS: tuple[tuple[str, str, Callable[[object], bool], str], ...] = (  # what a value is, what fits, what would
     ("namespace", "the namespace of operators", lambda v: isinstance(v, str) and usable(v), _NAME_HINT),
     ("out", "the output folder", _is_path, 'a folder, relative to pyproject.toml: out = "mylib/ops"'),
@@ -54,6 +63,18 @@ _FORMS: tuple[tuple[str, str, Callable[[object], bool], str], ...] = (  # what a
         'files and folders, relative to pyproject.toml, no patterns: specs = ["specs"]',
     ),
     ("jobs", "the number of jobs", lambda v: type(v) is int and v > 0, "a whole number from 1: jobs = 4"),
+    (
+        "isa",
+        "the instruction sets",
+        lambda v: _are_words(v, lambda word: word in ISA),
+        f"one or a list of {', '.join(ISA)}",
+    ),
+    (
+        "cuda",
+        "the compute capabilities",
+        lambda v: _are_words(v, lambda word: _CAPABILITY.fullmatch(word) is not None),
+        'one or a list: cuda = ["8.0", "9.0+PTX"]',
+    ),
 )
 
 
@@ -72,6 +93,8 @@ class Settings:
     specs_place: Span | None = None
     out: Path | None = None
     jobs: int | None = None
+    isa: tuple[str, ...] = ()
+    cuda: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -173,11 +196,17 @@ def _settings(out: Path, bag: Bag) -> Settings:
         specs_place=_place(source, "specs"),
         out=_from_here(path, values["out"]) if "out" in values else None,
         jobs=_as(int, values.get("jobs")),
+        isa=_words(values.get("isa")),
+        cuda=_words(values.get("cuda")),
     )
 
 
 def _as(kind: type[T], value: object) -> T | None:
     return value if isinstance(value, kind) else None
+
+
+def _words(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else () if value is None else (str(value),)
 
 
 def _from_here(settings: Path, path: object) -> Path:

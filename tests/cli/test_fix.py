@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 
@@ -250,3 +252,9 @@ def test_a_name_is_certain_where_no_other_is_as_near() -> None:
     assert edit("alpha3", "alpha1", "alpha2") is None
     assert edit("xy", "x", "y") is None
     assert edit("rate", "learning_rate") is None
+
+
+def test_hints_are_copied_with_what_they_replace() -> None:
+    hint = Hint("did you mean `b`?", "a", "b")
+    for again in (copy.deepcopy(hint), pickle.loads(pickle.dumps(hint))):
+        assert (again, again.old, again.new, again.at) == ("did you mean `b`?", "a", "b", None)

@@ -89,9 +89,9 @@ def test_what_a_page_shows(pages: Callable[[str], str]) -> None:
     assert Page(softmax).seen["math"] >= 3
     assert Page(softmax).seen["svg"] == 2  # forward and backward
     assert "2 variants; shown: bias given." in linear
-    assert "<td>weight</td><td>N · K</td><td>16.0 KiB</td><td>grad_input</td>" in linear
+    assert "<td>weight</td><td>N · K</td><td>16.0\N{NO-BREAK SPACE}KiB</td><td>grad_input</td>" in linear
     assert "its size only" in softmax
-    assert "<td>all steps</td><td>512 KiB</td><td>the least</td>" in softmax
+    assert "<td>all steps</td><td>512\N{NO-BREAK SPACE}KiB</td><td>the least</td>" in softmax
     assert "<figcaption>csrc/softmax_kernels.cpp</figcaption>" in softmax
     assert "kinks at 0, 2" in loss  # error = 1 - target, delta = 1
     assert "in lanes" in softmax

@@ -12,6 +12,7 @@ from opgen.ir.program import Program
 from opgen.opt.derive import Derived
 from opgen.pipeline import SpecFile, Stage
 from opgen.plan.build import build
+from opgen.report.chart import chart
 from opgen.report.graph import drawing
 from opgen.report.mathml import formula
 from opgen.report.memory import Sizes, floor, moved, shown, sizes
@@ -102,3 +103,16 @@ def test_bytes_are_counted_against_the_floor() -> None:
 )
 def test_bytes_are_shown_as_a_person_reads_them(count: int | None, text: str) -> None:
     assert shown(count) == text
+
+
+def test_labels_of_curves_stand_inside_and_beside_them() -> None:
+    values = (-1.23e-5, -0.0998, 1234.5)
+    curve = tuple((float(x), y) for x, y in zip((-4, 0, 4), values, strict=True))
+    drawn = chart("f(x)", curve, (), (0.0,))
+    left = min(float(x.split(",")[0]) for line in drawn.iter("polyline") for x in line.attrib["points"].split())
+    low, high = (e for e in drawn.iter("text") if e.text in ("-0.0998", "1.23e+03"))
+    for label in (low, high):
+        end = float(label.attrib["x"])
+        assert label.attrib["text-anchor"] == "end"
+        assert end - 6.2 * len(label.text or "") >= 0
+        assert end < left

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,13 @@ import pytest
 from opgen.cli import run
 from opgen.diagnostics.model import Bag
 from opgen.project import build
+from opgen.toolchain import library
+from opgen.toolchain.compiler import _SETS, instruction_sets, toolchain
+from opgen.toolchain.cuda_toolchain import architectures
+from opgen.toolchain.stated import stated
 from opgen.write.paths import build_line
-from opgen.write.settings import namespace_of, settings_here, usable
+from opgen.write.settings import ISA, namespace_of, settings_here, settings_of, usable
+from opgen.write.user_cache import CACHE_VARIABLE
 
 
 def project(folder: Path, text: str = "") -> Path:
@@ -76,6 +82,10 @@ def test_a_namespace_is_stated_in_the_settings_or_in_the_call(tmp_path: Path) ->
         ('[tool.opgen]\nout = "/tmp"\n', 2, ("'/tmp' cannot be the output folder", "relative to pyproject.toml")),
         ("[tool.opgen]\nspecs = []\n", 2, ("[] cannot be the specs",)),
         ("[tool.opgen]\njobs = true\n", 2, ("True cannot be the number of jobs",)),
+        ('[tool.opgen]\nisa = "avx3"\n', 2, ("'avx3' cannot be the instruction sets", "one or a list of baseline")),
+        ("[tool.opgen]\nisa = []\n", 2, ("[] cannot be the instruction sets",)),
+        ('[tool.opgen]\ncuda = ["9.0", "sm_90"]\n', 2, ("cannot be the compute capabilities", '"9.0+PTX"')),
+        ("[tool.opgen]\ncuda = 9.0\n", 2, ("9.0 cannot be the compute capabilities",)),
         ("[tool.opgen\n", None, ("cannot be read",)),
         ("tool = 3\n", None, ()),
     ],
@@ -156,3 +166,50 @@ def test_the_command_is_the_same_in_every_checkout(tmp_path: Path) -> None:
         )
         assert build_line(root / "specs/x.yaml", tmp_path / "elsewhere/gen") == "opgen build specs/x.yaml --out gen"
     assert build_line(tmp_path / "x.yaml", tmp_path / "deep/gen") == "opgen build x.yaml --out deep/gen"
+
+
+def test_instruction_sets_and_capabilities_hold_where_the_environment_says_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = '[tool.opgen]\nisa = ["baseline", "avx2"]\ncuda = "9.0+PTX"\n'
+    settings = settings_of(project(tmp_path, text) / "generated")
+    assert (settings.isa, settings.cuda) == (("baseline", "avx2"), ("9.0+PTX",))
+    for name in ("OPGEN_ISA", "TORCH_CUDA_ARCH_LIST"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    with stated(settings):
+        assert instruction_sets() == ("avx2",)
+        assert architectures() == ("9.0+PTX",)
+        monkeypatch.setenv("OPGEN_ISA", "avx512")
+        with stated(settings):
+            assert instruction_sets() == ("avx512",)
+    assert not os.environ.get("TORCH_CUDA_ARCH_LIST")
+
+
+def test_the_names_of_instruction_sets_are_those_of_the_compiler() -> None:
+    assert {*ISA} == {"baseline", "all", *_SETS}
+
+
+def test_a_project_is_compiled_for_what_it_states(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(project(tmp_path, '[tool.opgen]\nisa = "avx512"\n'))
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv("CXX", "true")
+    monkeypatch.setenv("OPGEN_ISA", "")
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    monkeypatch.setattr(library, "cuda_toolchain", lambda: None)
+    ran: list[str] = []
+
+    def compiler(command: list[str]) -> None:
+        ran.extend(command)
+        Path(command[command.index("-o") + 1]).touch()
+
+    monkeypatch.setattr(library, "_run", compiler)
+    toolchain.cache_clear()
+    (tmp_path / "scale.yaml").write_text("op: scale\ninputs: [x]\nforward: y = 2*x\n")
+    assert run(["build", "-q", "scale.yaml"]) == 0
+    assert run(["compile", "-q"]) == 0
+    assert "-DOPGEN_ISA=avx512" in ran
+    assert "-DOPGEN_ISA=avx2" not in ran
+    toolchain.cache_clear()

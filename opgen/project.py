@@ -27,8 +27,8 @@ from opgen.write.cache import build_key, is_fresh, origins, remember
 from opgen.write.compare import Change, Status, Unit, compare, read_manifest, record_changes, removal
 from opgen.write.diff import shortened, unified
 from opgen.write.manifest import Manifest
-from opgen.write.paths import MANIFEST, OutsideError, build_line, command, spec_label
-from opgen.write.settings import namespace_of
+from opgen.write.paths import MANIFEST, OutsideError, build_line, spec_label
+from opgen.write.settings import command, namespace_of
 from opgen.write.writer import clear_away, commit, exclusive
 
 if TYPE_CHECKING:

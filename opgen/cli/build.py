@@ -15,7 +15,7 @@ from opgen.diagnostics.suggest import counted
 from opgen.project import BuildResult, build
 from opgen.write.compare import Status
 from opgen.write.diff import unified
-from opgen.write.paths import command as command_line
+from opgen.write.settings import command as command_line
 
 _COLOURS = {
     Status.CREATED: "green",

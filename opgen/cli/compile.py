@@ -15,7 +15,7 @@ from opgen.cli.console import Progress, put, say, show_diagnostics, verdict
 from opgen.cli.options import generated_ops, jobs_option, ops_argument, out_option, talk_of
 from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.diagnostics.suggest import counted
-from opgen.write.paths import command as command_line
+from opgen.write.settings import command as command_line
 
 EXAMPLES = """\b
 Examples:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from opgen.write.paths import GENERATED, command
-from opgen.write.settings import settings_here
+from opgen.write.paths import GENERATED
+from opgen.write.settings import command, settings_here
 
 out_option = click.option(
     "--out",

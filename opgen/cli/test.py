@@ -19,7 +19,7 @@ from opgen.cli.checks import QUICK
 from opgen.cli.console import put, say
 from opgen.cli.options import generated_ops, ops_argument, out_option, talk_of
 from opgen.diagnostics.suggest import counted
-from opgen.write.paths import command as command_line
+from opgen.write.settings import command as command_line
 
 _NO_TESTS_RAN = 5  # pytest's exit code
 _STDERR = 2

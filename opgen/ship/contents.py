@@ -17,8 +17,8 @@ from opgen.project import build
 from opgen.write.cache import origins
 from opgen.write.compare import read_manifest
 from opgen.write.manifest import Manifest
-from opgen.write.paths import MANIFEST, command
-from opgen.write.settings import Settings
+from opgen.write.paths import MANIFEST
+from opgen.write.settings import Settings, command
 
 _FEW = 3
 

@@ -26,8 +26,8 @@ from opgen.ship.compiled import Compiled, compiled
 from opgen.ship.contents import files, left_out, operators, unfit
 from opgen.ship.tags import tag_of
 from opgen.toolchain.stated import stated
-from opgen.write.paths import GENERATED, command
-from opgen.write.settings import settings_of
+from opgen.write.paths import GENERATED
+from opgen.write.settings import command, settings_of
 
 _THEIRS = ("dependencies", "enable-by-default", "require-runtime-dependencies", "require-runtime-features")
 _OURS = ("pure",)

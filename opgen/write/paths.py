@@ -43,12 +43,6 @@ def build_line(spec: Path, out: Path, namespace: str | None = None) -> str:
     return shlex.join(words)
 
 
-def command(*words: str, out: Path) -> str:
-    """A command about an output folder that works as it stands from where this process runs."""
-    where = [] if out == Path(GENERATED) else ["--out", str(out)]
-    return shlex.join(["opgen", *words, *where])
-
-
 def _out_label(spec: Path, out: Path) -> str:
     """The name of an output folder that is the same in every checkout."""
     root = project_folder(spec) or spec.parent

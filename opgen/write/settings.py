@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -25,7 +26,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from opgen.diagnostics.model import Bag, Source, Span, UserError
-from opgen.write.paths import project_folder
+from opgen.write.paths import GENERATED, project_folder
 
 T = TypeVar("T")
 _PLACE = "pyproject.toml"
@@ -115,6 +116,13 @@ def settings_of(out: Path) -> Settings:
     if bag.items:
         raise UserError(bag.items)
     return found
+
+
+def command(*words: str, out: Path) -> str:
+    """A command about an output folder that works as it stands from where this process runs."""
+    usual = _settings(Path("_"), Bag()).out or Path(GENERATED)
+    where = [] if out == usual else ["--out", str(out)]
+    return shlex.join(["opgen", *words, *where])
 
 
 def namespace_of(out: Path, given: str | None, bag: Bag) -> tuple[str, bool]:

@@ -11,19 +11,11 @@ import torch
 from torch import Tensor, nn
 
 import opgen
-from opgen.toolchain.compiler import NoCompilerError, toolchain
+from opgen.toolchain.compiler import available
 
 pytestmark = pytest.mark.thorough
 FORMULA = "y[..., k] = x[..., k]*sigmoid(g[k]*x[..., k])"
 GRID = 201
-
-
-def compiler() -> bool:
-    try:
-        toolchain()
-    except NoCompilerError:
-        return False
-    return True
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +64,7 @@ def test_curves_of_it_and_of_its_slopes_are_data(gate: opgen.Operator) -> None:
     assert (curves["opgen"][1] < 0).any()
 
 
-@pytest.mark.skipif(not compiler(), reason="no C++ compiler is installed")
+@pytest.mark.skipif(not available(), reason="no C++ compiler is installed")
 def test_compiled_it_is_the_same(gate: opgen.Operator, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPGEN_ISA", "baseline")
     said: list[str] = []

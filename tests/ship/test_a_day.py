@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from opgen.toolchain.compiler import toolchain
+from opgen.toolchain.compiler import available
 
 torch = pytest.importorskip("torch")
 _INSTALLED = {d.name for d in distributions()}  # to look for the module `pip` changes how distutils is imported
 _LACKING = [n for n in ("pip", "mypy", "ruff") if n not in _INSTALLED]
 pytestmark = [
     pytest.mark.thorough,
-    pytest.mark.skipif(toolchain() is None, reason="no C++ compiler is installed"),
+    pytest.mark.skipif(not available(), reason="no C++ compiler is installed"),
     pytest.mark.skipif(bool(_LACKING), reason=f"not installed: {', '.join(_LACKING)}"),
 ]
 

@@ -15,7 +15,7 @@ from opgen.toolchain.compiler import _SETS, instruction_sets, toolchain
 from opgen.toolchain.cuda_toolchain import architectures
 from opgen.toolchain.stated import stated
 from opgen.write.paths import build_line
-from opgen.write.settings import ISA, namespace_of, settings_here, settings_of, usable
+from opgen.write.settings import ISA, command, namespace_of, settings_here, settings_of, usable
 from opgen.write.user_cache import CACHE_VARIABLE
 
 
@@ -213,3 +213,12 @@ def test_a_project_is_compiled_for_what_it_states(
     assert "-DOPGEN_ISA=avx512" in ran
     assert "-DOPGEN_ISA=avx2" not in ran
     toolchain.cache_clear()
+
+
+def test_commands_name_no_folder_that_the_project_states(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert command("compile", out=Path("generated")) == "opgen compile"
+    assert command("compile", out=Path("lib/ops")) == "opgen compile --out lib/ops"
+    Path("pyproject.toml").write_text('[tool.opgen]\nout = "lib/ops"\n')
+    assert command("compile", out=Path("lib/ops")) == "opgen compile"
+    assert command("compile", out=Path("generated")) == "opgen compile --out generated"

@@ -33,11 +33,16 @@ def project_folder(path: Path) -> Path | None:
 def build_line(spec: Path, out: Path, namespace: str | None = None) -> str:
     """The command that generates an operator anew, from the root of its project; the same in every checkout.
 
-    `namespace` is one that has to be given. Where specs and operators are not in one project, their paths are from
-    the roots of two.
+    `namespace` is one that has to be given. Without a project, it is called in the nearest folder that holds spec and
+    operators. Where these are not in one project, their paths are from the roots of two.
     """
-    words = ["opgen", "build", spec_label(spec)]
-    where = _out_label(Path(os.path.abspath(spec)), Path(os.path.abspath(out)))
+    whole, folder = Path(os.path.abspath(spec)), Path(os.path.abspath(out))
+    if project_folder(whole) is None and project_folder(folder / "_") is None:  # the nearest folder that holds both
+        root = Path(os.path.commonpath((whole.parent, folder.parent)))
+        label, where = whole.relative_to(root).as_posix(), folder.relative_to(root).as_posix()
+    else:
+        label, where = spec_label(spec), _out_label(whole, folder)
+    words = ["opgen", "build", label]
     words += ["--out", where] if where != GENERATED else []
     words += ["--namespace", namespace] if namespace else []
     return shlex.join(words)

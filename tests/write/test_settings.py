@@ -166,6 +166,7 @@ def test_the_command_is_the_same_in_every_checkout(tmp_path: Path) -> None:
         )
         assert build_line(root / "specs/x.yaml", tmp_path / "elsewhere/gen") == "opgen build specs/x.yaml --out gen"
     assert build_line(tmp_path / "x.yaml", tmp_path / "deep/gen") == "opgen build x.yaml --out deep/gen"
+    assert build_line(tmp_path / "specs/x.yaml", tmp_path / "generated") == "opgen build specs/x.yaml"
 
 
 def test_instruction_sets_and_capabilities_hold_where_the_environment_says_nothing(

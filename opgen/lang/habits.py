@@ -40,6 +40,12 @@ _FILL = "write the number itself: it has whatever shape is needed"
 _COUNT = "an index may be used as a number: `y[n] = n*x[n]`"
 SIZE = "the size of a dim is its name, such as `N`"
 
+
+def _written(formula: str) -> str:
+    """The hint for a function that is another one's formula."""
+    return f"write it out: `{formula}`"
+
+
 # Functions that are called otherwise, or that indices replace.
 FUNCTIONS: Mapping[str, str] = MappingProxyType({
     "ln": "the natural logarithm is `log`",
@@ -83,6 +89,43 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("inv", "inverse", "pinv", "det", "logdet", "slogdet", "solve", "cholesky", "eig", "eigh",
                      "eigvalsh", "svd", "qr", "lstsq", "fft", "ifft", "rfft", "irfft"),
                     "what takes a matrix as a whole is no formula: pass its result as an input"),
+    "gelu": _written("x*(1 + erf(x/sqrt(2)))/2"),
+    "relu6": _written("clamp(x, 0, 6)"),
+    "leaky_relu": _written("where(x > 0, x, 0.01*x)"),
+    "elu": _written("where(x > 0, x, expm1(x))"),
+    "celu": _written("where(x > 0, x, a*expm1(x/a))"),
+    "selu": _written("1.0507009873554805*where(x > 0, x, 1.6732632423543772*expm1(x))"),
+    "prelu": _written("where(x > 0, x, a*x)"),
+    "mish": _written("x*tanh(softplus(x))"),
+    **dict.fromkeys(("hardsigmoid", "hard_sigmoid"), _written("clamp(x/6 + 1/2, 0, 1)")),
+    **dict.fromkeys(("hardswish", "hard_swish"), _written("x*clamp(x/6 + 1/2, 0, 1)")),
+    "hardtanh": _written("clamp(x, -1, 1)"),
+    "softsign": _written("x/(1 + abs(x))"),
+    "tanhshrink": _written("x - tanh(x)"),
+    "softshrink": _written("sign(x)*max(abs(x) - a, 0)"),
+    "hardshrink": _written("where(abs(x) > a, x, 0)"),
+    **dict.fromkeys(("erfcinv",), _written("erfinv(1 - x)")),
+    "trigamma": _written("polygamma(1, x)"),
+    "i0": _written("exp(abs(x))*i0e(x)"),
+    "i1": _written("exp(abs(x))*i1e(x)"),
+    **dict.fromkeys(("gammaln", "loggamma"), "it is called `lgamma`"),
+    **dict.fromkeys(("gamma", "tgamma"), "for positive numbers write `exp(lgamma(x))`"),
+    "factorial": _written("exp(lgamma(n + 1))"),
+    "beta": _written("exp(lgamma(a) + lgamma(b) - lgamma(a + b))"),
+    **dict.fromkeys(("betaln", "lbeta"), _written("lgamma(a) + lgamma(b) - lgamma(a + b)")),
+    **dict.fromkeys(("ndtr", "norm_cdf", "normal_cdf"), _written("erfc(-x/sqrt(2))/2")),
+    "ndtri": _written("sqrt(2)*erfinv(2*p - 1)"),
+    "logit": _written("log(p) - log1p(-p)"),
+    "expit": "it is called `sigmoid`",
+    "xlog1py": _written("x*log1p(y)"),
+    "entr": _written("-xlogy(x, x)"),
+    "sec": _written("1/cos(x)"), "csc": _written("1/sin(x)"), "cot": _written("1/tan(x)"),
+    "sech": _written("1/cosh(x)"), "csch": _written("1/sinh(x)"), "coth": _written("1/tanh(x)"),
+    "exp10": _written("10**x"),
+    "nan_to_num": _written("where(isnan(x), 0, x)"),
+    "isinf": _written("abs(x) == inf"),
+    **dict.fromkeys(("deg2rad", "radians"), _written("x*pi/180")),
+    **dict.fromkeys(("rad2deg", "degrees"), _written("x*180/pi")),
     "mse_loss": "write `mean[...]((x - t)**2)`",
     "roll": "write `x[(n + 1) % N]`",
     **dict.fromkeys(("flip", "fliplr", "flipud"), "write `x[N - 1 - n]`"),
@@ -114,6 +157,22 @@ NAMES: Mapping[str, str] = MappingProxyType({
 ATTRIBUTES: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("T", "mT", "H", "mH"), _ORDER),
     **dict.fromkeys(("shape", "ndim"), SIZE),
+})  # fmt: skip
+METHODS: Mapping[str, str] = MappingProxyType({  # of distributions
+    "cdf": "of the normal distribution it is `erfc(-x/sqrt(2))/2`",
+    "pdf": "of the normal distribution it is `exp(-x**2/2)/sqrt(2*pi)`",
+    **dict.fromkeys(("ppf", "icdf"), "of the normal distribution it is `sqrt(2)*erfinv(2*p - 1)`"),
+    **dict.fromkeys(("log_prob", "logpdf"), "of the normal distribution it is `-x**2/2 - log(2*pi)/2`"),
+})  # fmt: skip
+LATEX: Mapping[str, str] = MappingProxyType({
+    **dict.fromkeys(("cdot", "times", "odot"), "a product is written `*`"),
+    "frac": "a quotient is written `a/b`",
+    "sum": "a sum over an index is written `sum[j](…)`",
+    "prod": "a product over an index is written `prod[j](…)`",
+    "sqrt": "a root is written `sqrt(x)`",
+    **dict.fromkeys(("leq", "le"), "write `<=`"), **dict.fromkeys(("geq", "ge"), "write `>=`"),
+    **dict.fromkeys(("neq", "ne"), "write `!=`"), "infty": "write `inf`", "pi": "write `pi`",
+    **dict.fromkeys(("exp", "log", "sin", "cos", "tan", "tanh", "max", "min"), "a function is written without `\\`"),
 })  # fmt: skip
 NO_ATTRIBUTES = "there are no attributes"
 DTYPE = re.compile(r"(?P<whole>u?int\d+|int|long|short|byte)|(float|bfloat|complex)\d*|half|double|bool")

@@ -6,15 +6,28 @@ leaves the statement without a proposal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 
 from opgen.diagnostics.model import Bag, Label, Span
 from opgen.lang import habits, orders
 from opgen.lang.foreign import bare, called, is_product, layout, lettered, renamed, spelled, transposed, written
 from opgen.lang.lexer import Token
-from opgen.lang.nodes import Access, Assign, Binder, Call, Compare, Dots, Expr, Name, Number, Reduction, Target, Unary
+from opgen.lang.limits import under_limit
+from opgen.lang.nodes import (
+    Access,
+    Assign,
+    Binder,
+    Call,
+    Compare,
+    Dots,
+    Expr,
+    Name,
+    Number,
+    Reduction,
+    Target,
+    Unary,
+)
 from opgen.lang.orders import through_order
 from opgen.lang.products import reindexed
 from opgen.lang.slices import SPARE, Bounds, Extents, Item, Slice, along_new_axes, is_open, read_at, sizes, stands
@@ -28,16 +41,6 @@ MODULES = (
 )  # fmt: skip
 KEYWORDS = (*habits.AXES, "min", "max", "input", "other", "exponent", "p", "dtype", "unbiased", "correction", "out")
 _CONSTANTS = ("pi", "inf", "nan")
-_EMPTY: Mapping[str, Callable[[Span], Expr]] = MappingProxyType({  # what adds nothing to a reduction
-    "sum": lambda at: Number(0, at),
-    "prod": lambda at: Number(1, at),
-    "max": lambda at: Unary("-", Name("inf", at), at),
-    "min": lambda at: Name("inf", at),
-    "logsumexp": lambda at: Unary("-", Name("inf", at), at),
-    "any": lambda at: Name("false", at),
-    "all": lambda at: Name("true", at),
-    "count": lambda at: Name("false", at),
-})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,10 @@ class Idioms:
                 return Name(word.lower(), span)
             self.note(span, message, "functions have no prefix")
             return self._called(word, arguments.given, arguments.named, span)
+        if arguments is not None and word in habits.METHODS:
+            self.note(span, message, habits.METHODS[word])
+            self.unclear = True
+            return of
         if arguments is not None:
             self.note(span, message, "a function stands before what it is applied to")
             return self._called(word, (of, *arguments.given), arguments.named, span)
@@ -231,18 +238,12 @@ class Idioms:
         """`sum[j <= i](…)` over what another index limits, or `sum[1](…)` over an axis; None where all is well."""
         item = items[0] if len(items) == 1 else None
         reduced = self.words.reductions.get(name) is not None
-        other = {*self.left} - {*self.words.names}
+        made = under_limit(name, item, body, {*self.left} - {*self.words.names}, span) if reduced else None
         match item:
-            case Compare(operands=(Name(name=index), limit), ops=(sign,)) if (
-                reduced
-                and name in _EMPTY
-                and (sign == "<=" or (sign == "<" and isinstance(limit, Name) and limit.name in other))
-            ):
+            case Compare(operands=(Name(name=index), limit)) if made is not None:
                 self.note(item.span, "a reduction binds plain indices", "a limit is a condition", code="OPG246")
-                if isinstance(limit, Name):
-                    self.limits[limit.name] = index
-                chosen = Call("where", (item, body, _EMPTY[name](span)), span, span)
-                return Reduction(name, (Binder(index, None, span),), chosen, span, span)
+                self.limits.update({n.name: index for n in nodes(limit) if isinstance(n, Name) and n.name in self.left})
+                return made
             case Number() | Unary() if reduced:
                 self.note(item.span, "a reduction binds plain indices", "an axis is named by its index", code="OPG246")
                 return self._called(name, (body,), {"dim": item}, span)

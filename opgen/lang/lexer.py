@@ -15,7 +15,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from opgen.diagnostics.model import Bag, Hint, Span
-from opgen.lang.habits import DOTS, EACH
+from opgen.lang.habits import DOTS, EACH, LATEX
 from opgen.schema.formula import Formula
 
 
@@ -194,6 +194,8 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
         spelt = unicodedata.name(char, "").rpartition(" LETTER ")[2].lower()
         named = f": `{spelt}`" if len(word) == 1 and spelt.isalpha() else ""
         hints = (f"names are made of ASCII letters, digits and `_`{named}",)
+    elif char == "\\" and (latex := LATEX.get(word[1:])):
+        hints = (latex,)
     elif char in "{}$\\":
         hints = ("grouping is written with parentheses, and a sum over an index as `sum[j](…)`",)
     elif char == "." and (operator := _DOTTED.match(f.text, at)):

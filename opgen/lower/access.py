@@ -94,9 +94,11 @@ def _use_batch(f: Frame, name: str, span: Span) -> bool:
         return True
     if "..." not in f.reported:
         f.reported.add("...")
+        reduced = "gradients add up, `sum[...](…)`" if f.target.startswith("grad_") else "`mean[...](…)`"
         f.error(
             "OPG216", f"`{name}` has batch dims, which are neither on the left nor reduced", span,
-            "write `...` on the left, or reduce them: `mean[...](…)`", label="batch dims are left over",
+            f"write `...` on the left, or reduce them: {reduced}",
+            label="batch dims are left over",
         )  # fmt: skip
     return False
 
@@ -161,7 +163,8 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
     if _is_lost(f, name):
         return BAD
     constants = [c for c in CONSTANTS if name.lower() == c or len(name) <= 3]
-    hints = cotangent_by(f, name) or did_you_mean(name, (*visible, *f.decl.known_dims(), *constants))
+    hints = cotangent_by(f, name) or (cotangents_by(f, name) if name.startswith("grad") else ())
+    hints = hints or did_you_mean(name, (*visible, *f.decl.known_dims(), *constants))
     if name in CALLABLE or name in REDUCTIONS or name in f.decl.functions:
         shown = f"{name}(…)" if name not in REDUCTIONS or name in CALLABLE else f"{name}[k](…)"
         return f.error("OPG206", f"`{name}` is a function and needs an argument", span, f"write `{shown}`")

@@ -160,6 +160,12 @@ def _given(f: Frame, e: Call) -> Typed:
     return Typed(Lit(f.state.given.get(arg.name, True)), Kind.BOOL)
 
 
+def _is_free(f: Frame, name: str) -> bool:
+    """Whether a name stands as an index somewhere in the statement, and nothing binds it here."""
+    known = (*f.state.tensors, *f.state.later, *f.decl.params, *f.args)
+    return name in f.index_names and name not in known and f.scope is not None and f.scope.find(name) is None
+
+
 def _table(f: Frame, e: Call) -> Typed:
     row = FUNCTIONS[e.name]
     least, most = len(row.args) - row.optional, len(row.args)
@@ -175,6 +181,11 @@ def _table(f: Frame, e: Call) -> Typed:
                 f"without an upper end it is `max({value}, {bound})`, without a lower one `min({value}, {bound})`"
             )
         return f.error("OPG210", f"`{e.name}` takes {counted(most, 'argument')}, not {count}", e.span, *hints)
+    last = e.args[-1]
+    if e.name in REDUCTIONS and count > 1 and isinstance(last, Name) and _is_free(f, last.name):
+        shown = f"{e.name}[{last.name}]({', '.join(unparse(a) for a in e.args[:-1])})"
+        message = f"`{last.name}` is no number, but an index that nothing binds"
+        return f.error("OPG206", message, last.span, f"a reduction names its index in brackets: `{shown}`")
     args = [numeric(f.lower(a)) for a in e.args]
     kind = promote(a.kind for a in args)
     if kind is None:

@@ -158,7 +158,9 @@ def _depends_on_none(f: Frame, e: Reduction, b: Binder | Dots, row: Row) -> bool
     own = ", ".join("..." if isinstance(o, Dots) else o.name for o in e.binders)
     condition = unparse(Compare((Name(b.name, b.span), b.extent), ("<",), b.span))
     hint = f"keep `{b.name}` below it by a condition: `where({condition}, …, …)` in the body"
-    if row.identity is not None:
+    if row.name == "mean":
+        hint = f"write `sum[{own}](where({condition}, {unparse(e.body)}, 0))/count[{own}]({condition})`"
+    elif row.identity is not None:
         hint = f"write `{e.name}[{own}](where({condition}, {unparse(e.body)}, {text.scalar(row.identity)}))`"
     message = f"how far `{b.name}` runs cannot depend on the index `{first.name}`"
     f.error("OPG226", message, first.span, hint, label="an index")

@@ -47,6 +47,8 @@ def lower_scatter(
     d: Declarations, state: Variation, s: Assign, target: str, before: Version | None, wanted: Wanted, bag: Bag
 ) -> tuple[Compute | Scatter, ...]:
     """The statements for a scatter in one variant; empty after a mistake."""
+    if s.target.name in d.inputs:
+        return ()  # said where all names are looked at
     frame = Frame(d, bag, state, None, expression, target=s.target.name)
     frame.index_names = index_names(s)
     shape = wanted.shape if before is None else before.shape

@@ -15,11 +15,13 @@ from opgen.lang.nodes import (
     Access,
     Assign,
     Binder,
+    Call,
     Dots,
     Expr,
     Name,
     Number,
     Reduction,
+    Sum,
     Unary,
 )
 from opgen.lang.unparse import unparse, unparse_target
@@ -61,10 +63,9 @@ def lower_statement(d: Declarations, state: Variation, s: Assign, wanted: Wanted
         hint = "`pad(y[…]) += …` drops positions out of range; `=` has none"
         bag.error("OPG241", "`pad` stands left of `+=`, `*=`, `max=` and `min=` only", s.target.span, hints=(hint,))
         return ()
-    if (early := closed_early(s)) is not None:
-        hints = (f"write `{early.meant}`",)
-        label = f"the bracket of `{early.reduction}` is closed before"
-        bag.error("OPG204", f"the index `{early.index}` is not bound here", early.span, label=label, hints=hints)
+    if (loose := closed_early(s, (*state.tensors, *state.later, *d.params))) is not None:
+        hints = (f"write `{loose.meant}`",)
+        bag.error("OPG204", f"the index `{loose.index}` is not bound here", loose.span, label=loose.why, hints=hints)
         return ()
     value, appended = _without_none(d, state, s.value)
     frame = Frame(d, bag, state, None, expression, target=s.target.name)
@@ -209,6 +210,17 @@ def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr, s: Assign) -> 
 def _computed(frame: Frame, s: Assign) -> str:
     """How elements at computed positions are written: the statement, and the shape that holds them."""
     name, left = s.target.name, unparse_target(s.target)
+    match s.value:
+        case Call(name="max" | "min" as fn, args=(a, b)) if left in (unparse(a), unparse(b)):
+            other = b if unparse(a) == left else a
+            return (
+                f"at computed positions the {'greatest' if fn == 'max' else 'least'} is `{left} {fn}= {unparse(other)}`"
+            )
+        case Sum(terms=(("+", first), *rest)) if unparse(first) == left and rest:
+            added = unparse(Sum(tuple(rest), s.value.span))
+            return f"at computed positions `+=` adds up: `{left} += {added}`"
+        case _:
+            pass
     line = f"at computed positions `+=` adds up: `{left} += …`"
     if frame.decl.output_shapes.get(name) is not None:
         return line

@@ -56,10 +56,12 @@ def _limits(s: Surface, p: Program) -> list[tuple[Argument, Domain]]:
     return [(a, d) for a, d in found if known.issuperset(dims_in(d.holds))]
 
 
-def _limit_lines(s: Surface, p: Program, sizes: Sizes) -> list[str]:
-    """Lines that raise where a param is out of its domain."""
+def _limit_lines(s: Surface, p: Program, sizes: Sizes, *, sized: bool) -> list[str]:
+    """Lines that raise where a param is out of its domain; of those domains that are `sized`, or of the others."""
     lines: list[str] = []
     for a, domain in _limits(s, p):
+        if bool(dims_in(domain.holds)) != sized:
+            continue
         text = _holds(a, domain.holds, sizes)
         lines += sizes.lines
         sizes.lines.clear()
@@ -140,13 +142,13 @@ def _size_lines(s: Surface, p: Program) -> tuple[str, ...]:
     always = [t for t in s.operator.inputs if t.name not in s.operator.optional]
     given = {d.name for t in always for d in t.shape if isinstance(d, Dim)}
     sizes = Sizes(p, known={name: local(name) for name in _counted(s, p) if name in given})
-    lines: list[str] = []
+    lines = _limit_lines(s, p, sizes, sized=False)  # before sizes are computed of params
     for e in _divisors(p):
         text = sizes.number(e)
         lines += sizes.lines
         sizes.lines.clear()
         lines += [f"if {text} == 0:", f"    raise divisor_error({quoted(s.name)}, {quoted(_shown(s, e))})"]
-    lines += _limit_lines(s, p, sizes)
+    lines += _limit_lines(s, p, sizes, sized=True)
     for e in (*unproven, *derived):
         text = sizes.number(e)
         lines += sizes.lines

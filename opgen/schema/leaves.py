@@ -216,7 +216,10 @@ def name(node: object) -> Word:
 
 
 def flag_name(node: object) -> Word:
-    """The name of a bool param, where some write a truth value."""
+    """The name of a bool param, where some write a truth value or the attribute."""
+    if isinstance(node, Scalar) and isinstance(node.value, str) and node.text.startswith("self."):
+        meant = node.text.rpartition(".")[2]
+        raise expected("the name of a bool param", node, f"write `{meant}`", meant=respelt(node, meant))
     if isinstance(node, Scalar) and isinstance(node.value, bool):
         raise expected("the name of a bool param", node, "name the param that says so: `training: training`")
     return name(node)

@@ -199,7 +199,8 @@ class _Report:
         place = node.key.span if isinstance(node, Scalar | Sequence | Mapping) and node.key else self.root.span
         label = "not a field"
         self.bag.error("OPG110", f"{owner} has no field `{name}`", place, label=label, notes=notes, hints=hints)
-        self.renamed[id(node)] = guess if guess and closest(name, known) else None
+        meant = guess and (closest(name, known) or (len(item["loc"]) == 1 and self.root.get(guess) is None))
+        self.renamed[id(node)] = guess if meant else None
 
     def owner(self, loc: tuple[Any, ...]) -> str:
         if len(loc) == 1:

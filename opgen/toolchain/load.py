@@ -87,7 +87,12 @@ def op(
     Inputs, their shapes and dtypes follow from how they are read: an index `k` runs over a dim `K`. The name is that
     of the last result unless it is given. `params` are names with their defaults (`{"eps": 1e-5}`), their types
     (`{"eps": float}`), or what a spec says of them; `fields` are more fields of a spec, as in a dict that `load` takes.
+    TypeError where a formula is no text, or params are no mapping.
     """
+    if not isinstance(formula, str):
+        raise TypeError(f"a formula is text, such as 'y = x*sigmoid(x)', not {type(formula).__name__}")
+    if params is not None and not isinstance(params, Mapping):
+        raise TypeError(f"params is a mapping, such as {{'eps': 1e-5}}, not {type(params).__name__}")
     text = of_formula(formula, name, params or {}, fields)
     return _loaded(Text(text.encode("utf-8", "surrogatepass"), "<formula>"), compiled, progress)
 

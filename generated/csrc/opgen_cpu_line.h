@@ -221,7 +221,7 @@ struct Line {
   }
   Line(const Line&) = delete;
   Line& operator=(const Line&) = delete;
-  OPGEN_INLINE T operator[](int64_t i) const { return from[i]; }
+  OPGEN_INLINE T operator[](int64_t i) const { return element(from, i); }
 
   template <typename Needed, typename... Places>
   OPGEN_INLINE void read(OpgenHost& host, const Tensor<T>& tensor, Stretch s, T fill, const Needed& needed,

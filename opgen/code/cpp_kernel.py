@@ -47,8 +47,10 @@ class _PartCode(Statements):
 
     def __init__(self, formal: Formal, part: Body) -> None:
         outer, within = chain(part, _OUTER)
-        go_on = any(isinstance(n, For) and waits(n) for n in within)
-        super().__init__(formal, part, outer if go_on else None)
+        turns = [n for n in within if isinstance(n, For) and n.role is Role.SERIAL and waits(n)]
+        rows = any(isinstance(n, For) and n.role is Role.LANES for n in inside(tuple(turns)))
+        own = frozenset(n.loop.name for n in turns if isinstance(n.loop, Axis)) if rows else frozenset[str]()
+        super().__init__(formal, part, outer if turns and not rows else None, own)
         self.outer: tuple[Loop, ...] = outer
         self.loops: dict[tuple[Loop, ...], str] = {}  # inner loops, by name
         self.counts: list[str] = []  # of the inner loops, as they are run through
@@ -129,7 +131,9 @@ class _PartCode(Statements):
         lines: list[str] = []
         accs: list[Acc] = []
         for node in body:
-            if isinstance(node, For):
+            if isinstance(node, For) and isinstance(node.loop, Axis) and node.loop.name in self.scope.turns:
+                lines += self._turns(node, node.loop, where)
+            elif isinstance(node, For):
                 lines += self._chunks(node, accs) if node.role is Role.CHUNKS else self._row(node, accs, where)
                 accs = []
             elif isinstance(node, Acc):
@@ -139,6 +143,15 @@ class _PartCode(Statements):
                 self.number(self.outer, "outer", where, lane=False)
                 lines += self._put_alone(node, where) if isinstance(node, Store) else self.statement(node, "")
         return lines
+
+    def _turns(self, loop: For, along: Axis, where: str) -> list[str]:
+        """A loop that goes on from what it stored, with runs along rows at each of its places."""
+        before, self.counts = self.counts, []
+        head = self.head(along, reverse=loop.reverse)
+        lines = self._points(loop.body, where)
+        size = self.scope.extent(along)
+        self.counts = [*before, *(f"{size} * {text}" for text in self.counts or ["1"])]
+        return block(head, lines)
 
     def _put_alone(self, s: Store, where: str) -> list[str]:
         head = f"rt::store({self.scope.tensor(s.slot)}, {self.scope.at(self.written(s), where)}, "

@@ -7,7 +7,7 @@ of the nest, which the runtime moves along its loops, and prints scalars through
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from opgen.code.names import CPU_KERNELS
@@ -15,7 +15,7 @@ from opgen.code.native_scope import layout, value_type, wish
 from opgen.code.printer import NATIVE, Leaf, Printer, Text
 from opgen.ir.names import Names
 from opgen.ir.program import Axis, Kind, Loop
-from opgen.ir.scalar import BATCH, ONE, PLACE, Batch, Dim, Index, Lit, Param, Position, Read, Scalar, children, walk
+from opgen.ir.scalar import BATCH, ONE, PLACE, Batch, Dim, Index, Lit, Param, Position, Read, Scalar, children, reads, walk
 from opgen.kernel.formal import Formal
 from opgen.kernel.model import Atomic, Body, Store
 from opgen.kernel.walk import bound, inside, straight, values
@@ -45,7 +45,6 @@ class Access:
     name: str  # of the run or value in C++
     write: bool = False
     plain: bool = True  # every position is an index of a loop or a literal, surely in range
-    apart: str = ""  # how far its literal positions are from where the loops are, as C++ to add
 
     def axes_of(self, loop: Loop) -> list[int]:
         """The declared positions that move with a loop."""
@@ -66,6 +65,7 @@ class CpuScope:
     accesses: list[Access] = field(default_factory=list)
     locals: dict[str, tuple[str, Kind]] = field(default_factory=dict)
     numbers: dict[str, str] = field(default_factory=dict)  # C++ constants from the call, in order
+    still: set[str] = field(default_factory=set)  # the locals that are the same at every lane
     asked: set[str] = field(default_factory=set)  # the locals that were printed
     indices: dict[str, str] = field(default_factory=dict)  # index name -> C++ text
     current: str = "run"  # where the accesses stand now
@@ -77,6 +77,7 @@ class CpuScope:
     ahead: dict[Scalar, Text] = field(default_factory=dict)  # what is computed ahead of the lanes
     asked_ahead: set[str] = field(default_factory=set)  # what of that was printed
     runs: tuple[Loop, ...] | None = None  # the loops that `Loops` go through, where these are not all
+    turns: frozenset[str] = frozenset()  # the indices of loops with runs inside: the same at every lane
     fresh_names: Names = field(default_factory=lambda: Names(CPU_KERNELS))
 
     def fresh(self, wish: str) -> str:
@@ -85,7 +86,9 @@ class CpuScope:
 
     @property
     def printer(self) -> Printer:
-        return Printer(NATIVE, self.leaf, self.cast, _Known(self.ahead, self.asked_ahead) if self.ahead else None)
+        known = _Known(self.ahead, self.asked_ahead) if self.ahead else None
+        special = {**NATIVE.special, "where": self._where} if self.turns and self.lanes else NATIVE.special
+        return Printer(replace(NATIVE, special=special), self.leaf, self.cast, known)
 
     def print(self, e: Scalar) -> str:
         return self.printer(e)
@@ -126,9 +129,7 @@ class CpuScope:
         sure = all(self.is_plain(buffer, k, p) for k, p in enumerate(at))
         plain = sure and self.runs is None
         name = self.fresh(f"{tensor}_{'out' if write else 'at'}")
-        fixed = {k: p for k, p in enumerate(at) if plain and isinstance(p, Lit) and p.value != 0}
-        apart = "".join(self.moved(buffer, k, p) for k, p in fixed.items())
-        access = Access(len(self.accesses), buffer, at, name, write, plain, apart)
+        access = Access(len(self.accesses), buffer, at, name, write, plain)
         self.accesses.append(access)
         return access
 
@@ -159,6 +160,34 @@ class CpuScope:
         if access is None:
             return self.formal.plain(r)
         return access.plain or self.formal.plain(r) or (access.number, r.fill) in self.lines
+
+    def same(self, e: Scalar) -> bool:
+        """Whether a value is the same at every lane of a run."""
+        match e:
+            case Index("..."):
+                return not self.places().moves_with(self.lanes)
+            case Index(name):
+                return all(name != _name(a) for a in self.lanes)
+            case Read(tensor, ()):
+                return tensor in self.still
+            case Read():
+                access = self.find(e.tensor, e.at)
+                moves = access is None or access.moves_with(self.lanes)
+                return not moves and all(map(self.same, children(e)))
+            case _:
+                return all(map(self.same, children(e)))
+
+    def _where(self, p: Printer, args: tuple[Scalar, ...]) -> Text:
+        """A choice that is the same at every lane, of what does no harm: as a mask, which keeps a loop in vectors."""
+        whole = NATIVE.special["where"](p, args)
+        condition, *branches = args
+        harmless = all(self.settled(r) for e in branches for r in reads(e) if r.at)
+        if whole.kind is Kind.BOOL or not harmless or not self.same(condition):
+            return whole
+        texts = [p.text(e) for e in branches]
+        convert = NATIVE.as_float if whole.kind is Kind.FLOAT else NATIVE.as_int
+        values = (t.text if t.kind is whole.kind and not t.number else convert(t).text for t in texts)
+        return Text(f"rt::blend({', '.join((p(condition), *values))})", _ATOM, whole.kind)
 
     # --- leaves ------------------------------------------------------------------------------------------------------
 
@@ -239,7 +268,7 @@ class CpuScope:
         found: dict[int, Scalar] = {}
         for k, p in enumerate(at):
             runs = isinstance(p, Index) and (self.runs is None or any(p == Index(_name(a)) for a in self.runs))
-            if not runs and not isinstance(p, Batch):
+            if (not runs or self.takes_turns(p)) and not isinstance(p, Batch):
                 found[k] = p
         return found
 
@@ -249,10 +278,15 @@ class CpuScope:
             return f" + {self.stride(buffer, k)}"
         return f" + {self.printer.at(p, NATIVE.infix['mul'].left)} * {self.stride(buffer, k)}"
 
-    @staticmethod
-    def at(access: Access, where: str) -> str:
-        """Where a plain access stands at the start of a run."""
-        return f"{where}.at[{access.number}]{access.apart}"
+    def takes_turns(self, p: Position) -> bool:
+        """Whether a position is the index of a loop with runs inside."""
+        return isinstance(p, Index) and p.name in self.turns
+
+    def at(self, access: Access, where: str) -> str:
+        """Where a plain access stands at the start of a run: literal positions are apart from where the loops are."""
+        fixed = {k: p for k, p in enumerate(access.at) if (isinstance(p, Lit) and p.value != 0) or self.takes_turns(p)}
+        apart = (self.moved(access.buffer, k, p) for k, p in fixed.items() if not isinstance(p, Batch))
+        return f"{where}.at[{access.number}]{''.join(apart)}"
 
     def offset(self, access: Access) -> str:
         """Where an access stands at the point of its lane, computed positions aside."""

@@ -52,10 +52,10 @@ class Around:
 class Statements:
     """Prints the statements of one part of a kernel."""
 
-    def __init__(self, formal: Formal, part: Body, runs: tuple[Loop, ...] | None) -> None:
-        """`runs` are the loops that `Loops` go through, where these are not all."""
+    def __init__(self, formal: Formal, part: Body, runs: tuple[Loop, ...] | None, turns: frozenset[str]) -> None:
+        """`runs` are the loops that `Loops` go through, where these are not all; `turns` the indices of plain ones."""
         self.part = part
-        self.scope = CpuScope(formal, runs=runs)
+        self.scope = CpuScope(formal, runs=runs, turns=turns)
         self.scope.collect(part)
         self.fixed = numeric_indices(self.scope, part)
         if runs is not None:
@@ -188,6 +188,8 @@ class Statements:
         parts, value = hoisted(self.scope, let.value, len(head) + 4)
         name = self.scope.fresh(let.name)
         self.scope.locals[let.name] = (name, let.kind)
+        if self.scope.same(let.value):
+            self.scope.still.add(let.name)
         return [*parts, f"const {value_type(let.kind)} {name} = {value.text};"]
 
     def join(self, j: Join, lane: str) -> list[str]:
@@ -289,6 +291,7 @@ class Statements:
             name = self.scope.fresh(a.name)
             lines.append(f"const {value_type(a.kind)} {name} = {owner}{fold_name(a.name)}.value();")
             self.scope.locals[a.name] = (name, a.kind)
+            self.scope.still.add(a.name)
         return lines
 
 

@@ -6,15 +6,15 @@ loops. Where only the call tells which loop moves along memory, both versions ar
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
 from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import ONE, Batch, Dim, Index, Lit, call, reads
-from opgen.kernel.model import Atomic, Body, For, If, Kernel, Node, Role
+from opgen.kernel.model import Acc, Atomic, Body, For, If, Kernel, Node, Role
 from opgen.kernel.unroll import unrolled
-from opgen.kernel.walk import chain, inside, loops_of, moving, straight, values
+from opgen.kernel.walk import chain, inside, loops_of, moving, straight, values, waits
 from opgen.plan.model import Nest, Schedule, Step
 
 _SHORT = 16  # points that are too few for lanes
@@ -32,7 +32,28 @@ def lanes(k: Kernel, schedule: Schedule) -> Kernel:
     k = parallel_first(k)
     k = replace(k, body=tuple(map(_long_last, k.body)))
     roles = {Schedule.ROW: _along_rows, Schedule.WHOLE: _in_chunks}.get(schedule, _across)
-    return replace(k, body=tuple(_node(n, _along_rows if _adds_along(n) else roles) for n in k.body))
+    return replace(k, body=tuple(_scheduled(n, roles) for n in k.body))
+
+
+def _scheduled(node: Node, roles: Roles) -> Node:
+    outer, body = chain((node,), (Role.PARALLEL,))
+    if len(body) == 1 and isinstance(body[0], For) and _has_rows(body[0]):
+        (turns,) = body
+        rows = replace(turns, body=_body(turns.body, _along_rows))
+        return _around(outer, (rows,))[0]
+    return _node(node, _along_rows if _adds_along(node) else roles)
+
+
+def _has_rows(turns: For) -> bool:
+    """Whether each place of what goes on from place to place is made of rows: then the lanes are along these.
+
+    Not where points of a row fold: each of them would be a run of its own.
+    """
+    rows = [n for n in turns.body if isinstance(n, For)]
+    if not rows or turns.role is not Role.SERIAL or not waits(turns):
+        return False
+    inner = [chain((n,), (Role.SERIAL,)) for n in rows]
+    return not any(_is_short(loops[-1]) or any(isinstance(n, Acc | For) for n in body) for loops, body in inner)
 
 
 def parallel_first(k: Kernel) -> Kernel:
@@ -66,9 +87,14 @@ def _long_last(node: Node) -> Node:
     here = Index(short[-1].name)
     if all(here in r.at for group in straight(body) for e in values(group) for r in reads(e) if r.at):
         return node
-    for a in reversed([*short, *(a for a in outer if a not in short)]):
+    return _around([*short, *(a for a in outer if a not in short)], body)[0]
+
+
+def _around(outer: Sequence[Loop], body: Body) -> Body:
+    """A body inside of loops whose points are independent."""
+    for a in reversed(outer):
         body = (For(a, body, Role.PARALLEL),)
-    return body[0]
+    return body
 
 
 def _is_short(a: Loop) -> TypeGuard[Axis]:

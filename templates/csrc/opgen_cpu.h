@@ -219,6 +219,20 @@ void chunked(const OpgenHost& host, int64_t count, Part& total, const Body& body
   delete[] parts;
 }
 
+// One of two values, by a condition that is the same at all lanes: a choice between branches would keep a loop scalar.
+template <typename T>
+OPGEN_INLINE T blend(bool condition, T x, T y) {
+  using Bits = std::conditional_t<sizeof(T) == sizeof(uint32_t), uint32_t, uint64_t>;
+  static_assert(sizeof(T) == sizeof(Bits));
+  const Bits mask = Bits{0} - static_cast<Bits>(condition);
+  Bits a, b;
+  memcpy(&a, &x, sizeof(a));
+  memcpy(&b, &y, sizeof(b));
+  a = (a & mask) | (b & ~mask);
+  memcpy(&x, &a, sizeof(x));
+  return x;
+}
+
 // Where everything stands when there is no outer loop.
 struct Origin {
   int64_t at[64];
@@ -298,6 +312,16 @@ OPGEN_NOINLINE void scatter(const Tensor<T>& tensor, int64_t at, int64_t step, i
   for (int64_t i = 0; i < size; ++i) to[i * step] = from[i];
 }
 
+// An element in a loop over lanes; of conditions there are vectors of bytes only.
+template <typename T>
+OPGEN_INLINE T element(const T* from, int64_t i) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return reinterpret_cast<const unsigned char*>(from)[i] != 0;
+  } else {
+    return from[i];
+  }
+}
+
 // What a run reads: in place where it is contiguous, else gathered into a buffer first.
 template <typename T>
 struct Source {
@@ -312,7 +336,7 @@ struct Source {
   }
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
-  OPGEN_INLINE T operator[](int64_t i) const { return from[i]; }
+  OPGEN_INLINE T operator[](int64_t i) const { return element(from, i); }
 };
 
 // Where a run stores: in place, or into a buffer that is scattered at the end.

@@ -191,6 +191,8 @@ class _PartCode(Statements):
         i = named("i", lines)
         if any(isinstance(n, Join) for n in body):
             head = f"rt::lanes<rt::lane_count>(run.size, [&](int64_t{i}, int lane) {{"
+        elif self.scope.turns:
+            head = f"rt::each_of_row<rt::lane_count>(run.size, [&](int64_t{i}) {{"
         else:
             head = f"rt::each{self._in_order(body)}(run.size, [&](int64_t{i}) {{"
         return [*around.plain, *self.ahead(around), *block(head, lines, "});"), *around.behind]

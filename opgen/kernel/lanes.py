@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TypeGuard
 
 from opgen.ir.program import Axis, Loop
-from opgen.ir.scalar import ONE, Batch, Dim, Index, Lit, call, reads
+from opgen.ir.scalar import ONE, Batch, Dim, Index, Lit, Position, Read, call, reads
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Kernel, Node, Role
 from opgen.kernel.unroll import unrolled
 from opgen.kernel.walk import chain, inside, loops_of, moving, straight, values, waits
@@ -108,8 +108,17 @@ def _adds_along(node: Node) -> bool:
     own = {a for n in inside((node,)) if isinstance(n, For) and n.role is Role.SERIAL for a in (n.loop,)}
     accesses = [at for n in atomics for at in (n.at, *(r.at for e in values((n,)) for r in reads(e)))]
     most = max((len(moving(at, loops)) for at in accesses), default=0)
-    last = [moving(at[-1:], loops) for at in accesses if len(moving(at, loops)) == most]
+    last = [moving(_found_along(at), loops) for at in accesses if len(moving(at, loops)) == most]
     return bool(own) and sum(a <= own for a in last) > sum(not a <= own for a in last)
+
+
+def _found_along(at: tuple[Position, ...]) -> tuple[Position, ...]:
+    """The last position; one that is read from data moves along memory with what it is read along, if at all."""
+    match at[-1:]:
+        case (Read(at=(*_, last)),):
+            return (last,)
+        case last:
+            return last
 
 
 def schedule_of(step: Step) -> Schedule:

@@ -246,6 +246,19 @@ OPGEN_INLINE void each(int64_t size, const Body& body) {
   for (int64_t i = 0; i < size; ++i) body(i);
 }
 
+// The same for a row that may be short, where nothing is read that is stored: a last vector that would not be full takes
+// points of the one before it again.
+template <int Lanes, typename Body>
+OPGEN_INLINE void each_of_row(int64_t size, const Body& body) {
+  if (size < Lanes) return each(size, body);
+  for (int64_t i = 0; i < size; i += Lanes) {
+    const int64_t first = size - i < Lanes ? size - Lanes : i;
+#pragma GCC ivdep
+#pragma GCC unroll 1
+    for (int64_t lane = 0; lane < Lanes; ++lane) body(first + lane);
+  }
+}
+
 // The same where points may meet in one place.
 template <typename Body>
 OPGEN_INLINE void each_in_order(int64_t size, const Body& body) {
@@ -284,16 +297,24 @@ inline void store(const Tensor<T>& tensor, int64_t at, V value) {
   static_cast<T*>(tensor.data)[at] = static_cast<T>(value);
 }
 
-// Copies a run into a buffer, or from a buffer to where it belongs.
+// What a run of values is read as. Conditions are words: of bytes, a vector would have more lanes than rows have points,
+// and of bits there is none.
 template <typename T>
-OPGEN_NOINLINE void gather(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size, T* to) {
+constexpr bool is_lane = !std::is_same_v<T, bool>;
+template <typename T>
+using Lane = std::conditional_t<is_lane<T>, T, uint32_t>;
+
+// Copies a run into a buffer, or from a buffer to where it belongs.
+template <typename T, typename To>
+OPGEN_NOINLINE void gather(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size, To* to) {
   if constexpr (sizeof(T) == sizeof(float)) {
     if (tensor.narrow)
       return widen(static_cast<const uint16_t*>(tensor.data) + at, step, size, tensor.source.dtype, to);
   }
-  const T* from = static_cast<const T*>(tensor.data) + at;
+  using Memory = std::conditional_t<is_lane<T>, T, unsigned char>;
+  const Memory* from = static_cast<const Memory*>(tensor.data) + at;
   if (step == 0) {
-    const T value = size > 0 ? *from : T(0);
+    const Memory value = size > 0 ? *from : Memory(0);
     for (int64_t i = 0; i < size; ++i) to[i] = value;
   } else {
     for (int64_t i = 0; i < size; ++i) to[i] = from[i * step];
@@ -312,31 +333,21 @@ OPGEN_NOINLINE void scatter(const Tensor<T>& tensor, int64_t at, int64_t step, i
   for (int64_t i = 0; i < size; ++i) to[i * step] = from[i];
 }
 
-// An element in a loop over lanes; of conditions there are vectors of bytes only.
-template <typename T>
-OPGEN_INLINE T element(const T* from, int64_t i) {
-  if constexpr (std::is_same_v<T, bool>) {
-    return reinterpret_cast<const unsigned char*>(from)[i] != 0;
-  } else {
-    return from[i];
-  }
-}
-
 // What a run reads: in place where it is contiguous, else gathered into a buffer first.
 template <typename T>
 struct Source {
-  const T* from;
+  const Lane<T>* from;
   bool same;  // at all points
-  alignas(64) T buffer[block];
+  alignas(64) Lane<T> buffer[block];
 
   OPGEN_INLINE Source(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size) : same(step == 0 || size == 1) {
-    const bool direct = step == 1 && !tensor.narrow;
-    from = direct ? static_cast<const T*>(tensor.data) + at : buffer;
+    const bool direct = step == 1 && is_lane<T> && !tensor.narrow;
+    from = direct ? static_cast<const Lane<T>*>(tensor.data) + at : buffer;
     if (!direct) gather(tensor, at, step, size, buffer);
   }
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
-  OPGEN_INLINE T operator[](int64_t i) const { return element(from, i); }
+  OPGEN_INLINE T operator[](int64_t i) const { return static_cast<T>(from[i]); }
 };
 
 // Where a run stores: in place, or into a buffer that is scattered at the end.

@@ -101,7 +101,7 @@ int forward_0_a(const OpgenCall& call, OpgenHost& host) {
           const auto a_2 = [&](int64_t i) { return over_s.index(run, 0, i) - 1; };
           const rt::Line<opmath_t> a_at_2(host, a, rt::stretch(run, 1, 1), 0, rt::clipped(a, 1, a.stride(1), a_1),
                                           rt::clipped(a, 2, a.stride(2), a_2));
-          rt::each(run.size, [&](int64_t i) {
+          rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
             const bool t_2 = t == 0;
             const opmath_t t_3 = -rt::inf<opmath_t>();
             const opmath_t part_2 = rt::blend(t_2, over_s.index(run, 0, i) - 1 == 0 ? opmath_t(0) : t_3, a_at_2[i]);
@@ -123,7 +123,7 @@ int forward_0_a(const OpgenCall& call, OpgenHost& host) {
           const auto a_2_2 = [&](int64_t i) { return over_s.index(run, 0, i) - 2; };
           const rt::Line<opmath_t> a_at_3(host, a, rt::stretch(run, 6, 1), 0, rt::clipped(a, 1, a.stride(1), a_1_2),
                                           rt::clipped(a, 2, a.stride(2), a_2_2));
-          rt::each(run.size, [&](int64_t i) {
+          rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
             const opmath_t t_4 = -rt::inf<opmath_t>();
             const opmath_t part_5 = over_s.index(run, 0, i) - 2 == 0 ? opmath_t(0) : t_4;
             const opmath_t part_4 = rt::blend(t == 0, part_5, a_at_3[i]);
@@ -549,7 +549,7 @@ int backward_0_grad_on(const OpgenCall& call, OpgenHost& host) {
           const rt::Line<opmath_t> grad_on_at_2(host, grad_on, rt::stretch(run, 9, 1), 0,
                                                 rt::clipped(grad_on, 1, grad_on.stride(1), on_1),
                                                 rt::clipped(grad_on, 2, grad_on.stride(2), a_2_2));
-          rt::each(run.size, [&](int64_t i) {
+          rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
             const int64_t input_lengths_value_2 = input_lengths_at;
             const bool t_11 = t + 1 < T;
             const opmath_t t_12 = -rt::inf<opmath_t>();
@@ -578,7 +578,7 @@ int backward_0_grad_on(const OpgenCall& call, OpgenHost& host) {
           const auto a_2_3 = [&](int64_t i) { return over_s.index(run, 0, i) - 2; };
           const rt::Line<opmath_t> a_at_4(host, a, rt::stretch(run, 12, 1), 0, rt::clipped(a, 1, a.stride(1), a_1_2),
                                           rt::clipped(a, 2, a.stride(2), a_2_3));
-          rt::each(run.size, [&](int64_t i) {
+          rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
             const opmath_t on_value = on_at_2[i];
             const opmath_t t_15 = -rt::inf<opmath_t>();
             const bool t_16 = over_s.index(run, 0, i) > 1;
@@ -627,18 +627,17 @@ int backward_0_grad_log_probs(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> outer;
   outer.dim(B, {grad_a.stride(0), label.stride(0), grad_log_probs.stride(1)});
   outer.dim(T, {grad_a.stride(1), 0, grad_log_probs.stride(0)});
-  outer.arrange();
   rt::Loops<3> over_s;
   over_s.dim(L, {grad_a.stride(2), label.stride(1), 0});
   rt::parallel(host, outer.count, over_s.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      over_s.runs<1>(0, over_s.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_a_at(grad_a, point.at[0], columns.step[0], columns.size);
-        const rt::Source<int64_t> label_at(label, point.at[1], columns.step[1], columns.size);
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      over_s.runs<rt::block>(0, over_s.count, row.at, [&](const auto& run) {
+        const rt::Source<opmath_t> grad_a_at(grad_a, run.at[0], run.step[0], run.size);
+        const rt::Source<int64_t> label_at(label, run.at[1], run.step[1], run.size);
         const auto grad_log_probs_2 = [&](int64_t i) { return label_at[i]; };
         rt::Values<opmath_t> grad_log_probs_out;
-        rt::each(columns.size, [&](int64_t i) { grad_log_probs_out.set(i, grad_a_at[i]); });
-        rt::accumulate<rt::Sum>(host, grad_log_probs, rt::stretch(point, columns, 2, label_at.same), grad_log_probs_out,
+        rt::each(run.size, [&](int64_t i) { grad_log_probs_out.set(i, grad_a_at[i]); });
+        rt::accumulate<rt::Sum>(host, grad_log_probs, rt::stretch(run, 2, label_at.same), grad_log_probs_out,
                                 rt::checked(grad_log_probs, 2, grad_log_probs.stride(2), 0, grad_log_probs_2));
       });
     });

@@ -83,13 +83,13 @@ int forward_argsort_k(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> over_k;
   over_k.dim(N, {argsort_k_rank.stride(1), 0}, true);
   rt::parallel(host, outer.count, over_k.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      over_k.runs<1>(0, over_k.count, columns.at, [&](const auto& point) {
-        const rt::Source<int64_t> argsort_k_rank_at(argsort_k_rank, point.at[0], columns.step[0], columns.size);
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
+        const rt::Source<int64_t> argsort_k_rank_at(argsort_k_rank, run.at[0], run.step[0], run.size);
         const auto argsort_k_1 = [&](int64_t i) { return argsort_k_rank_at[i]; };
         rt::Values<int64_t> argsort_k_out;
-        rt::each(columns.size, [&](int64_t i) { argsort_k_out.set(i, over_k.index(point, 0, 0)); });
-        rt::accumulate<rt::Sum>(host, argsort_k, rt::stretch(point, columns, 1, argsort_k_rank_at.same), argsort_k_out,
+        rt::each(run.size, [&](int64_t i) { argsort_k_out.set(i, over_k.index(run, 0, i)); });
+        rt::accumulate<rt::Sum>(host, argsort_k, rt::stretch(run, 1, argsort_k_rank_at.same), argsort_k_out,
                                 rt::checked(argsort_k, 1, argsort_k.stride(1), 0, argsort_k_1));
       });
     });
@@ -177,17 +177,17 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<3> over_k;
   over_k.dim(N, {0, argsort_k.stride(1), 0}, true);
   rt::parallel(host, outer.count, over_k.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      over_k.runs<1>(0, over_k.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
-        const rt::Source<int64_t> argsort_k_at(argsort_k, point.at[1], columns.step[1], columns.size);
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
+        const auto grad_output_at = rt::load(grad_output, run.at[0]);
+        const rt::Source<int64_t> argsort_k_at(argsort_k, run.at[1], run.step[1], run.size);
         const auto grad_values_1 = [&](int64_t i) { return argsort_k_at[i]; };
         rt::Values<opmath_t> grad_values_out;
-        rt::each(columns.size, [&](int64_t i) {
-          const int64_t t = over_k.index(point, 0, 0) - trim;
-          grad_values_out.set(i, t >= 0 && t < M ? grad_output_at[i] / M : opmath_t(0));
+        rt::each(run.size, [&](int64_t i) {
+          const int64_t t = over_k.index(run, 0, i) - trim;
+          grad_values_out.set(i, t >= 0 && t < M ? grad_output_at / M : opmath_t(0));
         });
-        rt::accumulate<rt::Sum>(host, grad_values, rt::stretch(point, columns, 2, argsort_k_at.same), grad_values_out,
+        rt::accumulate<rt::Sum>(host, grad_values, rt::stretch(run, 2, argsort_k_at.same), grad_values_out,
                                 rt::checked(grad_values, 1, grad_values.stride(1), 0, grad_values_1));
       });
     });

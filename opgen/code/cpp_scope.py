@@ -65,7 +65,6 @@ class CpuScope:
     accesses: list[Access] = field(default_factory=list)
     locals: dict[str, tuple[str, Kind]] = field(default_factory=dict)
     numbers: dict[str, str] = field(default_factory=dict)  # C++ constants from the call, in order
-    still: set[str] = field(default_factory=set)  # the locals that are the same at every lane
     asked: set[str] = field(default_factory=set)  # the locals that were printed
     indices: dict[str, str] = field(default_factory=dict)  # index name -> C++ text
     current: str = "run"  # where the accesses stand now
@@ -161,28 +160,11 @@ class CpuScope:
             return self.formal.plain(r)
         return access.plain or self.formal.plain(r) or (access.number, r.fill) in self.lines
 
-    def same(self, e: Scalar) -> bool:
-        """Whether a value is the same at every lane of a run."""
-        match e:
-            case Index("..."):
-                return not self.places().moves_with(self.lanes)
-            case Index(name):
-                return all(name != _name(a) for a in self.lanes)
-            case Read(tensor, ()):
-                return tensor in self.still
-            case Read():
-                access = self.find(e.tensor, e.at)
-                moves = access is None or access.moves_with(self.lanes)
-                return not moves and all(map(self.same, children(e)))
-            case _:
-                return all(map(self.same, children(e)))
-
     def _where(self, p: Printer, args: tuple[Scalar, ...]) -> Text:
-        """A choice that is the same at every lane, of what does no harm: as a mask, which keeps a loop in vectors."""
+        """A choice between values that do no harm: by a mask, which keeps a loop in vectors whatever the choice is by."""
         whole = NATIVE.special["where"](p, args)
         condition, *branches = args
-        harmless = all(self.settled(r) for e in branches for r in reads(e) if r.at)
-        if whole.kind is Kind.BOOL or not harmless or not self.same(condition):
+        if whole.kind is Kind.BOOL or not all(self.settled(r) for e in branches for r in reads(e) if r.at):
             return whole
         texts = [p.text(e) for e in branches]
         convert = NATIVE.as_float if whole.kind is Kind.FLOAT else NATIVE.as_int

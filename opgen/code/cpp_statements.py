@@ -188,8 +188,6 @@ class Statements:
         parts, value = hoisted(self.scope, let.value, len(head) + 4)
         name = self.scope.fresh(let.name)
         self.scope.locals[let.name] = (name, let.kind)
-        if self.scope.same(let.value):
-            self.scope.still.add(let.name)
         return [*parts, f"const {value_type(let.kind)} {name} = {value.text};"]
 
     def join(self, j: Join, lane: str) -> list[str]:
@@ -291,7 +289,6 @@ class Statements:
             name = self.scope.fresh(a.name)
             lines.append(f"const {value_type(a.kind)} {name} = {owner}{fold_name(a.name)}.value();")
             self.scope.locals[a.name] = (name, a.kind)
-            self.scope.still.add(a.name)
         return lines
 
 

@@ -104,9 +104,11 @@ int forward_0_a(const OpgenCall& call, OpgenHost& host) {
           rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
             const bool t_2 = t == 0;
             const opmath_t t_3 = -rt::inf<opmath_t>();
-            const opmath_t part_2 = rt::blend(t_2, over_s.index(run, 0, i) - 1 == 0 ? opmath_t(0) : t_3, a_at_2[i]);
-            const opmath_t part_3 = rt::blend(t_2, over_s.index(run, 0, i) == 0 ? opmath_t(0) : t_3, a_at[i]);
-            on_out.set(i, rt::logaddexp(part_3, over_s.index(run, 0, i) > 0 ? part_2 : t_3));
+            const opmath_t part_3 = rt::blend(over_s.index(run, 0, i) - 1 == 0, opmath_t(0), t_3);
+            const opmath_t part_2 = rt::blend(t_2, part_3, a_at_2[i]);
+            const opmath_t part_5 = rt::blend(over_s.index(run, 0, i) == 0, opmath_t(0), t_3);
+            const opmath_t part_4 = rt::blend(t_2, part_5, a_at[i]);
+            on_out.set(i, rt::logaddexp(part_4, rt::blend(over_s.index(run, 0, i) > 0, part_2, t_3)));
           });
         });
         over_s.runs<rt::block>(0, over_s.count, row.at, [&](const auto& run) {
@@ -125,11 +127,10 @@ int forward_0_a(const OpgenCall& call, OpgenHost& host) {
                                           rt::clipped(a, 2, a.stride(2), a_2_2));
           rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
             const opmath_t t_4 = -rt::inf<opmath_t>();
-            const opmath_t part_5 = over_s.index(run, 0, i) - 2 == 0 ? opmath_t(0) : t_4;
-            const opmath_t part_4 = rt::blend(t == 0, part_5, a_at_3[i]);
-            const opmath_t part_7 = over_s.index(run, 0, i) > 1 ? (skips_at[i] ? part_4 : t_4) : t_4;
-            const opmath_t part_6 = rt::logaddexp(on_at[i], part_7);
-            a_out.set(i, log_probs_at[i] + part_6);
+            const opmath_t part_7 = rt::blend(over_s.index(run, 0, i) - 2 == 0, opmath_t(0), t_4);
+            const opmath_t part_6 = rt::blend(t == 0, part_7, a_at_3[i]);
+            const opmath_t part_8 = rt::blend(over_s.index(run, 0, i) > 1, rt::blend(skips_at[i], part_6, t_4), t_4);
+            a_out.set(i, log_probs_at[i] + rt::logaddexp(on_at[i], part_8));
           });
         });
       }
@@ -556,17 +557,20 @@ int backward_0_grad_on(const OpgenCall& call, OpgenHost& host) {
             const opmath_t a_value = a_at[i];
             const bool t_13 = a_value == t_12;
             const bool t_14 = over_s.index(run, 0, i) > 0;
-            const opmath_t part_2 = grad_on_at[i] * rt::sigmoid(a_value + (t_14 ? -a_at_2[i] : rt::inf<opmath_t>()));
-            const opmath_t part_3 = skips_at[i] ? grad_a_at[i] * rt::sigmoid(a_value - on_at[i]) : opmath_t(0);
-            const opmath_t part_4 = on_at[i] == t_12 && (skips_at[i] ? a_value : t_12) == t_12 ? opmath_t(0) : part_3;
+            const opmath_t part_3 = grad_a_at[i] * rt::sigmoid(a_value - on_at[i]);
+            const opmath_t part_2 = rt::blend(skips_at[i], part_3, opmath_t(0));
+            const opmath_t part_4 = a_value + rt::blend(t_14, -a_at_2[i], static_cast<opmath_t>(rt::inf<opmath_t>()));
             const opmath_t part_5 = rt::blend(input_lengths_value_2 > 0, grad_last_at[i], opmath_t(0));
-            const opmath_t part_6 = t_13 && (t_14 ? a_at_2[i] : t_12) == t_12 ? opmath_t(0) : part_2;
+            const bool part_6 = on_at[i] == t_12 && rt::blend(skips_at[i], a_value, t_12) == t_12;
             const opmath_t part_7 = rt::blend(t == input_lengths_value_2 - 1, part_5, opmath_t(0));
-            const opmath_t part_8 = t_11 && over_s.index(run, 0, i) + 2 < L ? part_4 : opmath_t(0);
-            const opmath_t part_9 = grad_on_at_2[i] * rt::sigmoid(a_value - a_at_3[i]);
-            const opmath_t part_10 = a_at_3[i] == t_12 && t_13 ? opmath_t(0) : part_9;
-            const opmath_t part_11 = t_11 && over_s.index(run, 0, i) + 1 < L ? part_10 : opmath_t(0);
-            grad_a_out.set(i, part_7 + part_8 + rt::blend(t_11, part_6, opmath_t(0)) + part_11);
+            const opmath_t part_8 = grad_on_at_2[i] * rt::sigmoid(a_value - a_at_3[i]);
+            const opmath_t part_9 = rt::blend(a_at_3[i] == t_12 && t_13, opmath_t(0), part_8);
+            const opmath_t part_10 = rt::blend(t_11 && over_s.index(run, 0, i) + 1 < L, part_9, opmath_t(0));
+            const bool part_11 = t_13 && rt::blend(t_14, a_at_2[i], t_12) == t_12;
+            const opmath_t part_12 = rt::blend(part_11, opmath_t(0), grad_on_at[i] * rt::sigmoid(part_4));
+            const bool part_13 = t_11 && over_s.index(run, 0, i) + 2 < L;
+            const opmath_t part_14 = rt::blend(part_13, rt::blend(part_6, opmath_t(0), part_2), opmath_t(0));
+            grad_a_out.set(i, part_7 + part_14 + rt::blend(t_11, part_12, opmath_t(0)) + part_10);
           });
         });
         over_s.runs<rt::block>(0, over_s.count, row.at, [&](const auto& run) {
@@ -585,11 +589,14 @@ int backward_0_grad_on(const OpgenCall& call, OpgenHost& host) {
             const bool skips_value = skips_at_2[i];
             const bool t_17 = t == 0;
             const bool t_18 = over_s.index(run, 0, i) - 2 == 0;
-            const opmath_t part_12 = skips_value ? rt::blend(t_17, t_18 ? opmath_t(0) : t_15, a_at_4[i]) : t_15;
-            const opmath_t part_13 = rt::blend(t_17, t_18 ? opmath_t(0) : rt::inf<opmath_t>(), -a_at_4[i]);
-            const opmath_t part_14 = t_16 ? (skips_value ? part_13 : rt::inf<opmath_t>()) : rt::inf<opmath_t>();
-            const bool part_15 = on_value == t_15 && (t_16 ? part_12 : t_15) == t_15;
-            grad_on_out.set(i, part_15 ? opmath_t(0) : grad_a_at_2[i] * rt::sigmoid(on_value + part_14));
+            const opmath_t part_15 = rt::blend(t_18, opmath_t(0), static_cast<opmath_t>(rt::inf<opmath_t>()));
+            const opmath_t part_16 = rt::blend(t_17, rt::blend(t_18, opmath_t(0), t_15), a_at_4[i]);
+            const bool part_17 = rt::blend(t_16, rt::blend(skips_value, part_16, t_15), t_15) == t_15;
+            const opmath_t part_18 = rt::blend(t_17, part_15, -a_at_4[i]);
+            const opmath_t part_19 = rt::blend(skips_value, part_18, static_cast<opmath_t>(rt::inf<opmath_t>()));
+            const opmath_t part_20 = on_value + rt::blend(t_16, part_19, static_cast<opmath_t>(rt::inf<opmath_t>()));
+            const opmath_t part_21 = grad_a_at_2[i] * rt::sigmoid(part_20);
+            grad_on_out.set(i, rt::blend(on_value == t_15 && part_17, opmath_t(0), part_21));
           });
         });
       }

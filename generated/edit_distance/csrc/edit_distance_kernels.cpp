@@ -55,9 +55,11 @@ int forward_d_waves(const OpgenCall& call, OpgenHost& host) {
           rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
             const int64_t t = wave - over_j.index(run, 0, i);
             const bool t_2 = over_j.index(run, 0, i) == 0;
-            const int64_t part_2 = t_2 ? t - 1 + 1 : rt::blend(wave == 0, int64_t{0}, d_before_at[i]);
-            const int64_t part_3 = t == 0 ? (t_2 ? 0 : over_j.index(run, 0, i) - 1 + 1) : part_2;
-            changed_waves_out.set(i, t >= 0 && t < N ? part_3 + (first_2_at[i] == second_at[i] ? 0 : 1) : 0);
+            const int64_t part_2 = rt::blend(t_2, t - 1 + 1, rt::blend(wave == 0, int64_t{0}, d_before_at[i]));
+            const int64_t part_3 = rt::blend(first_2_at[i] == second_at[i], int64_t{0}, int64_t{1});
+            const int64_t part_4 = rt::blend(t_2, int64_t{0}, over_j.index(run, 0, i) - 1 + 1);
+            const int64_t part_5 = rt::blend(t == 0, part_4, part_2) + part_3;
+            changed_waves_out.set(i, rt::blend(t >= 0 && t < N, part_5, int64_t{0}));
           });
         });
         over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
@@ -74,11 +76,11 @@ int forward_d_waves(const OpgenCall& call, OpgenHost& host) {
           rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
             const int64_t t_3 = wave - over_j.index(run, 0, i);
             const bool t_4 = wave == 0;
-            const int64_t part_5 = rt::blend(t_4, int64_t{0}, d_waves_at_2[i]);
-            const int64_t part_4 = over_j.index(run, 0, i) == 0 ? t_3 + 1 : part_5;
-            const int64_t part_7 = rt::blend(t_4, int64_t{0}, d_waves_at[i]);
-            const int64_t part_6 = t_3 == 0 ? over_j.index(run, 0, i) + 1 : part_7;
-            d_waves_out.set(i, t_3 >= 0 && t_3 < N ? rt::min(rt::min(part_6, part_4) + 1, changed_waves_at[i]) : 0);
+            const int64_t part_6 = rt::blend(t_4, int64_t{0}, d_waves_at_2[i]);
+            const int64_t part_7 = rt::blend(over_j.index(run, 0, i) == 0, t_3 + 1, part_6);
+            const int64_t part_8 = rt::blend(t_4, int64_t{0}, d_waves_at[i]);
+            const int64_t part_9 = rt::min(rt::blend(t_3 == 0, over_j.index(run, 0, i) + 1, part_8), part_7) + 1;
+            d_waves_out.set(i, rt::blend(t_3 >= 0 && t_3 < N, rt::min(part_9, changed_waves_at[i]), int64_t{0}));
           });
         });
       }

@@ -79,8 +79,8 @@ int forward_h_waves(const OpgenCall& call, OpgenHost& host) {
             const int64_t t = wave - over_j.index(run, 0, i);
             const opmath_t t_2 = -rt::inf<opmath_t>();
             const opmath_t part_2 = rt::blend(wave == 0, opmath_t(0), h_before_at[i]);
-            const opmath_t part_3 = t == 0 ? t_2 : over_j.index(run, 0, i) == 0 ? t_2 : part_2;
-            paired_waves_out.set(i, t >= 0 && t < N ? rt::logaddexp(part_3, opmath_t(0)) : opmath_t(0));
+            const opmath_t part_3 = rt::blend(t == 0, t_2, rt::blend(over_j.index(run, 0, i) == 0, t_2, part_2));
+            paired_waves_out.set(i, rt::blend(t >= 0 && t < N, rt::logaddexp(part_3, opmath_t(0)), opmath_t(0)));
           });
         });
         over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
@@ -97,10 +97,10 @@ int forward_h_waves(const OpgenCall& call, OpgenHost& host) {
             const int64_t t_3 = wave - over_j.index(run, 0, i);
             const opmath_t t_4 = -rt::inf<opmath_t>();
             const bool t_5 = wave == 0;
-            const opmath_t part_4 = over_j.index(run, 0, i) == 0 ? t_4 : rt::blend(t_5, opmath_t(0), h_waves_at_2[i]);
-            const opmath_t part_5 = t_3 == 0 ? t_4 : rt::blend(t_5, opmath_t(0), h_waves_at[i]);
-            const opmath_t part_6 = rt::logaddexp(part_5, part_4) + gap / temperature;
-            apart_waves_out.set(i, t_3 >= 0 && t_3 < N ? part_6 : opmath_t(0));
+            const opmath_t part_4 = rt::blend(t_3 == 0, t_4, rt::blend(t_5, opmath_t(0), h_waves_at[i]));
+            const opmath_t part_5 = rt::blend(t_5, opmath_t(0), h_waves_at_2[i]);
+            const opmath_t part_6 = rt::logaddexp(part_4, rt::blend(over_j.index(run, 0, i) == 0, t_4, part_5));
+            apart_waves_out.set(i, rt::blend(t_3 >= 0 && t_3 < N, part_6 + gap / temperature, opmath_t(0)));
           });
         });
         over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
@@ -114,7 +114,7 @@ int forward_h_waves(const OpgenCall& call, OpgenHost& host) {
           rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
             const int64_t t_6 = wave - over_j.index(run, 0, i);
             const opmath_t part_7 = rt::logaddexp(paired_waves_at[i] + s_at[i], apart_waves_at[i]);
-            h_waves_out.set(i, t_6 >= 0 && t_6 < N ? part_7 : opmath_t(0));
+            h_waves_out.set(i, rt::blend(t_6 >= 0 && t_6 < N, part_7, opmath_t(0)));
           });
         });
       }
@@ -285,16 +285,20 @@ int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
             const opmath_t h_waves_value = h_waves_at[i];
             const bool t_8 = over_j.index(run, 0, i) == 0;
             const bool t_9 = t == 0;
-            const opmath_t part_2 = rt::sigmoid((t_8 ? rt::inf<opmath_t>() : -h_waves_at_2[i]) + h_waves_value);
-            const opmath_t part_3 = rt::sigmoid(h_waves_value + (t_9 ? rt::inf<opmath_t>() : -h_waves_at_3[i]));
-            const bool part_4 = (t_6 ? t_7 : h_waves_value) == t_7 && (t_8 ? t_7 : h_waves_at_2[i]) == t_7;
-            const opmath_t part_5 = part_4 ? opmath_t(0) : t_6 ? opmath_t(0) : grad_apart_waves_at[i] * part_2;
-            const opmath_t part_6 = rt::blend(t_4, t_5 >= 0 && t_5 < N ? part_5 : opmath_t(0), opmath_t(0));
-            const bool part_7 = (t_9 ? t_7 : h_waves_at_3[i]) == t_7 && h_waves_value == t_7;
-            const opmath_t part_8 = t_2 ? (part_7 ? opmath_t(0) : grad_apart_waves_at_2[i] * part_3) : opmath_t(0);
-            const opmath_t part_9 = over_j.index(run, 0, i) + 1 < M && t_4 ? part_8 : opmath_t(0);
-            const opmath_t part_10 = rt::blend(t_4, grad_h_before_at[i], opmath_t(0));
-            grad_h_waves_out.set(i, (t_2 ? grad_h_at[i] : opmath_t(0)) + part_6 + part_9 + part_10);
+            const opmath_t part_2 = rt::blend(t_8, static_cast<opmath_t>(rt::inf<opmath_t>()), -h_waves_at_2[i]);
+            const opmath_t part_3 = rt::blend(t_9, static_cast<opmath_t>(rt::inf<opmath_t>()), -h_waves_at_3[i]);
+            const bool part_4 = rt::blend(t_9, t_7, h_waves_at_3[i]) == t_7 && h_waves_value == t_7;
+            const opmath_t part_5 = grad_apart_waves_at_2[i] * rt::sigmoid(h_waves_value + part_3);
+            const opmath_t part_6 = rt::blend(t_2, rt::blend(part_4, opmath_t(0), part_5), opmath_t(0));
+            const opmath_t part_7 = rt::blend(over_j.index(run, 0, i) + 1 < M && t_4, part_6, opmath_t(0));
+            const opmath_t part_8 = grad_apart_waves_at[i] * rt::sigmoid(part_2 + h_waves_value);
+            const opmath_t part_9 = rt::blend(t_4, grad_h_before_at[i], opmath_t(0));
+            const bool part_10 = rt::blend(t_8, t_7, h_waves_at_2[i]) == t_7;
+            const bool part_11 = rt::blend(t_6, t_7, h_waves_value) == t_7 && part_10;
+            const opmath_t part_12 = rt::blend(part_11, opmath_t(0), rt::blend(t_6, opmath_t(0), part_8));
+            const opmath_t part_13 = rt::blend(t_5 >= 0 && t_5 < N, part_12, opmath_t(0));
+            const opmath_t part_14 = rt::blend(t_2, grad_h_at[i], opmath_t(0));
+            grad_h_waves_out.set(i, part_14 + rt::blend(t_4, part_13, opmath_t(0)) + part_7 + part_9);
           });
         });
         over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
@@ -313,10 +317,10 @@ int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
             const opmath_t paired_waves_value = paired_waves_at[i];
             const opmath_t t_11 = -rt::inf<opmath_t>();
             const opmath_t apart_waves_value = apart_waves_at[i];
-            const bool part_11 = paired_waves_value + s_at[i] == t_11 && apart_waves_value == t_11;
-            const opmath_t part_12 = rt::sigmoid(apart_waves_value - (paired_waves_value + s_at[i]));
-            const opmath_t part_13 = part_11 ? opmath_t(0) : grad_h_waves_at[i] * part_12;
-            grad_apart_waves_out.set(i, t_10 >= 0 && t_10 < N ? part_13 : opmath_t(0));
+            const bool part_15 = paired_waves_value + s_at[i] == t_11 && apart_waves_value == t_11;
+            const opmath_t part_16 = rt::sigmoid(apart_waves_value - (paired_waves_value + s_at[i]));
+            const opmath_t part_17 = rt::blend(part_15, opmath_t(0), grad_h_waves_at[i] * part_16);
+            grad_apart_waves_out.set(i, rt::blend(t_10 >= 0 && t_10 < N, part_17, opmath_t(0)));
           });
         });
         over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
@@ -335,10 +339,10 @@ int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
             const opmath_t paired_waves_value_2 = paired_waves_at[i];
             const opmath_t t_13 = -rt::inf<opmath_t>();
             const opmath_t apart_waves_value_2 = apart_waves_at[i];
-            const bool part_14 = paired_waves_value_2 + s_at[i] == t_13 && apart_waves_value_2 == t_13;
-            const opmath_t part_15 = rt::sigmoid(paired_waves_value_2 + s_at[i] - apart_waves_value_2);
-            const opmath_t part_16 = part_14 ? opmath_t(0) : grad_h_waves_at[i] * part_15;
-            grad_paired_waves_out.set(i, t_12 >= 0 && t_12 < N ? part_16 : opmath_t(0));
+            const bool part_18 = paired_waves_value_2 + s_at[i] == t_13 && apart_waves_value_2 == t_13;
+            const opmath_t part_19 = rt::sigmoid(paired_waves_value_2 + s_at[i] - apart_waves_value_2);
+            const opmath_t part_20 = rt::blend(part_18, opmath_t(0), grad_h_waves_at[i] * part_19);
+            grad_paired_waves_out.set(i, rt::blend(t_12 >= 0 && t_12 < N, part_20, opmath_t(0)));
           });
         });
         over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
@@ -357,10 +361,12 @@ int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
             const bool t_15 = t_14 == 0;
             const opmath_t t_16 = -rt::inf<opmath_t>();
             const opmath_t h_before_value = h_before_at[i];
-            const opmath_t part_17 = t_15 ? opmath_t(0) : grad_paired_waves_at[i] * rt::sigmoid(h_before_value);
-            const opmath_t part_18 = (t_15 ? t_16 : h_before_value) == t_16 && 0 == t_16 ? opmath_t(0) : part_17;
-            const bool part_19 = over_j.index(run, 0, i) + 1 < M && wave + 1 < N + M;
-            grad_h_before_out.set(i, part_19 ? (t_14 >= 0 && t_14 < N ? part_18 : opmath_t(0)) : opmath_t(0));
+            const bool part_21 = rt::blend(t_15, t_16, h_before_value) == t_16 && 0 == t_16;
+            const opmath_t part_22 = grad_paired_waves_at[i] * rt::sigmoid(h_before_value);
+            const opmath_t part_23 = rt::blend(part_21, opmath_t(0), rt::blend(t_15, opmath_t(0), part_22));
+            const opmath_t part_24 = rt::blend(t_14 >= 0 && t_14 < N, part_23, opmath_t(0));
+            const bool part_25 = over_j.index(run, 0, i) + 1 < M && wave + 1 < N + M;
+            grad_h_before_out.set(i, rt::blend(part_25, part_24, opmath_t(0)));
           });
         });
       }

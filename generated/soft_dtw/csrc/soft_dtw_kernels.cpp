@@ -51,10 +51,12 @@ int forward_r_waves(const OpgenCall& call, OpgenHost& host) {
           rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
             const int64_t t = wave - over_j.index(run, 0, i);
             const bool t_2 = wave == 0;
-            const opmath_t part_2 = -(t == 0 ? rt::inf<opmath_t>() : rt::blend(t_2, opmath_t(0), r_waves_at[i]));
-            const opmath_t part_3 = rt::blend(t_2, opmath_t(0), r_waves_at_2[i]);
-            const opmath_t part_4 = -(over_j.index(run, 0, i) == 0 ? rt::inf<opmath_t>() : part_3) / gamma;
-            near_waves_out.set(i, t >= 0 && t < N ? rt::logaddexp(part_2 / gamma, part_4) : opmath_t(0));
+            const opmath_t part_2 = rt::blend(t_2, opmath_t(0), r_waves_at_2[i]);
+            const opmath_t part_3 = rt::blend(t_2, opmath_t(0), r_waves_at[i]);
+            const opmath_t part_4 = -rt::blend(t == 0, static_cast<opmath_t>(rt::inf<opmath_t>()), part_3) / gamma;
+            const bool part_5 = over_j.index(run, 0, i) == 0;
+            const opmath_t part_6 = -rt::blend(part_5, static_cast<opmath_t>(rt::inf<opmath_t>()), part_2) / gamma;
+            near_waves_out.set(i, rt::blend(t >= 0 && t < N, rt::logaddexp(part_4, part_6), opmath_t(0)));
           });
         });
         over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
@@ -72,10 +74,12 @@ int forward_r_waves(const OpgenCall& call, OpgenHost& host) {
           rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
             const int64_t t_3 = wave - over_j.index(run, 0, i);
             const bool t_4 = over_j.index(run, 0, i) == 0;
-            const opmath_t part_5 = t_4 ? rt::inf<opmath_t>() : rt::blend(wave == 0, opmath_t(0), r_before_at[i]);
-            const opmath_t part_6 = -(t_3 == 0 ? (t_4 ? opmath_t(0) : rt::inf<opmath_t>()) : part_5) / gamma;
-            const opmath_t part_7 = cost_at[i] - gamma * rt::logaddexp(near_waves_at[i], part_6);
-            r_waves_out.set(i, t_3 >= 0 && t_3 < N ? part_7 : opmath_t(0));
+            const opmath_t part_7 = rt::blend(t_4, opmath_t(0), static_cast<opmath_t>(rt::inf<opmath_t>()));
+            const opmath_t part_8 = rt::blend(wave == 0, opmath_t(0), r_before_at[i]);
+            const opmath_t part_9 = rt::blend(t_4, static_cast<opmath_t>(rt::inf<opmath_t>()), part_8);
+            const opmath_t part_11 = rt::logaddexp(near_waves_at[i], -rt::blend(t_3 == 0, part_7, part_9) / gamma);
+            const opmath_t part_10 = gamma * part_11;
+            r_waves_out.set(i, rt::blend(t_3 >= 0 && t_3 < N, cost_at[i] - part_10, opmath_t(0)));
           });
         });
       }
@@ -234,18 +238,19 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
             const opmath_t t_11 = -rt::inf<opmath_t>();
             const bool t_12 = over_j.index(run, 0, i) == 0;
             const bool t_13 = t == 0;
-            const bool part_2 = (t_6 ? t_8 : t_10) == t_11 && (t_12 ? t_8 : -(r_waves_at_2[i] / gamma)) == t_11;
-            const bool part_3 = (t_13 ? t_8 : -(r_waves_at_3[i] / gamma)) == t_11 && t_10 == t_11;
-            const opmath_t part_4 = rt::sigmoid((t_12 ? t_7 : r_waves_at_2[i] / gamma) - t_9);
-            const opmath_t part_5 = t_6 ? opmath_t(0) : -(grad_near_waves_at[i] * part_4 / gamma);
-            const opmath_t part_6 = t_5 >= 0 && t_5 < N ? (part_2 ? opmath_t(0) : part_5) : opmath_t(0);
-            const opmath_t part_7 = rt::sigmoid((t_13 ? t_7 : r_waves_at_3[i] / gamma) - t_9);
-            const opmath_t part_8 = part_3 ? opmath_t(0) : -(grad_near_waves_at_2[i] * part_7 / gamma);
-            const opmath_t part_9 = rt::blend(t_4, grad_r_before_at[i], opmath_t(0));
-            const bool part_10 = over_j.index(run, 0, i) + 1 < M && t_4;
-            const opmath_t part_11 = part_10 ? (t_2 ? part_8 : opmath_t(0)) : opmath_t(0);
-            const opmath_t part_12 = rt::blend(t_4, part_6, opmath_t(0));
-            grad_r_waves_out.set(i, (t_2 ? grad_r_at[i] : opmath_t(0)) + part_12 + part_11 + part_9);
+            const bool part_2 = rt::blend(t_13, t_8, -(r_waves_at_3[i] / gamma)) == t_11 && t_10 == t_11;
+            const opmath_t part_3 = rt::sigmoid(rt::blend(t_12, t_7, r_waves_at_2[i] / gamma) - t_9);
+            const opmath_t part_4 = rt::blend(t_6, opmath_t(0), -(grad_near_waves_at[i] * part_3 / gamma));
+            const opmath_t part_5 = rt::sigmoid(rt::blend(t_13, t_7, r_waves_at_3[i] / gamma) - t_9);
+            const opmath_t part_6 = rt::blend(part_2, opmath_t(0), -(grad_near_waves_at_2[i] * part_5 / gamma));
+            const bool part_7 = rt::blend(t_12, t_8, -(r_waves_at_2[i] / gamma)) == t_11;
+            const opmath_t part_8 = rt::blend(rt::blend(t_6, t_8, t_10) == t_11 && part_7, opmath_t(0), part_4);
+            const opmath_t part_9 = rt::blend(t_4, rt::blend(t_5 >= 0 && t_5 < N, part_8, opmath_t(0)), opmath_t(0));
+            const opmath_t part_10 = rt::blend(t_4, grad_r_before_at[i], opmath_t(0));
+            const opmath_t part_11 = rt::blend(t_2, grad_r_at[i], opmath_t(0));
+            const bool part_12 = over_j.index(run, 0, i) + 1 < M && t_4;
+            const opmath_t part_13 = rt::blend(part_12, rt::blend(t_2, part_6, opmath_t(0)), opmath_t(0));
+            grad_r_waves_out.set(i, part_11 + part_9 + part_13 + part_10);
           });
         });
         over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
@@ -269,13 +274,14 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
             const opmath_t t_18 = rt::inf<opmath_t>() / gamma;
             const opmath_t t_19 = -t_18;
             const bool t_20 = wave == 0;
-            const opmath_t part_13 = t_17 ? t_19 : rt::blend(t_20, opmath_t(0), -(r_before_at[i] / gamma));
-            const opmath_t part_14 = t_17 ? t_18 : rt::blend(t_20, opmath_t(0), r_before_at[i] / gamma);
-            const opmath_t part_15 = (t_16 ? (t_17 ? opmath_t(0) : t_18) : part_14) + near_waves_value;
-            const bool part_16 = (t_16 ? (t_17 ? opmath_t(0) : t_19) : part_13) == t_15;
-            const opmath_t part_17 = -(grad_r_waves_at[i] * gamma * rt::sigmoid(part_15));
-            const opmath_t part_18 = near_waves_value == t_15 && part_16 ? opmath_t(0) : part_17;
-            grad_near_waves_out.set(i, t_14 >= 0 && t_14 < N ? part_18 : opmath_t(0));
+            const opmath_t part_14 = rt::blend(t_17, t_18, rt::blend(t_20, opmath_t(0), r_before_at[i] / gamma));
+            const opmath_t part_15 = rt::blend(t_16, rt::blend(t_17, opmath_t(0), t_18), part_14);
+            const opmath_t part_16 = -(grad_r_waves_at[i] * gamma * rt::sigmoid(part_15 + near_waves_value));
+            const opmath_t part_17 = rt::blend(t_20, opmath_t(0), -(r_before_at[i] / gamma));
+            const opmath_t part_18 = rt::blend(t_17, opmath_t(0), t_19);
+            const bool part_19 = rt::blend(t_16, part_18, rt::blend(t_17, t_19, part_17)) == t_15;
+            const opmath_t part_20 = rt::blend(near_waves_value == t_15 && part_19, opmath_t(0), part_16);
+            grad_near_waves_out.set(i, rt::blend(t_14 >= 0 && t_14 < N, part_20, opmath_t(0)));
           });
         });
         over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
@@ -297,12 +303,13 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
             const opmath_t t_22 = -rt::inf<opmath_t>();
             const bool t_23 = t_21 == 0;
             const opmath_t t_24 = -(r_before_at_2[i] / gamma);
-            const opmath_t part_19 = grad_r_waves_at_2[i] * rt::sigmoid(t_24 - near_waves_at_2[i]);
-            const bool part_20 = (t_23 ? -(rt::inf<opmath_t>() / gamma) : t_24) == t_22;
-            const bool part_21 = over_j.index(run, 0, i) + 1 < M && wave + 1 < N + M;
-            const bool part_22 = near_waves_at_2[i] == t_22 && part_20;
-            const opmath_t part_23 = part_22 ? opmath_t(0) : t_23 ? opmath_t(0) : part_19;
-            grad_r_before_out.set(i, part_21 ? (t_21 >= 0 && t_21 < N ? part_23 : opmath_t(0)) : opmath_t(0));
+            const bool part_21 = rt::blend(t_23, -(rt::inf<opmath_t>() / gamma), t_24) == t_22;
+            const opmath_t part_22 = grad_r_waves_at_2[i] * rt::sigmoid(t_24 - near_waves_at_2[i]);
+            const bool part_23 = over_j.index(run, 0, i) + 1 < M && wave + 1 < N + M;
+            const bool part_24 = near_waves_at_2[i] == t_22 && part_21;
+            const opmath_t part_25 = rt::blend(part_24, opmath_t(0), rt::blend(t_23, opmath_t(0), part_22));
+            const opmath_t part_26 = rt::blend(t_21 >= 0 && t_21 < N, part_25, opmath_t(0));
+            grad_r_before_out.set(i, rt::blend(part_23, part_26, opmath_t(0)));
           });
         });
       }

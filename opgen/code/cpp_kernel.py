@@ -8,7 +8,8 @@ points go one by one (`row`), and the lanes are runs along the loops inside.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from opgen.code.cpp_comb import Comb, combed
 from opgen.code.cpp_layout import block, named
@@ -17,8 +18,9 @@ from opgen.code.cpp_scope import Access
 from opgen.code.cpp_statements import FOLDS, Around, Statements, fold_name, sums
 from opgen.code.long_values import hoisted
 from opgen.code.native_scope import value_type
+from opgen.code.printer import Text
 from opgen.ir.program import Axis, Loop
-from opgen.ir.scalar import Batch, Read, Scalar, reads, walk
+from opgen.ir.scalar import Batch, Lit, Read, Scalar, reads, walk
 from opgen.kernel.formal import Formal
 from opgen.kernel.lanes import lanes
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile
@@ -42,16 +44,22 @@ def _meets(body: Body) -> bool:
     return any(isinstance(n, Atomic) or (isinstance(n, If) and _meets(n.body)) for n in body)
 
 
+def _turns(part: Body) -> Iterator[For]:
+    """The loops of a part that go on from what they stored, in each of its forms."""
+    match part:
+        case (If(_, body, otherwise),) if otherwise:
+            yield from (*_turns(body), *_turns(otherwise))
+        case _:
+            _, within = chain(part, _OUTER)
+            yield from (n for n in within if isinstance(n, For) and n.role is Role.SERIAL and waits(n))
+
+
 class _PartCode(Statements):
     """Lays out one part of a kernel."""
 
     def __init__(self, formal: Formal, part: Body) -> None:
-        outer, within = chain(part, _OUTER)
-        turns = [n for n in within if isinstance(n, For) and n.role is Role.SERIAL and waits(n)]
-        rows = any(isinstance(n, For) and n.role is Role.LANES for n in inside(tuple(turns)))
-        own = frozenset(n.loop.name for n in turns if isinstance(n.loop, Axis)) if rows else frozenset[str]()
-        super().__init__(formal, part, outer if turns and not rows else None, own)
-        self.outer: tuple[Loop, ...] = outer
+        super().__init__(formal, part, tuple(_turns(part)))
+        self.outer: tuple[Loop, ...] = ()
         self.loops: dict[tuple[Loop, ...], str] = {}  # inner loops, by name
         self.counts: list[str] = []  # of the inner loops, as they are run through
         self.pieces: dict[str, Scalar] = {}  # by loops: what their runs do not go across
@@ -66,11 +74,18 @@ class _PartCode(Statements):
         """The statements of the part."""
         match self.part:
             case (If(condition, body, otherwise),) if otherwise:
-                head = f"if ({self.scope.print(condition)}) {{"
+                head = f"if ({self._of_sizes(condition)}) {{"
                 forms = [*block(head, self._form(body), "} else {"), *block("", self._form(otherwise))[1:]]
             case _:
                 forms = self._form(self.part)
         return [*self._declarations(), *forms]
+
+    def _of_sizes(self, condition: Scalar) -> str:
+        """A condition in which the sizes of loops are numbers of the call."""
+        loops = {n.loop for n in inside(self.part) if isinstance(n, For)}
+        sizes = {a.extent for a in loops if isinstance(a, Axis) and not isinstance(a.extent, Lit)}
+        known: dict[Scalar, Text] = {e: self.scope.number(e) for e in walk(condition) if e in sizes}
+        return replace(self.scope.printer, known=known)(condition)
 
     def _declarations(self) -> list[str]:
         scope = self.scope
@@ -92,8 +107,9 @@ class _PartCode(Statements):
         self.outer, within = chain(body, _OUTER)
         if _meets(within):
             self.outer, within = (), body
-        lanes = isinstance(body[0], For) and body[0].role is Role.LANES and bool(self.outer)
         inner = [n.role for n in inside(within) if isinstance(n, For)]
+        self.scope.runs = self.outer if self.scope.turns and Role.LANES not in inner else None
+        lanes = isinstance(body[0], For) and body[0].role is Role.LANES and bool(self.outer)
         if Role.CHUNKS in inner:
             return self._points(within, "rt::origin")
         if lanes or Role.LANES not in inner:
@@ -191,7 +207,7 @@ class _PartCode(Statements):
         i = named("i", lines)
         if any(isinstance(n, Join) for n in body):
             head = f"rt::lanes<rt::lane_count>(run.size, [&](int64_t{i}, int lane) {{"
-        elif self.scope.turns:
+        elif self.scope.has_rows:
             head = f"rt::each_of_row<rt::lane_count>(run.size, [&](int64_t{i}) {{"
         else:
             head = f"rt::each{self._in_order(body)}(run.size, [&](int64_t{i}) {{"
@@ -305,7 +321,7 @@ class _PartCode(Statements):
         scope, accesses, step = self.scope, self._accesses(values(body)), self.scope.stepper
         lines = self._values_at(accesses, at)
         for a in accesses:
-            if a.plain and a.moves_with(scope.lanes) and a.name not in scope.declared:
+            if scope.plain(a) and a.moves_with(scope.lanes) and a.name not in scope.declared:
                 scope.declared.add(a.name)
                 lines.append(self._run_of("Source", a, at, step))
         lines += [self._run_of("Sink", self.written(s), at, step) for s in body if isinstance(s, Store)]
@@ -352,7 +368,11 @@ class _PartCode(Statements):
         """Plain accesses that have one value at this place, as constants; each once. One point reads directly."""
         lines: list[str] = []
         for access in accesses if self.scope.lanes else ():
-            if access.plain and not access.moves_with(self.scope.lanes) and access.name not in self.outer_locals:
+            if (
+                self.scope.plain(access)
+                and not access.moves_with(self.scope.lanes)
+                and access.name not in self.outer_locals
+            ):
                 self.outer_locals.add(access.name)
                 tensor = self.scope.tensor(access.buffer)
                 lines.append(f"const auto {access.name} = rt::load({tensor}, {self.scope.at(access, where)});")

@@ -44,7 +44,7 @@ class Lines:
         if access is None:  # it stands in no statement as it is here, with what locals stand for in it
             return False
         key = access.number, r.fill
-        if access.plain or key in scope.lines:
+        if scope.plain(access) or key in scope.lines:
             return True
         if key in self.begun:  # what tells whether it is wanted asks for itself
             return False

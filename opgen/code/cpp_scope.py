@@ -15,7 +15,22 @@ from opgen.code.native_scope import layout, value_type, wish
 from opgen.code.printer import NATIVE, Leaf, Printer, Text
 from opgen.ir.names import Names
 from opgen.ir.program import Axis, Kind, Loop
-from opgen.ir.scalar import BATCH, ONE, PLACE, Batch, Dim, Index, Lit, Param, Position, Read, Scalar, children, reads, walk
+from opgen.ir.scalar import (
+    BATCH,
+    ONE,
+    PLACE,
+    Batch,
+    Dim,
+    Index,
+    Lit,
+    Param,
+    Position,
+    Read,
+    Scalar,
+    children,
+    reads,
+    walk,
+)
 from opgen.kernel.formal import Formal
 from opgen.kernel.model import Atomic, Body, Store
 from opgen.kernel.walk import bound, inside, straight, values
@@ -44,7 +59,7 @@ class Access:
     at: tuple[Position, ...]
     name: str  # of the run or value in C++
     write: bool = False
-    plain: bool = True  # every position is an index of a loop or a literal, surely in range
+    sure: bool = True  # every position is an index of a loop or a literal, surely in range
 
     def axes_of(self, loop: Loop) -> list[int]:
         """The declared positions that move with a loop."""
@@ -76,7 +91,7 @@ class CpuScope:
     ahead: dict[Scalar, Text] = field(default_factory=dict)  # what is computed ahead of the lanes
     asked_ahead: set[str] = field(default_factory=set)  # what of that was printed
     runs: tuple[Loop, ...] | None = None  # the loops that `Loops` go through, where these are not all
-    turns: frozenset[str] = frozenset()  # the indices of loops with runs inside: the same at every lane
+    turns: frozenset[str] = frozenset()  # the indices of loops that go on from what they stored: the same at every lane
     fresh_names: Names = field(default_factory=lambda: Names(CPU_KERNELS))
 
     def fresh(self, wish: str) -> str:
@@ -86,8 +101,13 @@ class CpuScope:
     @property
     def printer(self) -> Printer:
         known = _Known(self.ahead, self.asked_ahead) if self.ahead else None
-        special = {**NATIVE.special, "where": self._where} if self.turns and self.lanes else NATIVE.special
+        special = {**NATIVE.special, "where": self._where} if self.has_rows else NATIVE.special
         return Printer(replace(NATIVE, special=special), self.leaf, self.cast, known)
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether a run is part of a row at one place of what goes on from place to place."""
+        return bool(self.turns and self.lanes) and self.runs is None
 
     def print(self, e: Scalar) -> str:
         return self.printer(e)
@@ -126,9 +146,8 @@ class CpuScope:
             return found
         tensor = self.tensor(buffer)
         sure = all(self.is_plain(buffer, k, p) for k, p in enumerate(at))
-        plain = sure and self.runs is None
         name = self.fresh(f"{tensor}_{'out' if write else 'at'}")
-        access = Access(len(self.accesses), buffer, at, name, write, plain)
+        access = Access(len(self.accesses), buffer, at, name, write, sure)
         self.accesses.append(access)
         return access
 
@@ -147,6 +166,10 @@ class CpuScope:
             return isinstance(size, Lit) and 0 <= p.value < size.value
         return isinstance(p, Batch | Index) and not self.doubtful(buffer, k, p)
 
+    def plain(self, access: Access) -> bool:
+        """Whether runs move along an access."""
+        return access.sure and self.runs is None
+
     def places(self) -> Access:
         """Where in the batch the loops are, as an access to memory that nobody needs."""
         access = self.find(_PLACES, (BATCH,))
@@ -158,10 +181,10 @@ class CpuScope:
         access = self.find(r.tensor, r.at) if r.at else None
         if access is None:
             return self.formal.plain(r)
-        return access.plain or self.formal.plain(r) or (access.number, r.fill) in self.lines
+        return self.plain(access) or self.formal.plain(r) or (access.number, r.fill) in self.lines
 
     def _where(self, p: Printer, args: tuple[Scalar, ...]) -> Text:
-        """A choice between values that do no harm: by a mask, which keeps a loop in vectors whatever the choice is by."""
+        """A choice between values that do no harm is a mask, which keeps a loop in vectors whatever it is made by."""
         whole = NATIVE.special["where"](p, args)
         condition, *branches = args
         if whole.kind is Kind.BOOL or not all(self.settled(r) for e in branches for r in reads(e) if r.at):
@@ -224,9 +247,10 @@ class CpuScope:
         ahead = self.lines.get((access.number, r.fill))
         if ahead is not None:
             return Text(f"{ahead[0]}[i]" if ahead[1] else ahead[0], _ATOM, kind)
-        if access.plain and not self.lanes:
+        plain = self.plain(access)
+        if plain and not self.lanes:
             return Text(f"rt::load({self.tensor(r.tensor)}, {self.at(access, self.current)})", _ATOM, kind)
-        if access.plain:
+        if plain:
             return Text(f"{access.name}[i]" if access.moves_with(self.lanes) else access.name, _ATOM, kind)
         offset = self.offset(access)
         computed = self.computed(r.at)
@@ -261,7 +285,7 @@ class CpuScope:
         return f" + {self.printer.at(p, NATIVE.infix['mul'].left)} * {self.stride(buffer, k)}"
 
     def takes_turns(self, p: Position) -> bool:
-        """Whether a position is the index of a loop with runs inside."""
+        """Whether a position is the index of a loop that goes on from what it stored."""
         return isinstance(p, Index) and p.name in self.turns
 
     def at(self, access: Access, where: str) -> str:

@@ -18,7 +18,7 @@ from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import Batch, Index, Read, Scalar, walk
 from opgen.kernel.formal import Formal
 from opgen.kernel.model import PLACES, Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile, conjuncts, ranged
-from opgen.kernel.walk import bound, chain, values
+from opgen.kernel.walk import bound, chain, inside, values
 from opgen.kernel.wanted import opened
 from opgen.plan.model import Let
 
@@ -52,14 +52,14 @@ class Around:
 class Statements:
     """Prints the statements of one part of a kernel."""
 
-    def __init__(self, formal: Formal, part: Body, runs: tuple[Loop, ...] | None, turns: frozenset[str]) -> None:
-        """`runs` are the loops that `Loops` go through, where these are not all; `turns` the indices of plain ones."""
+    def __init__(self, formal: Formal, part: Body, turns: tuple[For, ...]) -> None:
+        """`turns` are the loops that go on from what they stored; those around them are not merged with others."""
         self.part = part
-        self.scope = CpuScope(formal, runs=runs, turns=turns)
+        self.scope = CpuScope(formal, turns=frozenset(n.loop.name for n in turns if isinstance(n.loop, Axis)))
         self.scope.collect(part)
         self.fixed = numeric_indices(self.scope, part)
-        if runs is not None:
-            self.fixed |= {a.name for a in runs if isinstance(a, Axis)}
+        around = (n for n in inside(part) if isinstance(n, For) and any(t in inside(n.body) for t in turns))
+        self.fixed |= {n.loop.name for n in around if isinstance(n.loop, Axis)}
         self.bound = bound(part)
         self.arrays: set[str] = set()  # locals that have a value for every lane
         self.added: set[Node] = set()  # what adds to shared places when a run has all its values
@@ -102,7 +102,7 @@ class Statements:
                     return own.get(tensor, tensor in scope.locals and tensor not in self.arrays)
                 case Read():
                     access = scope.find(e.tensor, e.at)
-                    plain = access is not None and access.plain
+                    plain = access is not None and scope.plain(access)
                     return (plain or scope.settled(e)) and not self.moves(e)
                 case _:
                     return True

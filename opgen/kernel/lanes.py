@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import TypeGuard
 
 from opgen.ir.program import Axis, Loop
-from opgen.ir.scalar import ONE, Batch, Dim, Index, Lit, Position, Read, call, reads
+from opgen.ir.scalar import ONE, Batch, Dim, Index, Lit, Position, Read, both, call, reads
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Kernel, Node, Role
 from opgen.kernel.unroll import unrolled
 from opgen.kernel.walk import chain, inside, loops_of, moving, straight, values, waits
@@ -36,24 +37,27 @@ def lanes(k: Kernel, schedule: Schedule) -> Kernel:
 
 
 def _scheduled(node: Node, roles: Roles) -> Node:
-    outer, body = chain((node,), (Role.PARALLEL,))
-    if len(body) == 1 and isinstance(body[0], For) and _has_rows(body[0]):
-        (turns,) = body
-        rows = replace(turns, body=_body(turns.body, _along_rows))
-        return _around(outer, (rows,))[0]
-    return _node(node, _along_rows if _adds_along(node) else roles)
+    across = _node(node, _along_rows if _adds_along(node) else roles)
+    match chain((node,), (Role.PARALLEL,)):
+        case outer, (For(body=body) as turns,) if rows := _rows(turns):
+            along = _around(outer, (replace(turns, body=_body(body, _along_rows)),))
+            long = [call("ge", a.extent, Lit(_SHORT)) for a in dict.fromkeys(rows) if isinstance(a, Axis)]
+            return If(reduce(both, long), along, (across,)) if long else along[0]
+        case _:
+            return across
 
 
-def _has_rows(turns: For) -> bool:
-    """Whether each place of what goes on from place to place is made of rows: then the lanes are along these.
+def _rows(turns: For) -> list[Loop]:
+    """The loops along rows that each place of what goes on from place to place is made of: lanes where they are long.
 
-    Not where points of a row fold: each of them would be a run of its own.
+    None where points of a row fold, each of which would be a run of its own.
     """
-    rows = [n for n in turns.body if isinstance(n, For)]
-    if not rows or turns.role is not Role.SERIAL or not waits(turns):
-        return False
-    inner = [chain((n,), (Role.SERIAL,)) for n in rows]
-    return not any(_is_short(loops[-1]) or any(isinstance(n, Acc | For) for n in body) for loops, body in inner)
+    if turns.role is not Role.SERIAL or not waits(turns):
+        return []
+    inner = [chain((n,), (Role.SERIAL,)) for n in turns.body if isinstance(n, For)]
+    if any(_is_short(loops[-1]) or any(isinstance(n, Acc | For) for n in body) for loops, body in inner):
+        return []
+    return [loops[-1] for loops, _ in inner]
 
 
 def parallel_first(k: Kernel) -> Kernel:

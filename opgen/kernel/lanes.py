@@ -37,14 +37,25 @@ def lanes(k: Kernel, schedule: Schedule) -> Kernel:
 
 
 def _scheduled(node: Node, roles: Roles) -> Node:
-    across = _node(node, _along_rows if _adds_along(node) else roles)
+    if _adds_along(node, _last):
+        return _node(node, _along_rows)
+    across = _node(node, roles)
+    if _adds_along(node, _found_along):
+        return _where_long(_own(node), _node(node, _along_rows), across)
     match chain((node,), (Role.PARALLEL,)):
         case outer, (For(body=body) as turns,) if rows := _rows(turns):
-            along = _around(outer, (replace(turns, body=_body(body, _along_rows)),))
-            long = [call("ge", a.extent, Lit(_SHORT)) for a in dict.fromkeys(rows) if isinstance(a, Axis)]
-            return If(reduce(both, long), along, (across,)) if long else along[0]
+            return _where_long(rows, _around(outer, (replace(turns, body=_body(body, _along_rows)),))[0], across)
         case _:
             return across
+
+
+def _where_long(rows: Sequence[Loop], along: Node, across: Node) -> Node:
+    """One version where rows are long enough for lanes, and the other one where they are not."""
+    if any(map(_is_short, rows)):
+        return across
+    unknown = [a.extent for a in dict.fromkeys(rows) if isinstance(a, Axis) and not isinstance(a.extent, Lit)]
+    long = [call("ge", extent, Lit(_SHORT)) for extent in unknown]
+    return If(reduce(both, long), (along,), (across,)) if long else along
 
 
 def _rows(turns: For) -> list[Loop]:
@@ -55,7 +66,7 @@ def _rows(turns: For) -> list[Loop]:
     if turns.role is not Role.SERIAL or not waits(turns):
         return []
     inner = [chain((n,), (Role.SERIAL,)) for n in turns.body if isinstance(n, For)]
-    if any(_is_short(loops[-1]) or any(isinstance(n, Acc | For) for n in body) for loops, body in inner):
+    if any(isinstance(n, Acc | For) for _, body in inner for n in body):
         return []
     return [loops[-1] for loops, _ in inner]
 
@@ -105,15 +116,24 @@ def _is_short(a: Loop) -> TypeGuard[Axis]:
     return isinstance(a, Axis) and isinstance(a.extent, Lit) and a.extent.value < _SHORT
 
 
-def _adds_along(node: Node) -> bool:
+def _adds_along(node: Node, innermost: Callable[[tuple[Position, ...]], tuple[Position, ...]]) -> bool:
     """Whether what adds to shared places moves along memory in a loop that keeps its order."""
     loops = loops_of((node,))
     atomics = [n for n in inside((node,)) if isinstance(n, Atomic)]
-    own = {a for n in inside((node,)) if isinstance(n, For) and n.role is Role.SERIAL for a in (n.loop,)}
+    own = set(_own(node))
     accesses = [at for n in atomics for at in (n.at, *(r.at for e in values((n,)) for r in reads(e)))]
     most = max((len(moving(at, loops)) for at in accesses), default=0)
-    last = [moving(_found_along(at), loops) for at in accesses if len(moving(at, loops)) == most]
+    last = [moving(innermost(at), loops) for at in accesses if len(moving(at, loops)) == most]
     return bool(own) and sum(a <= own for a in last) > sum(not a <= own for a in last)
+
+
+def _own(node: Node) -> list[Loop]:
+    """The loops that keep their order."""
+    return [n.loop for n in inside((node,)) if isinstance(n, For) and n.role is Role.SERIAL]
+
+
+def _last(at: tuple[Position, ...]) -> tuple[Position, ...]:
+    return at[-1:]
 
 
 def _found_along(at: tuple[Position, ...]) -> tuple[Position, ...]:

@@ -811,30 +811,48 @@ int backward_0_grad_log_probs(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
+  const int64_t L = call.ints[3];
   const int64_t B = call.ints[1];
   const int64_t T = call.ints[0];
-  const int64_t L = call.ints[3];
   const rt::Tensor<opmath_t> grad_a(call, 1, 3);
   const rt::Tensor<int64_t> label(call, 2, 2);
   const rt::Tensor<opmath_t> grad_log_probs(call, 0, 3);
   rt::Loops<3> outer;
   outer.dim(B, {grad_a.stride(0), label.stride(0), grad_log_probs.stride(1)});
   outer.dim(T, {grad_a.stride(1), 0, grad_log_probs.stride(0)});
+  outer.arrange();
   rt::Loops<3> over_s;
   over_s.dim(L, {grad_a.stride(2), label.stride(1), 0});
-  rt::parallel(host, outer.count, over_s.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      over_s.runs<rt::block>(0, over_s.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_a_at(grad_a, run.at[0], run.step[0], run.size);
-        const rt::Source<int64_t> label_at(label, run.at[1], run.step[1], run.size);
-        const auto grad_log_probs_2 = [&](int64_t i) { return label_at[i]; };
-        rt::Values<opmath_t> grad_log_probs_out;
-        rt::each(run.size, [&](int64_t i) { grad_log_probs_out.set(i, grad_a_at[i]); });
-        rt::accumulate<rt::Sum>(host, grad_log_probs, rt::stretch(run, 2, label_at.same), grad_log_probs_out,
-                                rt::checked(grad_log_probs, 2, grad_log_probs.stride(2), 0, grad_log_probs_2));
+  if (L >= 16) {
+    rt::parallel(host, outer.count, over_s.count, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        over_s.runs<rt::block>(0, over_s.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> grad_a_at(grad_a, run.at[0], run.step[0], run.size);
+          const rt::Source<int64_t> label_at(label, run.at[1], run.step[1], run.size);
+          const auto grad_log_probs_2 = [&](int64_t i) { return label_at[i]; };
+          rt::Values<opmath_t> grad_log_probs_out;
+          rt::each(run.size, [&](int64_t i) { grad_log_probs_out.set(i, grad_a_at[i]); });
+          rt::accumulate<rt::Sum>(host, grad_log_probs, rt::stretch(run, 2, label_at.same), grad_log_probs_out,
+                                  rt::checked(grad_log_probs, 2, grad_log_probs.stride(2), 0, grad_log_probs_2));
+        });
       });
     });
-  });
+  } else {
+    rt::parallel(host, outer.count, over_s.count, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+        over_s.runs<1>(0, over_s.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> grad_a_at(grad_a, point.at[0], columns.step[0], columns.size);
+          const rt::Source<int64_t> label_at(label, point.at[1], columns.step[1], columns.size);
+          const auto grad_log_probs_2_2 = [&](int64_t i) { return label_at[i]; };
+          rt::Values<opmath_t> grad_log_probs_out;
+          rt::each(columns.size, [&](int64_t i) { grad_log_probs_out.set(i, grad_a_at[i]); });
+          rt::accumulate<rt::Sum>(host, grad_log_probs, rt::stretch(point, columns, 2, label_at.same),
+                                  grad_log_probs_out,
+                                  rt::checked(grad_log_probs, 2, grad_log_probs.stride(2), 0, grad_log_probs_2_2));
+        });
+      });
+    });
+  }
   return rt::status(host);
 }
 

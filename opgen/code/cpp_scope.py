@@ -6,7 +6,7 @@ of the nest, which the runtime moves along its loops, and prints scalars through
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -27,7 +27,6 @@ from opgen.ir.scalar import (
     Position,
     Read,
     Scalar,
-    children,
     reads,
     walk,
 )
@@ -376,35 +375,3 @@ class _Known(dict[Scalar, Text]):
 
 def _name(a: Loop) -> str:
     return "..." if isinstance(a, Batch) else a.name
-
-
-def numeric_indices(scope: CpuScope, body: Body) -> frozenset[str]:
-    """Index names that are used as numbers, not only as plain positions."""
-    found: set[str] = set()
-    own = bound(body)
-    for group in straight(body):
-        for e in values(group):
-            _numeric(scope, own, e, found)
-    for node in inside(body):
-        if isinstance(node, Store | Atomic) and node.slot not in own:
-            doubtful = (q for k, q in enumerate(node.at) if scope.doubtful(node.slot, k, q))
-            found |= {q.name for q in doubtful if isinstance(q, Index)}
-    return frozenset(found)
-
-
-def _numeric(scope: CpuScope, own: Collection[str], e: Scalar, found: set[str]) -> None:
-    if e is PLACE:
-        return  # which is no loop's own
-    if isinstance(e, Index):
-        found.add(e.name)
-    elif isinstance(e, Read) and e.tensor not in own:
-        for k, p in enumerate(e.at):
-            if isinstance(p, Index) and scope.doubtful(e.tensor, k, p):
-                found.add(p.name)
-            if not isinstance(p, Batch | Index):
-                _numeric(scope, own, p, found)
-        if e.fill is not None:
-            _numeric(scope, own, e.fill, found)
-    else:
-        for c in children(e):
-            _numeric(scope, own, c, found)

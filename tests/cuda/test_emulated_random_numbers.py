@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-torch = pytest.importorskip("torch")
-
 from opgen import build
 from opgen.ir import philox
 from opgen.ir.interp import Array
@@ -33,9 +31,8 @@ forward: |
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("seed", [0, 2**62 + 12345, -987654321012345])
-def test_the_same_bits(
-    emulation: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dtype: str, seed: int
-) -> None:
+def test_the_same_bits(emulation: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dtype: str, seed: int) -> None:
+    torch = pytest.importorskip("torch")
     (derived,) = derive(built(SPEC))
     shape = (3, 5, 41)
     count = 3 * 5 * 41

@@ -246,8 +246,8 @@ OPGEN_INLINE void each(int64_t size, const Body& body) {
   for (int64_t i = 0; i < size; ++i) body(i);
 }
 
-// The same for a row that may be short, where nothing is read that is stored: a last vector that would not be full takes
-// points of the one before it again.
+// The same for a row that may be short, where nothing is read that is stored: a last vector that would not be full
+// takes points of the one before it again.
 template <int Lanes, typename Body>
 OPGEN_INLINE void each_of_row(int64_t size, const Body& body) {
   if (size < Lanes) return each(size, body);
@@ -297,8 +297,8 @@ inline void store(const Tensor<T>& tensor, int64_t at, V value) {
   static_cast<T*>(tensor.data)[at] = static_cast<T>(value);
 }
 
-// What a run of values is read as. Conditions are words: of bytes, a vector would have more lanes than rows have points,
-// and of bits there is none.
+// What a run of values is read as. Conditions are words: of bytes, a vector would have more lanes than rows have
+// points, and of bits there is none.
 template <typename T>
 constexpr bool is_lane = !std::is_same_v<T, bool>;
 template <typename T>

@@ -7,8 +7,9 @@ namespace rt {
 inline namespace OPGEN_ISA {
 #endif
 
-// What a word of Philox is held in. Where vectors multiply 64 bits, words stay in lanes that are as long as their products,
-// and what is left above them does no harm: to widen and to narrow them at every round takes longer than the products.
+// What a word of Philox is held in. Where vectors multiply 64 bits, words stay in lanes that are as long as their
+// products, and what is left above them does no harm: to widen and to narrow them at every round takes longer than the
+// products.
 #if defined(__AVX512DQ__)
 using Word = uint64_t;
 #else

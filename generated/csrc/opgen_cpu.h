@@ -219,6 +219,20 @@ void chunked(const OpgenHost& host, int64_t count, Part& total, const Body& body
   delete[] parts;
 }
 
+// One of two values, by a condition that is the same at all lanes: a choice between branches would keep a loop scalar.
+template <typename T>
+OPGEN_INLINE T blend(bool condition, T x, T y) {
+  using Bits = std::conditional_t<sizeof(T) == sizeof(uint32_t), uint32_t, uint64_t>;
+  static_assert(sizeof(T) == sizeof(Bits));
+  const Bits mask = Bits{0} - static_cast<Bits>(condition);
+  Bits a, b;
+  memcpy(&a, &x, sizeof(a));
+  memcpy(&b, &y, sizeof(b));
+  a = (a & mask) | (b & ~mask);
+  memcpy(&x, &a, sizeof(x));
+  return x;
+}
+
 // Where everything stands when there is no outer loop.
 struct Origin {
   int64_t at[64];
@@ -230,6 +244,19 @@ template <typename Body>
 OPGEN_INLINE void each(int64_t size, const Body& body) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < size; ++i) body(i);
+}
+
+// The same for a row that may be short, where nothing is read that is stored: a last vector that would not be full
+// takes points of the one before it again.
+template <int Lanes, typename Body>
+OPGEN_INLINE void each_of_row(int64_t size, const Body& body) {
+  if (size < Lanes) return each(size, body);
+  for (int64_t i = 0; i < size; i += Lanes) {
+    const int64_t first = size - i < Lanes ? size - Lanes : i;
+#pragma GCC ivdep
+#pragma GCC unroll 1
+    for (int64_t lane = 0; lane < Lanes; ++lane) body(first + lane);
+  }
 }
 
 // The same where points may meet in one place.
@@ -270,16 +297,24 @@ inline void store(const Tensor<T>& tensor, int64_t at, V value) {
   static_cast<T*>(tensor.data)[at] = static_cast<T>(value);
 }
 
-// Copies a run into a buffer, or from a buffer to where it belongs.
+// What a run of values is read as. Conditions are words: of bytes, a vector would have more lanes than rows have
+// points, and of bits there is none.
 template <typename T>
-OPGEN_NOINLINE void gather(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size, T* to) {
+constexpr bool is_lane = !std::is_same_v<T, bool>;
+template <typename T>
+using Lane = std::conditional_t<is_lane<T>, T, uint32_t>;
+
+// Copies a run into a buffer, or from a buffer to where it belongs.
+template <typename T, typename To>
+OPGEN_NOINLINE void gather(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size, To* to) {
   if constexpr (sizeof(T) == sizeof(float)) {
     if (tensor.narrow)
       return widen(static_cast<const uint16_t*>(tensor.data) + at, step, size, tensor.source.dtype, to);
   }
-  const T* from = static_cast<const T*>(tensor.data) + at;
+  using Memory = std::conditional_t<is_lane<T>, T, unsigned char>;
+  const Memory* from = static_cast<const Memory*>(tensor.data) + at;
   if (step == 0) {
-    const T value = size > 0 ? *from : T(0);
+    const Memory value = size > 0 ? *from : Memory(0);
     for (int64_t i = 0; i < size; ++i) to[i] = value;
   } else {
     for (int64_t i = 0; i < size; ++i) to[i] = from[i * step];
@@ -301,18 +336,18 @@ OPGEN_NOINLINE void scatter(const Tensor<T>& tensor, int64_t at, int64_t step, i
 // What a run reads: in place where it is contiguous, else gathered into a buffer first.
 template <typename T>
 struct Source {
-  const T* from;
+  const Lane<T>* from;
   bool same;  // at all points
-  alignas(64) T buffer[block];
+  alignas(64) Lane<T> buffer[block];
 
   OPGEN_INLINE Source(const Tensor<T>& tensor, int64_t at, int64_t step, int64_t size) : same(step == 0 || size == 1) {
-    const bool direct = step == 1 && !tensor.narrow;
-    from = direct ? static_cast<const T*>(tensor.data) + at : buffer;
+    const bool direct = step == 1 && is_lane<T> && !tensor.narrow;
+    from = direct ? static_cast<const Lane<T>*>(tensor.data) + at : buffer;
     if (!direct) gather(tensor, at, step, size, buffer);
   }
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
-  OPGEN_INLINE T operator[](int64_t i) const { return from[i]; }
+  OPGEN_INLINE T operator[](int64_t i) const { return static_cast<T>(from[i]); }
 };
 
 // Where a run stores: in place, or into a buffer that is scattered at the end.

@@ -190,7 +190,7 @@ OPGEN_INLINE Stretch stretch(const Point& point, const Run& columns, int access,
 }
 
 template <typename T>
-OPGEN_NOINLINE void gather_stretch(const Tensor<T>& tensor, const Stretch& s, T fill, T* to) {
+OPGEN_NOINLINE void gather_stretch(const Tensor<T>& tensor, const Stretch& s, T fill, Lane<T>* to) {
   to += s.lane;
   for (int64_t i = 0; i < s.first; ++i) to[i * s.every] = fill;
   const int64_t at = s.at + s.first * s.step;
@@ -205,9 +205,9 @@ OPGEN_NOINLINE void gather_stretch(const Tensor<T>& tensor, const Stretch& s, T 
 // What a run reads at such positions: `fill` where they are out of range.
 template <typename T>
 struct Line {
-  const T* from;
+  const Lane<T>* from;
   bool same;
-  alignas(64) T buffer[block];
+  alignas(64) Lane<T> buffer[block];
 
   template <Leaves leaves, typename At, typename... Places>
   OPGEN_INLINE Line(OpgenHost& host, const Tensor<T>& tensor, const Stretch& s, T fill, const Place<leaves, At>& place,
@@ -221,7 +221,7 @@ struct Line {
   }
   Line(const Line&) = delete;
   Line& operator=(const Line&) = delete;
-  OPGEN_INLINE T operator[](int64_t i) const { return from[i]; }
+  OPGEN_INLINE T operator[](int64_t i) const { return static_cast<T>(from[i]); }
 
   template <typename Needed, typename... Places>
   OPGEN_INLINE void read(OpgenHost& host, const Tensor<T>& tensor, Stretch s, T fill, const Needed& needed,
@@ -229,8 +229,8 @@ struct Line {
     if (s.period == 1) {
       (s.move(places), ...);
       same = s.whole() && (s.step == 0 || s.size == 1);
-      const bool direct = s.whole() && s.step == 1 && s.every == 1 && !tensor.narrow;
-      from = direct ? static_cast<const T*>(tensor.data) + s.at - s.lane : buffer;
+      const bool direct = s.whole() && s.step == 1 && s.every == 1 && is_lane<T> && !tensor.narrow;
+      from = direct ? static_cast<const Lane<T>*>(tensor.data) + s.at - s.lane : buffer;
       if (direct) return;
       if (!s.whole()) (s.report(host, needed, places), ...);
       gather_stretch(tensor, s, fill, buffer);

@@ -8,7 +8,8 @@ points go one by one (`row`), and the lanes are runs along the loops inside.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from opgen.code.cpp_comb import Comb, combed
 from opgen.code.cpp_layout import block, named
@@ -17,8 +18,9 @@ from opgen.code.cpp_scope import Access
 from opgen.code.cpp_statements import FOLDS, Around, Statements, fold_name, sums
 from opgen.code.long_values import hoisted
 from opgen.code.native_scope import value_type
+from opgen.code.printer import Text
 from opgen.ir.program import Axis, Loop
-from opgen.ir.scalar import Batch, Read, Scalar, reads, walk
+from opgen.ir.scalar import Batch, Lit, Read, Scalar, reads, walk
 from opgen.kernel.formal import Formal
 from opgen.kernel.lanes import lanes
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile
@@ -42,14 +44,22 @@ def _meets(body: Body) -> bool:
     return any(isinstance(n, Atomic) or (isinstance(n, If) and _meets(n.body)) for n in body)
 
 
+def _turns(part: Body) -> Iterator[For]:
+    """The loops of a part that go on from what they stored, in each of its forms."""
+    match part:
+        case (If(_, body, otherwise),) if otherwise:
+            yield from (*_turns(body), *_turns(otherwise))
+        case _:
+            _, within = chain(part, _OUTER)
+            yield from (n for n in within if isinstance(n, For) and n.role is Role.SERIAL and waits(n))
+
+
 class _PartCode(Statements):
     """Lays out one part of a kernel."""
 
     def __init__(self, formal: Formal, part: Body) -> None:
-        outer, within = chain(part, _OUTER)
-        go_on = any(isinstance(n, For) and waits(n) for n in within)
-        super().__init__(formal, part, outer if go_on else None)
-        self.outer: tuple[Loop, ...] = outer
+        super().__init__(formal, part, tuple(_turns(part)))
+        self.outer: tuple[Loop, ...] = ()
         self.loops: dict[tuple[Loop, ...], str] = {}  # inner loops, by name
         self.counts: list[str] = []  # of the inner loops, as they are run through
         self.pieces: dict[str, Scalar] = {}  # by loops: what their runs do not go across
@@ -64,11 +74,18 @@ class _PartCode(Statements):
         """The statements of the part."""
         match self.part:
             case (If(condition, body, otherwise),) if otherwise:
-                head = f"if ({self.scope.print(condition)}) {{"
+                head = f"if ({self._of_sizes(condition)}) {{"
                 forms = [*block(head, self._form(body), "} else {"), *block("", self._form(otherwise))[1:]]
             case _:
                 forms = self._form(self.part)
         return [*self._declarations(), *forms]
+
+    def _of_sizes(self, condition: Scalar) -> str:
+        """A condition in which the sizes of loops are numbers of the call."""
+        loops = {n.loop for n in inside(self.part) if isinstance(n, For)}
+        sizes = {a.extent for a in loops if isinstance(a, Axis) and not isinstance(a.extent, Lit)}
+        known: dict[Scalar, Text] = {e: self.scope.number(e) for e in walk(condition) if e in sizes}
+        return replace(self.scope.printer, known=known)(condition)
 
     def _declarations(self) -> list[str]:
         scope = self.scope
@@ -90,8 +107,9 @@ class _PartCode(Statements):
         self.outer, within = chain(body, _OUTER)
         if _meets(within):
             self.outer, within = (), body
-        lanes = isinstance(body[0], For) and body[0].role is Role.LANES and bool(self.outer)
         inner = [n.role for n in inside(within) if isinstance(n, For)]
+        self.scope.runs = self.outer if self.scope.turns and Role.LANES not in inner else None
+        lanes = isinstance(body[0], For) and body[0].role is Role.LANES and bool(self.outer)
         if Role.CHUNKS in inner:
             return self._points(within, "rt::origin")
         if lanes or Role.LANES not in inner:
@@ -129,7 +147,9 @@ class _PartCode(Statements):
         lines: list[str] = []
         accs: list[Acc] = []
         for node in body:
-            if isinstance(node, For):
+            if isinstance(node, For) and isinstance(node.loop, Axis) and node.loop.name in self.scope.turns:
+                lines += self._turns(node, node.loop, where)
+            elif isinstance(node, For):
                 lines += self._chunks(node, accs) if node.role is Role.CHUNKS else self._row(node, accs, where)
                 accs = []
             elif isinstance(node, Acc):
@@ -139,6 +159,15 @@ class _PartCode(Statements):
                 self.number(self.outer, "outer", where, lane=False)
                 lines += self._put_alone(node, where) if isinstance(node, Store) else self.statement(node, "")
         return lines
+
+    def _turns(self, loop: For, along: Axis, where: str) -> list[str]:
+        """A loop that goes on from what it stored, with runs along rows at each of its places."""
+        before, self.counts = self.counts, []
+        head = self.head(along, reverse=loop.reverse)
+        lines = self._points(loop.body, where)
+        size = self.scope.extent(along)
+        self.counts = [*before, *(f"{size} * {text}" for text in self.counts or ["1"])]
+        return block(head, lines)
 
     def _put_alone(self, s: Store, where: str) -> list[str]:
         head = f"rt::store({self.scope.tensor(s.slot)}, {self.scope.at(self.written(s), where)}, "
@@ -178,6 +207,8 @@ class _PartCode(Statements):
         i = named("i", lines)
         if any(isinstance(n, Join) for n in body):
             head = f"rt::lanes<rt::lane_count>(run.size, [&](int64_t{i}, int lane) {{"
+        elif self.scope.has_rows:
+            head = f"rt::each_of_row<rt::lane_count>(run.size, [&](int64_t{i}) {{"
         else:
             head = f"rt::each{self._in_order(body)}(run.size, [&](int64_t{i}) {{"
         return [*around.plain, *self.ahead(around), *block(head, lines, "});"), *around.behind]
@@ -290,7 +321,7 @@ class _PartCode(Statements):
         scope, accesses, step = self.scope, self._accesses(values(body)), self.scope.stepper
         lines = self._values_at(accesses, at)
         for a in accesses:
-            if a.plain and a.moves_with(scope.lanes) and a.name not in scope.declared:
+            if scope.plain(a) and a.moves_with(scope.lanes) and a.name not in scope.declared:
                 scope.declared.add(a.name)
                 lines.append(self._run_of("Source", a, at, step))
         lines += [self._run_of("Sink", self.written(s), at, step) for s in body if isinstance(s, Store)]
@@ -337,7 +368,11 @@ class _PartCode(Statements):
         """Plain accesses that have one value at this place, as constants; each once. One point reads directly."""
         lines: list[str] = []
         for access in accesses if self.scope.lanes else ():
-            if access.plain and not access.moves_with(self.scope.lanes) and access.name not in self.outer_locals:
+            if (
+                self.scope.plain(access)
+                and not access.moves_with(self.scope.lanes)
+                and access.name not in self.outer_locals
+            ):
                 self.outer_locals.add(access.name)
                 tensor = self.scope.tensor(access.buffer)
                 lines.append(f"const auto {access.name} = rt::load({tensor}, {self.scope.at(access, where)});")

@@ -44,7 +44,7 @@ class Lines:
         if access is None:  # it stands in no statement as it is here, with what locals stand for in it
             return False
         key = access.number, r.fill
-        if access.plain or key in scope.lines:
+        if scope.plain(access) or key in scope.lines:
             return True
         if key in self.begun:  # what tells whether it is wanted asks for itself
             return False
@@ -103,10 +103,11 @@ class Lines:
 
     def _place(self, buffer: str, k: int, was: Position, p: Position, *, doubt: bool, quiet: bool) -> Iterator[str]:
         """A position that is computed or checked; the loops move along those that are indices."""
-        if isinstance(p, Batch) or (isinstance(was, Index) and not (doubt and self.scope.doubtful(buffer, k, was))):
-            return
         scope = self.scope
-        stride = "0" if isinstance(was, Index) else scope.stride(buffer, k)
+        along = isinstance(was, Index) and not scope.takes_turns(was)
+        if isinstance(p, Batch) or (along and not (doubt and scope.doubtful(buffer, k, was))):
+            return
+        stride = "0" if along else scope.stride(buffer, k)
         at = self.function(p, f"{scope.tensor(buffer)}_{k}")
         if not doubt:
             yield f"rt::sure({stride}, {at})"

@@ -6,8 +6,8 @@ of the nest, which the runtime moves along its loops, and prints scalars through
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from opgen.code.names import CPU_KERNELS
@@ -15,7 +15,21 @@ from opgen.code.native_scope import layout, value_type, wish
 from opgen.code.printer import NATIVE, Leaf, Printer, Text
 from opgen.ir.names import Names
 from opgen.ir.program import Axis, Kind, Loop
-from opgen.ir.scalar import BATCH, ONE, PLACE, Batch, Dim, Index, Lit, Param, Position, Read, Scalar, children, walk
+from opgen.ir.scalar import (
+    BATCH,
+    ONE,
+    PLACE,
+    Batch,
+    Dim,
+    Index,
+    Lit,
+    Param,
+    Position,
+    Read,
+    Scalar,
+    reads,
+    walk,
+)
 from opgen.kernel.formal import Formal
 from opgen.kernel.model import Atomic, Body, Store
 from opgen.kernel.walk import bound, inside, straight, values
@@ -44,8 +58,7 @@ class Access:
     at: tuple[Position, ...]
     name: str  # of the run or value in C++
     write: bool = False
-    plain: bool = True  # every position is an index of a loop or a literal, surely in range
-    apart: str = ""  # how far its literal positions are from where the loops are, as C++ to add
+    sure: bool = True  # every position is an index of a loop or a literal, surely in range
 
     def axes_of(self, loop: Loop) -> list[int]:
         """The declared positions that move with a loop."""
@@ -77,6 +90,7 @@ class CpuScope:
     ahead: dict[Scalar, Text] = field(default_factory=dict)  # what is computed ahead of the lanes
     asked_ahead: set[str] = field(default_factory=set)  # what of that was printed
     runs: tuple[Loop, ...] | None = None  # the loops that `Loops` go through, where these are not all
+    turns: frozenset[str] = frozenset()  # the indices of loops that go on from what they stored: the same at every lane
     fresh_names: Names = field(default_factory=lambda: Names(CPU_KERNELS))
 
     def fresh(self, wish: str) -> str:
@@ -85,7 +99,14 @@ class CpuScope:
 
     @property
     def printer(self) -> Printer:
-        return Printer(NATIVE, self.leaf, self.cast, _Known(self.ahead, self.asked_ahead) if self.ahead else None)
+        known = _Known(self.ahead, self.asked_ahead) if self.ahead else None
+        special = {**NATIVE.special, "where": self._where} if self.has_rows else NATIVE.special
+        return Printer(replace(NATIVE, special=special), self.leaf, self.cast, known)
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether a run is part of a row at one place of what goes on from place to place."""
+        return bool(self.turns and self.lanes) and self.runs is None
 
     def print(self, e: Scalar) -> str:
         return self.printer(e)
@@ -124,11 +145,8 @@ class CpuScope:
             return found
         tensor = self.tensor(buffer)
         sure = all(self.is_plain(buffer, k, p) for k, p in enumerate(at))
-        plain = sure and self.runs is None
         name = self.fresh(f"{tensor}_{'out' if write else 'at'}")
-        fixed = {k: p for k, p in enumerate(at) if plain and isinstance(p, Lit) and p.value != 0}
-        apart = "".join(self.moved(buffer, k, p) for k, p in fixed.items())
-        access = Access(len(self.accesses), buffer, at, name, write, plain, apart)
+        access = Access(len(self.accesses), buffer, at, name, write, sure)
         self.accesses.append(access)
         return access
 
@@ -147,6 +165,10 @@ class CpuScope:
             return isinstance(size, Lit) and 0 <= p.value < size.value
         return isinstance(p, Batch | Index) and not self.doubtful(buffer, k, p)
 
+    def plain(self, access: Access) -> bool:
+        """Whether runs move along an access."""
+        return access.sure and self.runs is None
+
     def places(self) -> Access:
         """Where in the batch the loops are, as an access to memory that nobody needs."""
         access = self.find(_PLACES, (BATCH,))
@@ -158,7 +180,18 @@ class CpuScope:
         access = self.find(r.tensor, r.at) if r.at else None
         if access is None:
             return self.formal.plain(r)
-        return access.plain or self.formal.plain(r) or (access.number, r.fill) in self.lines
+        return self.plain(access) or self.formal.plain(r) or (access.number, r.fill) in self.lines
+
+    def _where(self, p: Printer, args: tuple[Scalar, ...]) -> Text:
+        """A choice between values that do no harm is a mask, which keeps a loop in vectors whatever it is made by."""
+        whole = NATIVE.special["where"](p, args)
+        condition, *branches = args
+        if whole.kind is Kind.BOOL or not all(self.settled(r) for e in branches for r in reads(e) if r.at):
+            return whole
+        texts = [p.text(e) for e in branches]
+        convert = NATIVE.as_float if whole.kind is Kind.FLOAT else NATIVE.as_int
+        values = (t.text if t.kind is whole.kind and not t.number else convert(t).text for t in texts)
+        return Text(f"rt::blend({', '.join((p(condition), *values))})", _ATOM, whole.kind)
 
     # --- leaves ------------------------------------------------------------------------------------------------------
 
@@ -213,9 +246,10 @@ class CpuScope:
         ahead = self.lines.get((access.number, r.fill))
         if ahead is not None:
             return Text(f"{ahead[0]}[i]" if ahead[1] else ahead[0], _ATOM, kind)
-        if access.plain and not self.lanes:
+        plain = self.plain(access)
+        if plain and not self.lanes:
             return Text(f"rt::load({self.tensor(r.tensor)}, {self.at(access, self.current)})", _ATOM, kind)
-        if access.plain:
+        if plain:
             return Text(f"{access.name}[i]" if access.moves_with(self.lanes) else access.name, _ATOM, kind)
         offset = self.offset(access)
         computed = self.computed(r.at)
@@ -239,7 +273,7 @@ class CpuScope:
         found: dict[int, Scalar] = {}
         for k, p in enumerate(at):
             runs = isinstance(p, Index) and (self.runs is None or any(p == Index(_name(a)) for a in self.runs))
-            if not runs and not isinstance(p, Batch):
+            if (not runs or self.takes_turns(p)) and not isinstance(p, Batch):
                 found[k] = p
         return found
 
@@ -249,10 +283,15 @@ class CpuScope:
             return f" + {self.stride(buffer, k)}"
         return f" + {self.printer.at(p, NATIVE.infix['mul'].left)} * {self.stride(buffer, k)}"
 
-    @staticmethod
-    def at(access: Access, where: str) -> str:
-        """Where a plain access stands at the start of a run."""
-        return f"{where}.at[{access.number}]{access.apart}"
+    def takes_turns(self, p: Position) -> bool:
+        """Whether a position is the index of a loop that goes on from what it stored."""
+        return isinstance(p, Index) and p.name in self.turns
+
+    def at(self, access: Access, where: str) -> str:
+        """Where a plain access stands at the start of a run: literal positions are apart from where the loops are."""
+        fixed = {k: p for k, p in enumerate(access.at) if (isinstance(p, Lit) and p.value != 0) or self.takes_turns(p)}
+        apart = (self.moved(access.buffer, k, p) for k, p in fixed.items() if not isinstance(p, Batch))
+        return f"{where}.at[{access.number}]{''.join(apart)}"
 
     def offset(self, access: Access) -> str:
         """Where an access stands at the point of its lane, computed positions aside."""
@@ -336,35 +375,3 @@ class _Known(dict[Scalar, Text]):
 
 def _name(a: Loop) -> str:
     return "..." if isinstance(a, Batch) else a.name
-
-
-def numeric_indices(scope: CpuScope, body: Body) -> frozenset[str]:
-    """Index names that are used as numbers, not only as plain positions."""
-    found: set[str] = set()
-    own = bound(body)
-    for group in straight(body):
-        for e in values(group):
-            _numeric(scope, own, e, found)
-    for node in inside(body):
-        if isinstance(node, Store | Atomic) and node.slot not in own:
-            doubtful = (q for k, q in enumerate(node.at) if scope.doubtful(node.slot, k, q))
-            found |= {q.name for q in doubtful if isinstance(q, Index)}
-    return frozenset(found)
-
-
-def _numeric(scope: CpuScope, own: Collection[str], e: Scalar, found: set[str]) -> None:
-    if e is PLACE:
-        return  # which is no loop's own
-    if isinstance(e, Index):
-        found.add(e.name)
-    elif isinstance(e, Read) and e.tensor not in own:
-        for k, p in enumerate(e.at):
-            if isinstance(p, Index) and scope.doubtful(e.tensor, k, p):
-                found.add(p.name)
-            if not isinstance(p, Batch | Index):
-                _numeric(scope, own, p, found)
-        if e.fill is not None:
-            _numeric(scope, own, e.fill, found)
-    else:
-        for c in children(e):
-            _numeric(scope, own, c, found)

@@ -9,16 +9,16 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from opgen.code.cpp_layout import block
-from opgen.code.cpp_scope import Access, CpuScope, numeric_indices
+from opgen.code.cpp_scope import Access, CpuScope
 from opgen.code.invariants import invariants
 from opgen.code.long_values import hoisted
 from opgen.code.native_scope import value_type
 from opgen.code.printer import NATIVE, Text
 from opgen.ir.program import Axis, Kind, Loop
-from opgen.ir.scalar import Batch, Index, Read, Scalar, walk
+from opgen.ir.scalar import PLACE, Batch, Index, Read, Scalar, children, walk
 from opgen.kernel.formal import Formal
 from opgen.kernel.model import PLACES, Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile, conjuncts, ranged
-from opgen.kernel.walk import bound, chain, values
+from opgen.kernel.walk import bound, chain, inside, straight, values
 from opgen.kernel.wanted import opened
 from opgen.plan.model import Let
 
@@ -52,14 +52,14 @@ class Around:
 class Statements:
     """Prints the statements of one part of a kernel."""
 
-    def __init__(self, formal: Formal, part: Body, runs: tuple[Loop, ...] | None) -> None:
-        """`runs` are the loops that `Loops` go through, where these are not all."""
+    def __init__(self, formal: Formal, part: Body, turns: tuple[For, ...]) -> None:
+        """`turns` are the loops that go on from what they stored; those around them are not merged with others."""
         self.part = part
-        self.scope = CpuScope(formal, runs=runs)
+        self.scope = CpuScope(formal, turns=frozenset(n.loop.name for n in turns if isinstance(n.loop, Axis)))
         self.scope.collect(part)
-        self.fixed = numeric_indices(self.scope, part)
-        if runs is not None:
-            self.fixed |= {a.name for a in runs if isinstance(a, Axis)}
+        self.fixed = _numeric_indices(self.scope, part)
+        around = (n for n in inside(part) if isinstance(n, For) and any(t in inside(n.body) for t in turns))
+        self.fixed |= {n.loop.name for n in around if isinstance(n.loop, Axis)}
         self.bound = bound(part)
         self.arrays: set[str] = set()  # locals that have a value for every lane
         self.added: set[Node] = set()  # what adds to shared places when a run has all its values
@@ -102,7 +102,7 @@ class Statements:
                     return own.get(tensor, tensor in scope.locals and tensor not in self.arrays)
                 case Read():
                     access = scope.find(e.tensor, e.at)
-                    plain = access is not None and access.plain
+                    plain = access is not None and scope.plain(access)
                     return (plain or scope.settled(e)) and not self.moves(e)
                 case _:
                     return True
@@ -306,3 +306,35 @@ def fold_name(name: str) -> str:
 def sums(accs: Iterable[Acc], call: str) -> list[str]:
     """A call for every accumulator that is a sum of floats: these are kept in blocks."""
     return [f"{fold_name(a.name)}.{call};" for a in accs if a.op == "sum" and a.kind is Kind.FLOAT]
+
+
+def _numeric_indices(scope: CpuScope, body: Body) -> frozenset[str]:
+    """Index names that are used as numbers, not only as plain positions."""
+    found: set[str] = set()
+    own = bound(body)
+    for group in straight(body):
+        for e in values(group):
+            _numeric(scope, own, e, found)
+    for node in inside(body):
+        if isinstance(node, Store | Atomic) and node.slot not in own:
+            doubtful = (q for k, q in enumerate(node.at) if scope.doubtful(node.slot, k, q))
+            found |= {q.name for q in doubtful if isinstance(q, Index)}
+    return frozenset(found)
+
+
+def _numeric(scope: CpuScope, own: Collection[str], e: Scalar, found: set[str]) -> None:
+    if e is PLACE:
+        return  # which is no loop's own
+    if isinstance(e, Index):
+        found.add(e.name)
+    elif isinstance(e, Read) and e.tensor not in own:
+        for k, p in enumerate(e.at):
+            if isinstance(p, Index) and scope.doubtful(e.tensor, k, p):
+                found.add(p.name)
+            if not isinstance(p, Batch | Index):
+                _numeric(scope, own, p, found)
+        if e.fill is not None:
+            _numeric(scope, own, e.fill, found)
+    else:
+        for c in children(e):
+            _numeric(scope, own, c, found)

@@ -6,15 +6,16 @@ loops. Where only the call tells which loop moves along memory, both versions ar
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import TypeGuard
 
 from opgen.ir.program import Axis, Loop
-from opgen.ir.scalar import ONE, Batch, Dim, Index, Lit, call, reads
-from opgen.kernel.model import Atomic, Body, For, If, Kernel, Node, Role
+from opgen.ir.scalar import ONE, Batch, Dim, Index, Lit, Position, Read, both, call, reads
+from opgen.kernel.model import Acc, Atomic, Body, For, If, Kernel, Node, Role
 from opgen.kernel.unroll import unrolled
-from opgen.kernel.walk import chain, inside, loops_of, moving, straight, values
+from opgen.kernel.walk import chain, inside, loops_of, moving, straight, values, waits
 from opgen.plan.model import Nest, Schedule, Step
 
 _SHORT = 16  # points that are too few for lanes
@@ -32,7 +33,42 @@ def lanes(k: Kernel, schedule: Schedule) -> Kernel:
     k = parallel_first(k)
     k = replace(k, body=tuple(map(_long_last, k.body)))
     roles = {Schedule.ROW: _along_rows, Schedule.WHOLE: _in_chunks}.get(schedule, _across)
-    return replace(k, body=tuple(_node(n, _along_rows if _adds_along(n) else roles) for n in k.body))
+    return replace(k, body=tuple(_scheduled(n, roles) for n in k.body))
+
+
+def _scheduled(node: Node, roles: Roles) -> Node:
+    if _adds_along(node, _last):
+        return _node(node, _along_rows)
+    across = _node(node, roles)
+    if _adds_along(node, _found_along):
+        return _where_long(_own(node), _node(node, _along_rows), across)
+    match chain((node,), (Role.PARALLEL,)):
+        case outer, (For(body=body) as turns,) if rows := _rows(turns):
+            return _where_long(rows, _around(outer, (replace(turns, body=_body(body, _along_rows)),))[0], across)
+        case _:
+            return across
+
+
+def _where_long(rows: Sequence[Loop], along: Node, across: Node) -> Node:
+    """One version where rows are long enough for lanes, and the other one where they are not."""
+    if any(map(_is_short, rows)):
+        return across
+    unknown = [a.extent for a in dict.fromkeys(rows) if isinstance(a, Axis) and not isinstance(a.extent, Lit)]
+    long = [call("ge", extent, Lit(_SHORT)) for extent in unknown]
+    return If(reduce(both, long), (along,), (across,)) if long else along
+
+
+def _rows(turns: For) -> list[Loop]:
+    """The loops along rows that each place of what goes on from place to place is made of: lanes where they are long.
+
+    None where points of a row fold, each of which would be a run of its own.
+    """
+    if turns.role is not Role.SERIAL or not waits(turns):
+        return []
+    inner = [chain((n,), (Role.SERIAL,)) for n in turns.body if isinstance(n, For)]
+    if any(isinstance(n, Acc | For) for _, body in inner for n in body):
+        return []
+    return [loops[-1] for loops, _ in inner]
 
 
 def parallel_first(k: Kernel) -> Kernel:
@@ -66,24 +102,47 @@ def _long_last(node: Node) -> Node:
     here = Index(short[-1].name)
     if all(here in r.at for group in straight(body) for e in values(group) for r in reads(e) if r.at):
         return node
-    for a in reversed([*short, *(a for a in outer if a not in short)]):
+    return _around([*short, *(a for a in outer if a not in short)], body)[0]
+
+
+def _around(outer: Sequence[Loop], body: Body) -> Body:
+    """A body inside of loops whose points are independent."""
+    for a in reversed(outer):
         body = (For(a, body, Role.PARALLEL),)
-    return body[0]
+    return body
 
 
 def _is_short(a: Loop) -> TypeGuard[Axis]:
     return isinstance(a, Axis) and isinstance(a.extent, Lit) and a.extent.value < _SHORT
 
 
-def _adds_along(node: Node) -> bool:
+def _adds_along(node: Node, innermost: Callable[[tuple[Position, ...]], tuple[Position, ...]]) -> bool:
     """Whether what adds to shared places moves along memory in a loop that keeps its order."""
     loops = loops_of((node,))
     atomics = [n for n in inside((node,)) if isinstance(n, Atomic)]
-    own = {a for n in inside((node,)) if isinstance(n, For) and n.role is Role.SERIAL for a in (n.loop,)}
+    own = set(_own(node))
     accesses = [at for n in atomics for at in (n.at, *(r.at for e in values((n,)) for r in reads(e)))]
     most = max((len(moving(at, loops)) for at in accesses), default=0)
-    last = [moving(at[-1:], loops) for at in accesses if len(moving(at, loops)) == most]
+    last = [moving(innermost(at), loops) for at in accesses if len(moving(at, loops)) == most]
     return bool(own) and sum(a <= own for a in last) > sum(not a <= own for a in last)
+
+
+def _own(node: Node) -> list[Loop]:
+    """The loops that keep their order."""
+    return [n.loop for n in inside((node,)) if isinstance(n, For) and n.role is Role.SERIAL]
+
+
+def _last(at: tuple[Position, ...]) -> tuple[Position, ...]:
+    return at[-1:]
+
+
+def _found_along(at: tuple[Position, ...]) -> tuple[Position, ...]:
+    """The last position; one that is read from data moves along memory with what it is read along, if at all."""
+    match at[-1:]:
+        case (Read(at=(*_, last)),):
+            return (last,)
+        case last:
+            return last
 
 
 def schedule_of(step: Step) -> Schedule:

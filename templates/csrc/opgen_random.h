@@ -7,21 +7,31 @@ namespace rt {
 inline namespace OPGEN_ISA {
 #endif
 
+// What a word of Philox is held in. Where vectors multiply 64 bits, words stay in lanes that are as long as their
+// products, and what is left above them does no harm: to widen and to narrow them at every round takes longer than the
+// products.
+#if defined(__AVX512DQ__)
+using Word = uint64_t;
+#else
+using Word = uint32_t;
+#endif
+
 // 63 bits of Philox-4x32-10: of a seed, which call of the spec draws, and the place of the point in its statement.
 OPGEN_DEVICE int64_t philox(int64_t seed, int64_t call, int64_t place) {
   uint32_t k0 = static_cast<uint32_t>(seed), k1 = static_cast<uint32_t>(static_cast<uint64_t>(seed) >> 32);
-  uint32_t c0 = static_cast<uint32_t>(place), c1 = static_cast<uint32_t>(static_cast<uint64_t>(place) >> 32);
-  uint32_t c2 = static_cast<uint32_t>(call), c3 = 0;
+  Word c0 = static_cast<Word>(place), c1 = static_cast<Word>(static_cast<uint64_t>(place) >> 32);
+  Word c2 = static_cast<Word>(call), c3 = 0;
   for (int round = 0; round < 10; ++round) {
-    const uint64_t low = uint64_t{0xD2511F53u} * c0, high = uint64_t{0xCD9E8D57u} * c2;
-    c0 = static_cast<uint32_t>(high >> 32) ^ c1 ^ k0;
-    c1 = static_cast<uint32_t>(high);
-    c2 = static_cast<uint32_t>(low >> 32) ^ c3 ^ k1;
-    c3 = static_cast<uint32_t>(low);
+    const uint64_t low = uint64_t{0xD2511F53u} * static_cast<uint32_t>(c0);
+    const uint64_t high = uint64_t{0xCD9E8D57u} * static_cast<uint32_t>(c2);
+    c0 = static_cast<Word>(high >> 32) ^ c1 ^ k0;
+    c1 = static_cast<Word>(high);
+    c2 = static_cast<Word>(low >> 32) ^ c3 ^ k1;
+    c3 = static_cast<Word>(low);
     k0 += 0x9E3779B9u;
     k1 += 0xBB67AE85u;
   }
-  return static_cast<int64_t>((static_cast<uint64_t>(c0) << 32 | c1) >> 1);
+  return static_cast<int64_t>((static_cast<uint64_t>(c0) << 32 | static_cast<uint32_t>(c1)) >> 1);
 }
 
 // The first 24 bits as a number in [0, 1), the same in every type.

@@ -13,7 +13,7 @@ op: grouped_sum
 inputs: {x: {shape: [C]}}
 params: {groups: {type: int, domain: groups >= 1}}
 dims: {S: C//groups}
-forward: y[g] = sum[s < S](x[g*S + s])
+forward: y[g < groups] = sum[s < S](x[g*S + s])
 """
 
 

@@ -64,8 +64,8 @@ int forward_0_skips(const OpgenCall& call, OpgenHost& host) {
 // Every place goes on from the one before it; sequences that do not meet run side by side.
 template <typename opmath_t>
 int forward_0_a(const OpgenCall& call, OpgenHost& host) {
-  const int64_t T = call.ints[1];
   const int64_t L = call.ints[2];
+  const int64_t T = call.ints[1];
   const int64_t C = call.ints[3];
   const int64_t B = call.ints[0];
   const rt::Tensor<opmath_t> a(call, 0, 3);
@@ -84,51 +84,113 @@ int forward_0_a(const OpgenCall& call, OpgenHost& host) {
   outer.step(7, on.stride(0));
   outer.step(8, a.stride(0));
   outer.dim_of_steps(B, true);
-  rt::parallel(host, outer.count, T, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      for (int64_t t = 0; t < T; ++t) {
-        rt::each(run.size, [&](int64_t i) {
-          for (int64_t s = 0; s < L; ++s) {
-            const bool t_2 = t == 0;
-            const opmath_t t_3 = -rt::inf<opmath_t>();
-            const opmath_t part_2 = s == 0 ? opmath_t(0) : t_3;
-            opmath_t part_3;
-            if (t_2) {
-              part_3 = part_2;
-            } else {
-              part_3 = rt::load(a, run.of(0, i) + (t - 1) * a.stride(1) + s * a.stride(2));
-            }
-            opmath_t part_4;
-            if (s > 0) {
-              const opmath_t part_5 = s - 1 == 0 ? opmath_t(0) : t_3;
-              part_4 = t_2 ? part_5 : rt::load(a, run.of(1, i) + (t - 1) * a.stride(1) + (s - 1) * a.stride(2));
-            } else {
-              part_4 = t_3;
-            }
-            rt::store(on, run.of(7, i) + t * on.stride(1) + s * on.stride(2), rt::logaddexp(part_3, part_4));
-          }
-          for (int64_t s_2 = 0; s_2 < L; ++s_2) {
-            const opmath_t t_4 = -rt::inf<opmath_t>();
-            opmath_t part_6;
-            if (s_2 > 1) {
-              const bool part_7 = rt::load(skips, run.of(5, i) + s_2 * skips.stride(1));
-              opmath_t part_8;
-              if (part_7) {
-                const opmath_t part_9 = s_2 - 2 == 0 ? opmath_t(0) : t_4;
-                part_8 = t == 0 ? part_9 : rt::load(a, run.of(6, i) + (t - 1) * a.stride(1) + (s_2 - 2) * a.stride(2));
-              } else {
-                part_8 = t_4;
-              }
-              part_6 = part_8;
-            } else {
-              part_6 = t_4;
-            }
-            rt::store(a, run.of(8, i) + t * a.stride(1) + s_2 * a.stride(2), (rt::inside(host, rt::load(label, run.of(3, i) + s_2 * label.stride(1)), C, 2, 2) ? rt::load(log_probs, run.of(2, i) + t * log_probs.stride(0) + rt::load(label, run.of(3, i) + s_2 * label.stride(1)) * log_probs.stride(2)) : static_cast<opmath_t>(0)) + rt::logaddexp(rt::load(on, run.of(4, i) + t * on.stride(1) + s_2 * on.stride(2)), part_6));
-          }
-        });
-      }
+  rt::Loops<9> over_s;
+  over_s.step(0, a.stride(2));
+  over_s.step(3, label.stride(1));
+  over_s.step(4, on.stride(2));
+  over_s.step(5, skips.stride(1));
+  over_s.step(7, on.stride(2));
+  over_s.step(8, a.stride(2));
+  over_s.dim_of_steps(L, true);
+  if (L >= 16) {
+    rt::parallel(host, outer.count, 2 * T * over_s.count, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        for (int64_t t = 0; t < T; ++t) {
+          over_s.runs<rt::block>(0, over_s.count, row.at, [&](const auto& run) {
+            rt::Sink<opmath_t> on_out(on, run.at[7] + t * on.stride(1), run.step[7], run.size);
+            const auto a_1 = [&](int64_t) { return t - 1; };
+            const rt::Line<opmath_t> a_at(host, a, rt::stretch(run, 0, 1), 0, rt::clipped(a, 1, a.stride(1), a_1));
+            const auto a_2 = [&](int64_t i) { return over_s.index(run, 0, i) - 1; };
+            const rt::Line<opmath_t> a_at_2(host, a, rt::stretch(run, 1, 1), 0, rt::clipped(a, 1, a.stride(1), a_1),
+                                            rt::clipped(a, 2, a.stride(2), a_2));
+            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+              const bool t_2 = t == 0;
+              const opmath_t t_3 = -rt::inf<opmath_t>();
+              const opmath_t part_3 = rt::blend(over_s.index(run, 0, i) - 1 == 0, opmath_t(0), t_3);
+              const opmath_t part_2 = rt::blend(t_2, part_3, a_at_2[i]);
+              const opmath_t part_5 = rt::blend(over_s.index(run, 0, i) == 0, opmath_t(0), t_3);
+              const opmath_t part_4 = rt::blend(t_2, part_5, a_at[i]);
+              on_out.set(i, rt::logaddexp(part_4, rt::blend(over_s.index(run, 0, i) > 0, part_2, t_3)));
+            });
+          });
+          over_s.runs<rt::block>(0, over_s.count, row.at, [&](const auto& run) {
+            const rt::Source<int64_t> label_at(label, run.at[3], run.step[3], run.size);
+            const rt::Source<opmath_t> on_at(on, run.at[4] + t * on.stride(1), run.step[4], run.size);
+            const rt::Source<bool> skips_at(skips, run.at[5], run.step[5], run.size);
+            rt::Sink<opmath_t> a_out(a, run.at[8] + t * a.stride(1), run.step[8], run.size);
+            const auto log_probs_0 = [&](int64_t) { return t; };
+            const auto log_probs_2 = [&](int64_t i) { return label_at[i]; };
+            const rt::Line<opmath_t> log_probs_at(host, log_probs, rt::stretch(run, 2, label_at.same), 0,
+                                                  rt::sure(log_probs.stride(0), log_probs_0),
+                                                  rt::checked(log_probs, 2, log_probs.stride(2), 2, log_probs_2));
+            const auto a_1_2 = [&](int64_t) { return t - 1; };
+            const auto a_2_2 = [&](int64_t i) { return over_s.index(run, 0, i) - 2; };
+            const rt::Line<opmath_t> a_at_3(host, a, rt::stretch(run, 6, 1), 0, rt::clipped(a, 1, a.stride(1), a_1_2),
+                                            rt::clipped(a, 2, a.stride(2), a_2_2));
+            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+              const opmath_t t_4 = -rt::inf<opmath_t>();
+              const opmath_t part_7 = rt::blend(over_s.index(run, 0, i) - 2 == 0, opmath_t(0), t_4);
+              const opmath_t part_6 = rt::blend(t == 0, part_7, a_at_3[i]);
+              const opmath_t part_8 = rt::blend(over_s.index(run, 0, i) > 1, rt::blend(skips_at[i], part_6, t_4), t_4);
+              a_out.set(i, log_probs_at[i] + rt::logaddexp(on_at[i], part_8));
+            });
+          });
+        }
+      });
     });
-  });
+  } else {
+    rt::parallel(host, outer.count, T, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+        for (int64_t t_5 = 0; t_5 < T; ++t_5) {
+          rt::each(run.size, [&](int64_t i) {
+            for (int64_t s = 0; s < L; ++s) {
+              const bool t_2_2 = t_5 == 0;
+              const opmath_t t_3_2 = -rt::inf<opmath_t>();
+              const opmath_t part_9 = s == 0 ? opmath_t(0) : t_3_2;
+              opmath_t part_10;
+              if (t_2_2) {
+                part_10 = part_9;
+              } else {
+                part_10 = rt::load(a, run.of(0, i) + (t_5 - 1) * a.stride(1) + s * a.stride(2));
+              }
+              opmath_t part_11;
+              if (s > 0) {
+                const opmath_t part_12 = s - 1 == 0 ? opmath_t(0) : t_3_2;
+                part_11 = t_2_2 ? part_12 : rt::load(a, run.of(1, i) + (t_5 - 1) * a.stride(1) + (s - 1) * a.stride(2));
+              } else {
+                part_11 = t_3_2;
+              }
+              rt::store(on, run.of(7, i) + t_5 * on.stride(1) + s * on.stride(2), rt::logaddexp(part_10, part_11));
+            }
+            for (int64_t s_2 = 0; s_2 < L; ++s_2) {
+              const opmath_t t_4_2 = -rt::inf<opmath_t>();
+              opmath_t part_13;
+              if (s_2 > 1) {
+                const bool part_14 = rt::load(skips, run.of(5, i) + s_2 * skips.stride(1));
+                opmath_t part_15;
+                if (part_14) {
+                  const opmath_t part_16 = s_2 - 2 == 0 ? opmath_t(0) : t_4_2;
+                  opmath_t part_17;
+                  if (t_5 == 0) {
+                    part_17 = part_16;
+                  } else {
+                    part_17 = rt::load(a, run.of(6, i) + (t_5 - 1) * a.stride(1) + (s_2 - 2) * a.stride(2));
+                  }
+                  part_15 = part_17;
+                } else {
+                  part_15 = t_4_2;
+                }
+                part_13 = part_15;
+              } else {
+                part_13 = t_4_2;
+              }
+              rt::store(a, run.of(8, i) + t_5 * a.stride(1) + s_2 * a.stride(2), (rt::inside(host, rt::load(label, run.of(3, i) + s_2 * label.stride(1)), C, 2, 2) ? rt::load(log_probs, run.of(2, i) + t_5 * log_probs.stride(0) + rt::load(label, run.of(3, i) + s_2 * label.stride(1)) * log_probs.stride(2)) : static_cast<opmath_t>(0)) + rt::logaddexp(rt::load(on, run.of(4, i) + t_5 * on.stride(1) + s_2 * on.stride(2)), part_13));
+            }
+          });
+        }
+      });
+    });
+  }
   return rt::status(host);
 }
 
@@ -476,8 +538,8 @@ int backward_0_grad_last(const OpgenCall& call, OpgenHost& host) {
 // Every place goes on from the one before it; sequences that do not meet run side by side.
 template <typename opmath_t>
 int backward_0_grad_on(const OpgenCall& call, OpgenHost& host) {
-  const int64_t T = call.ints[1];
   const int64_t L = call.ints[2];
+  const int64_t T = call.ints[1];
   const int64_t B = call.ints[0];
   const rt::Tensor<int64_t> input_lengths(call, 0, 1);
   const rt::Tensor<opmath_t> a(call, 1, 3);
@@ -504,135 +566,228 @@ int backward_0_grad_on(const OpgenCall& call, OpgenHost& host) {
   outer.step(14, grad_a.stride(0));
   outer.step(15, grad_on.stride(0));
   outer.dim_of_steps(B, true);
-  rt::parallel(host, outer.count, T, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      for (int64_t t = T - 1; t >= 0; --t) {
-        rt::each(run.size, [&](int64_t i) {
-          for (int64_t s = 0; s < L; ++s) {
-            const int64_t input_lengths_value_2 = rt::load(input_lengths, run.of(0, i));
-            const bool t_11 = t + 1 < T;
-            const opmath_t t_12 = -rt::inf<opmath_t>();
-            const opmath_t a_value = rt::load(a, run.of(1, i) + t * a.stride(1) + s * a.stride(2));
-            const bool t_13 = a_value == t_12;
-            const bool t_14 = s > 0;
-            const int64_t part_2 = input_lengths_value_2 - 1;
-            const bool part_3 = input_lengths_value_2 > 0;
-            const bool part_4 = t_11 && s + 2 < L;
-            const bool part_5 = t_11 && s + 1 < L;
-            opmath_t part_6;
-            if (t == part_2) {
-              part_6 = part_3 ? rt::load(grad_last, run.of(2, i) + s * grad_last.stride(1)) : opmath_t(0);
-            } else {
-              part_6 = 0;
-            }
-            opmath_t part_7;
-            if (part_4) {
-              const opmath_t part_9 = rt::load(on, run.of(3, i) + (t + 1) * on.stride(1) + (s + 2) * on.stride(2));
-              const bool part_8 = part_9 == t_12;
-              const bool part_10 =
-                  part_8 && (rt::load(skips, run.of(4, i) + (s + 2) * skips.stride(1)) ? a_value : t_12) == t_12;
-              opmath_t part_11;
-              if (part_10) {
-                part_11 = 0;
-              } else {
-                const bool part_12 = rt::load(skips, run.of(4, i) + (s + 2) * skips.stride(1));
-                opmath_t part_13;
-                if (part_12) {
-                  const opmath_t part_14 =
-                      rt::load(grad_a, run.of(5, i) + (t + 1) * grad_a.stride(1) + (s + 2) * grad_a.stride(2));
-                  const opmath_t part_16 = rt::load(on, run.of(3, i) + (t + 1) * on.stride(1) + (s + 2) * on.stride(2));
-                  const opmath_t part_15 = a_value - part_16;
-                  part_13 = part_14 * rt::sigmoid(part_15);
-                } else {
-                  part_13 = 0;
-                }
-                part_11 = part_13;
-              }
-              part_7 = part_11;
-            } else {
-              part_7 = 0;
-            }
-            opmath_t part_17;
-            if (t_11) {
-              opmath_t part_18;
-              if (t_13 && (t_14 ? rt::load(a, run.of(6, i) + t * a.stride(1) + (s - 1) * a.stride(2)) : t_12) == t_12) {
-                part_18 = 0;
-              } else {
-                const opmath_t part_19 =
-                    rt::load(grad_on, run.of(7, i) + (t + 1) * grad_on.stride(1) + s * grad_on.stride(2));
-                opmath_t part_20;
-                if (t_14) {
-                  part_20 = -rt::load(a, run.of(6, i) + t * a.stride(1) + (s - 1) * a.stride(2));
-                } else {
-                  part_20 = rt::inf<opmath_t>();
-                }
-                part_18 = part_19 * rt::sigmoid(a_value + part_20);
-              }
-              part_17 = part_18;
-            } else {
-              part_17 = 0;
-            }
-            opmath_t part_21;
-            if (part_5) {
-              const bool part_23 = rt::load(a, run.of(8, i) + t * a.stride(1) + (s + 1) * a.stride(2)) == t_12;
-              const bool part_22 = part_23 && t_13;
-              opmath_t part_24;
-              if (part_22) {
-                part_24 = 0;
-              } else {
-                const opmath_t part_25 =
-                    rt::load(grad_on, run.of(9, i) + (t + 1) * grad_on.stride(1) + (s + 1) * grad_on.stride(2));
-                const opmath_t part_27 = a_value - rt::load(a, run.of(8, i) + t * a.stride(1) + (s + 1) * a.stride(2));
-                const opmath_t part_26 = rt::sigmoid(part_27);
-                part_24 = part_25 * part_26;
-              }
-              part_21 = part_24;
-            } else {
-              part_21 = 0;
-            }
-            rt::store(grad_a, run.of(14, i) + t * grad_a.stride(1) + s * grad_a.stride(2),
-                      part_6 + part_7 + part_17 + part_21);
-          }
-          for (int64_t s_2 = 0; s_2 < L; ++s_2) {
-            const opmath_t on_value = rt::load(on, run.of(10, i) + t * on.stride(1) + s_2 * on.stride(2));
-            const opmath_t t_15 = -rt::inf<opmath_t>();
-            const bool t_16 = s_2 > 1;
-            const bool skips_value = rt::load(skips, run.of(11, i) + s_2 * skips.stride(1));
-            const bool t_17 = t == 0;
-            const bool t_18 = s_2 - 2 == 0;
-            const bool part_28 = on_value == t_15;
-            opmath_t part_29;
-            if (part_28 && (t_16 ? (skips_value ? (t_17 ? (t_18 ? opmath_t(0) : t_15) : rt::load(a, run.of(12, i) + (t - 1) * a.stride(1) + (s_2 - 2) * a.stride(2))) : t_15) : t_15) == t_15) {
-              part_29 = 0;
-            } else {
-              const opmath_t part_30 = rt::load(grad_a, run.of(13, i) + t * grad_a.stride(1) + s_2 * grad_a.stride(2));
-              opmath_t part_31;
-              if (t_16) {
-                opmath_t part_32;
-                if (skips_value) {
-                  const opmath_t part_33 = t_18 ? opmath_t(0) : rt::inf<opmath_t>();
-                  opmath_t part_34;
-                  if (t_17) {
-                    part_34 = part_33;
-                  } else {
-                    part_34 = -rt::load(a, run.of(12, i) + (t - 1) * a.stride(1) + (s_2 - 2) * a.stride(2));
-                  }
-                  part_32 = part_34;
-                } else {
-                  part_32 = rt::inf<opmath_t>();
-                }
-                part_31 = part_32;
-              } else {
-                part_31 = rt::inf<opmath_t>();
-              }
-              part_29 = part_30 * rt::sigmoid(on_value + part_31);
-            }
-            rt::store(grad_on, run.of(15, i) + t * grad_on.stride(1) + s_2 * grad_on.stride(2), part_29);
-          }
-        });
-      }
+  rt::Loops<16> over_s;
+  over_s.step(1, a.stride(2));
+  over_s.step(2, grad_last.stride(1));
+  over_s.step(7, grad_on.stride(2));
+  over_s.step(10, on.stride(2));
+  over_s.step(11, skips.stride(1));
+  over_s.step(13, grad_a.stride(2));
+  over_s.step(14, grad_a.stride(2));
+  over_s.step(15, grad_on.stride(2));
+  over_s.dim_of_steps(L, true);
+  if (L >= 16) {
+    rt::parallel(host, outer.count, 2 * T * over_s.count, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        for (int64_t t = T - 1; t >= 0; --t) {
+          over_s.runs<rt::block>(0, over_s.count, row.at, [&](const auto& run) {
+            const auto input_lengths_at = rt::load(input_lengths, run.at[0]);
+            const rt::Source<opmath_t> a_at(a, run.at[1] + t * a.stride(1), run.step[1], run.size);
+            const rt::Source<opmath_t> grad_last_at(grad_last, run.at[2], run.step[2], run.size);
+            rt::Sink<opmath_t> grad_a_out(grad_a, run.at[14] + t * grad_a.stride(1), run.step[14], run.size);
+            const auto on_1 = [&](int64_t) { return t + 1; };
+            const auto on_2 = [&](int64_t i) { return over_s.index(run, 0, i) + 2; };
+            const rt::Line<opmath_t> on_at(host, on, rt::stretch(run, 3, 1), 0, rt::clipped(on, 1, on.stride(1), on_1),
+                                           rt::clipped(on, 2, on.stride(2), on_2));
+            const rt::Line<bool> skips_at(host, skips, rt::stretch(run, 4, 1), 0,
+                                          rt::clipped(skips, 1, skips.stride(1), on_2));
+            const rt::Line<opmath_t> grad_a_at(host, grad_a, rt::stretch(run, 5, 1), 0,
+                                               rt::clipped(grad_a, 1, grad_a.stride(1), on_1),
+                                               rt::clipped(grad_a, 2, grad_a.stride(2), on_2));
+            const auto a_1 = [&](int64_t) { return t; };
+            const auto a_2 = [&](int64_t i) { return over_s.index(run, 0, i) - 1; };
+            const rt::Line<opmath_t> a_at_2(host, a, rt::stretch(run, 6, 1), 0, rt::clipped(a, 1, a.stride(1), a_1),
+                                            rt::clipped(a, 2, a.stride(2), a_2));
+            const rt::Line<opmath_t> grad_on_at(host, grad_on, rt::stretch(run, 7, 1), 0,
+                                                rt::clipped(grad_on, 1, grad_on.stride(1), on_1));
+            const auto a_2_2 = [&](int64_t i) { return over_s.index(run, 0, i) + 1; };
+            const rt::Line<opmath_t> a_at_3(host, a, rt::stretch(run, 8, 1), 0, rt::clipped(a, 1, a.stride(1), a_1),
+                                            rt::clipped(a, 2, a.stride(2), a_2_2));
+            const rt::Line<opmath_t> grad_on_at_2(host, grad_on, rt::stretch(run, 9, 1), 0,
+                                                  rt::clipped(grad_on, 1, grad_on.stride(1), on_1),
+                                                  rt::clipped(grad_on, 2, grad_on.stride(2), a_2_2));
+            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+              const int64_t input_lengths_value_2 = input_lengths_at;
+              const bool t_11 = t + 1 < T;
+              const opmath_t t_12 = -rt::inf<opmath_t>();
+              const opmath_t a_value = a_at[i];
+              const bool t_13 = a_value == t_12;
+              const bool t_14 = over_s.index(run, 0, i) > 0;
+              const opmath_t part_3 = grad_a_at[i] * rt::sigmoid(a_value - on_at[i]);
+              const opmath_t part_2 = rt::blend(skips_at[i], part_3, opmath_t(0));
+              const opmath_t part_4 = a_value + rt::blend(t_14, -a_at_2[i], static_cast<opmath_t>(rt::inf<opmath_t>()));
+              const opmath_t part_5 = rt::blend(input_lengths_value_2 > 0, grad_last_at[i], opmath_t(0));
+              const bool part_6 = on_at[i] == t_12 && rt::blend(skips_at[i], a_value, t_12) == t_12;
+              const opmath_t part_7 = rt::blend(t == input_lengths_value_2 - 1, part_5, opmath_t(0));
+              const opmath_t part_8 = grad_on_at_2[i] * rt::sigmoid(a_value - a_at_3[i]);
+              const opmath_t part_9 = rt::blend(a_at_3[i] == t_12 && t_13, opmath_t(0), part_8);
+              const opmath_t part_10 = rt::blend(t_11 && over_s.index(run, 0, i) + 1 < L, part_9, opmath_t(0));
+              const bool part_11 = t_13 && rt::blend(t_14, a_at_2[i], t_12) == t_12;
+              const opmath_t part_12 = rt::blend(part_11, opmath_t(0), grad_on_at[i] * rt::sigmoid(part_4));
+              const bool part_13 = t_11 && over_s.index(run, 0, i) + 2 < L;
+              const opmath_t part_14 = rt::blend(part_13, rt::blend(part_6, opmath_t(0), part_2), opmath_t(0));
+              grad_a_out.set(i, part_7 + part_14 + rt::blend(t_11, part_12, opmath_t(0)) + part_10);
+            });
+          });
+          over_s.runs<rt::block>(0, over_s.count, row.at, [&](const auto& run) {
+            const rt::Source<opmath_t> on_at_2(on, run.at[10] + t * on.stride(1), run.step[10], run.size);
+            const rt::Source<bool> skips_at_2(skips, run.at[11], run.step[11], run.size);
+            const rt::Source<opmath_t> grad_a_at_2(grad_a, run.at[13] + t * grad_a.stride(1), run.step[13], run.size);
+            rt::Sink<opmath_t> grad_on_out(grad_on, run.at[15] + t * grad_on.stride(1), run.step[15], run.size);
+            const auto a_1_2 = [&](int64_t) { return t - 1; };
+            const auto a_2_3 = [&](int64_t i) { return over_s.index(run, 0, i) - 2; };
+            const rt::Line<opmath_t> a_at_4(host, a, rt::stretch(run, 12, 1), 0, rt::clipped(a, 1, a.stride(1), a_1_2),
+                                            rt::clipped(a, 2, a.stride(2), a_2_3));
+            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+              const opmath_t on_value = on_at_2[i];
+              const opmath_t t_15 = -rt::inf<opmath_t>();
+              const bool t_16 = over_s.index(run, 0, i) > 1;
+              const bool skips_value = skips_at_2[i];
+              const bool t_17 = t == 0;
+              const bool t_18 = over_s.index(run, 0, i) - 2 == 0;
+              const opmath_t part_15 = rt::blend(t_18, opmath_t(0), static_cast<opmath_t>(rt::inf<opmath_t>()));
+              const opmath_t part_16 = rt::blend(t_17, rt::blend(t_18, opmath_t(0), t_15), a_at_4[i]);
+              const bool part_17 = rt::blend(t_16, rt::blend(skips_value, part_16, t_15), t_15) == t_15;
+              const opmath_t part_18 = rt::blend(t_17, part_15, -a_at_4[i]);
+              const opmath_t part_19 = rt::blend(skips_value, part_18, static_cast<opmath_t>(rt::inf<opmath_t>()));
+              const opmath_t part_20 = on_value + rt::blend(t_16, part_19, static_cast<opmath_t>(rt::inf<opmath_t>()));
+              const opmath_t part_21 = grad_a_at_2[i] * rt::sigmoid(part_20);
+              grad_on_out.set(i, rt::blend(on_value == t_15 && part_17, opmath_t(0), part_21));
+            });
+          });
+        }
+      });
     });
-  });
+  } else {
+    rt::parallel(host, outer.count, T, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+        for (int64_t t_2 = T - 1; t_2 >= 0; --t_2) {
+          rt::each(run.size, [&](int64_t i) {
+            for (int64_t s = 0; s < L; ++s) {
+              const int64_t input_lengths_value_2_2 = rt::load(input_lengths, run.of(0, i));
+              const bool t_11_2 = t_2 + 1 < T;
+              const opmath_t t_12_2 = -rt::inf<opmath_t>();
+              const opmath_t a_value_2 = rt::load(a, run.of(1, i) + t_2 * a.stride(1) + s * a.stride(2));
+              const bool t_13_2 = a_value_2 == t_12_2;
+              const bool t_14_2 = s > 0;
+              const bool part_22 = t_11_2 && s + 2 < L;
+              const bool part_23 = t_11_2 && s + 1 < L;
+              opmath_t part_24;
+              if (t_2 == input_lengths_value_2_2 - 1) {
+                const opmath_t part_25 = rt::load(grad_last, run.of(2, i) + s * grad_last.stride(1));
+                part_24 = input_lengths_value_2_2 > 0 ? part_25 : opmath_t(0);
+              } else {
+                part_24 = 0;
+              }
+              opmath_t part_26;
+              if (part_22) {
+                const opmath_t part_28 = rt::load(on, run.of(3, i) + (t_2 + 1) * on.stride(1) + (s + 2) * on.stride(2));
+                const bool part_27 = part_28 == t_12_2;
+                opmath_t part_29;
+                if (part_27 && (rt::load(skips, run.of(4, i) + (s + 2) * skips.stride(1)) ? a_value_2 : t_12_2) == t_12_2) {
+                  part_29 = 0;
+                } else {
+                  const bool part_30 = rt::load(skips, run.of(4, i) + (s + 2) * skips.stride(1));
+                  opmath_t part_31;
+                  if (part_30) {
+                    const opmath_t part_32 =
+                        rt::load(grad_a, run.of(5, i) + (t_2 + 1) * grad_a.stride(1) + (s + 2) * grad_a.stride(2));
+                    const opmath_t part_34 =
+                        rt::load(on, run.of(3, i) + (t_2 + 1) * on.stride(1) + (s + 2) * on.stride(2));
+                    const opmath_t part_33 = a_value_2 - part_34;
+                    part_31 = part_32 * rt::sigmoid(part_33);
+                  } else {
+                    part_31 = 0;
+                  }
+                  part_29 = part_31;
+                }
+                part_26 = part_29;
+              } else {
+                part_26 = 0;
+              }
+              opmath_t part_35;
+              if (t_11_2) {
+                opmath_t part_36;
+                if (t_13_2 && (t_14_2 ? rt::load(a, run.of(6, i) + t_2 * a.stride(1) + (s - 1) * a.stride(2)) : t_12_2) == t_12_2) {
+                  part_36 = 0;
+                } else {
+                  const opmath_t part_37 =
+                      rt::load(grad_on, run.of(7, i) + (t_2 + 1) * grad_on.stride(1) + s * grad_on.stride(2));
+                  opmath_t part_38;
+                  if (t_14_2) {
+                    part_38 = -rt::load(a, run.of(6, i) + t_2 * a.stride(1) + (s - 1) * a.stride(2));
+                  } else {
+                    part_38 = rt::inf<opmath_t>();
+                  }
+                  part_36 = part_37 * rt::sigmoid(a_value_2 + part_38);
+                }
+                part_35 = part_36;
+              } else {
+                part_35 = 0;
+              }
+              opmath_t part_39;
+              if (part_23) {
+                const bool part_41 = rt::load(a, run.of(8, i) + t_2 * a.stride(1) + (s + 1) * a.stride(2)) == t_12_2;
+                const bool part_40 = part_41 && t_13_2;
+                opmath_t part_42;
+                if (part_40) {
+                  part_42 = 0;
+                } else {
+                  const opmath_t part_43 =
+                      rt::load(grad_on, run.of(9, i) + (t_2 + 1) * grad_on.stride(1) + (s + 1) * grad_on.stride(2));
+                  const opmath_t part_45 = rt::load(a, run.of(8, i) + t_2 * a.stride(1) + (s + 1) * a.stride(2));
+                  const opmath_t part_44 = a_value_2 - part_45;
+                  part_42 = part_43 * rt::sigmoid(part_44);
+                }
+                part_39 = part_42;
+              } else {
+                part_39 = 0;
+              }
+              rt::store(grad_a, run.of(14, i) + t_2 * grad_a.stride(1) + s * grad_a.stride(2),
+                        part_24 + part_26 + part_35 + part_39);
+            }
+            for (int64_t s_2 = 0; s_2 < L; ++s_2) {
+              const opmath_t on_value_2 = rt::load(on, run.of(10, i) + t_2 * on.stride(1) + s_2 * on.stride(2));
+              const opmath_t t_15_2 = -rt::inf<opmath_t>();
+              const bool t_16_2 = s_2 > 1;
+              const bool skips_value_2 = rt::load(skips, run.of(11, i) + s_2 * skips.stride(1));
+              const bool t_17_2 = t_2 == 0;
+              const bool t_18_2 = s_2 - 2 == 0;
+              const bool part_47 = on_value_2 == t_15_2;
+              opmath_t part_46;
+              if (part_47 && (t_16_2 ? (skips_value_2 ? (t_17_2 ? (t_18_2 ? opmath_t(0) : t_15_2) : rt::load(a, run.of(12, i) + (t_2 - 1) * a.stride(1) + (s_2 - 2) * a.stride(2))) : t_15_2) : t_15_2) == t_15_2) {
+                part_46 = 0;
+              } else {
+                const opmath_t part_48 =
+                    rt::load(grad_a, run.of(13, i) + t_2 * grad_a.stride(1) + s_2 * grad_a.stride(2));
+                opmath_t part_49;
+                if (t_16_2) {
+                  opmath_t part_50;
+                  if (skips_value_2) {
+                    const opmath_t part_51 = t_18_2 ? opmath_t(0) : rt::inf<opmath_t>();
+                    opmath_t part_52;
+                    if (t_17_2) {
+                      part_52 = part_51;
+                    } else {
+                      part_52 = -rt::load(a, run.of(12, i) + (t_2 - 1) * a.stride(1) + (s_2 - 2) * a.stride(2));
+                    }
+                    part_50 = part_52;
+                  } else {
+                    part_50 = rt::inf<opmath_t>();
+                  }
+                  part_49 = part_50;
+                } else {
+                  part_49 = rt::inf<opmath_t>();
+                }
+                part_46 = part_48 * rt::sigmoid(on_value_2 + part_49);
+              }
+              rt::store(grad_on, run.of(15, i) + t_2 * grad_on.stride(1) + s_2 * grad_on.stride(2), part_46);
+            }
+          });
+        }
+      });
+    });
+  }
   return rt::status(host);
 }
 
@@ -656,9 +811,9 @@ int backward_0_grad_log_probs(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
+  const int64_t L = call.ints[3];
   const int64_t B = call.ints[1];
   const int64_t T = call.ints[0];
-  const int64_t L = call.ints[3];
   const rt::Tensor<opmath_t> grad_a(call, 1, 3);
   const rt::Tensor<int64_t> label(call, 2, 2);
   const rt::Tensor<opmath_t> grad_log_probs(call, 0, 3);
@@ -668,19 +823,36 @@ int backward_0_grad_log_probs(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::Loops<3> over_s;
   over_s.dim(L, {grad_a.stride(2), label.stride(1), 0});
-  rt::parallel(host, outer.count, over_s.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      over_s.runs<1>(0, over_s.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_a_at(grad_a, point.at[0], columns.step[0], columns.size);
-        const rt::Source<int64_t> label_at(label, point.at[1], columns.step[1], columns.size);
-        const auto grad_log_probs_2 = [&](int64_t i) { return label_at[i]; };
-        rt::Values<opmath_t> grad_log_probs_out;
-        rt::each(columns.size, [&](int64_t i) { grad_log_probs_out.set(i, grad_a_at[i]); });
-        rt::accumulate<rt::Sum>(host, grad_log_probs, rt::stretch(point, columns, 2, label_at.same), grad_log_probs_out,
-                                rt::checked(grad_log_probs, 2, grad_log_probs.stride(2), 0, grad_log_probs_2));
+  if (L >= 16) {
+    rt::parallel(host, outer.count, over_s.count, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        over_s.runs<rt::block>(0, over_s.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> grad_a_at(grad_a, run.at[0], run.step[0], run.size);
+          const rt::Source<int64_t> label_at(label, run.at[1], run.step[1], run.size);
+          const auto grad_log_probs_2 = [&](int64_t i) { return label_at[i]; };
+          rt::Values<opmath_t> grad_log_probs_out;
+          rt::each(run.size, [&](int64_t i) { grad_log_probs_out.set(i, grad_a_at[i]); });
+          rt::accumulate<rt::Sum>(host, grad_log_probs, rt::stretch(run, 2, label_at.same), grad_log_probs_out,
+                                  rt::checked(grad_log_probs, 2, grad_log_probs.stride(2), 0, grad_log_probs_2));
+        });
       });
     });
-  });
+  } else {
+    rt::parallel(host, outer.count, over_s.count, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+        over_s.runs<1>(0, over_s.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> grad_a_at(grad_a, point.at[0], columns.step[0], columns.size);
+          const rt::Source<int64_t> label_at(label, point.at[1], columns.step[1], columns.size);
+          const auto grad_log_probs_2_2 = [&](int64_t i) { return label_at[i]; };
+          rt::Values<opmath_t> grad_log_probs_out;
+          rt::each(columns.size, [&](int64_t i) { grad_log_probs_out.set(i, grad_a_at[i]); });
+          rt::accumulate<rt::Sum>(host, grad_log_probs, rt::stretch(point, columns, 2, label_at.same),
+                                  grad_log_probs_out,
+                                  rt::checked(grad_log_probs, 2, grad_log_probs.stride(2), 0, grad_log_probs_2_2));
+        });
+      });
+    });
+  }
   return rt::status(host);
 }
 

@@ -8,8 +8,8 @@ namespace {
 // Every place goes on from the one before it; sequences that do not meet run side by side.
 template <typename opmath_t>
 int forward_d_waves(const OpgenCall& call, OpgenHost& host) {
-  const int64_t wave_size = call.ints[0];
   const int64_t M = call.ints[1];
+  const int64_t wave_size = call.ints[0];
   const int64_t N = call.ints[2];
   const rt::Tensor<int64_t> d_waves(call, 0, 3, 0);
   const rt::Tensor<int64_t> d_before(call, 1, 3, 0);
@@ -19,94 +19,165 @@ int forward_d_waves(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<9> outer;
   outer.batch(call, &d_waves, &d_before, &first_2, &second, &d_waves, &changed_waves, &d_before, &changed_waves,
               &d_waves);
-  rt::parallel(host, outer.count, wave_size, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      for (int64_t wave = 0; wave < wave_size; ++wave) {
-        rt::each(run.size, [&](int64_t i) {
-          for (int64_t j = 0; j < M; ++j) {
-            int64_t part_2;
-            if (wave == 0) {
-              part_2 = 0;
-            } else {
-              part_2 = rt::load(d_waves, run.of(0, i) + (wave - 1) * d_waves.stride(1) + j * d_waves.stride(2));
-            }
-            rt::store(d_before, run.of(6, i) + wave * d_before.stride(1) + j * d_before.stride(2), part_2);
-          }
-          for (int64_t j_2 = 0; j_2 < M; ++j_2) {
-            const int64_t t = wave - j_2;
-            const bool t_2 = j_2 == 0;
-            int64_t part_3;
-            if (t >= 0 && t < N) {
-              const int64_t part_4 = rt::load(first_2, run.of(2, i) + (wave - j_2) * first_2.stride(1));
-              const int64_t part_5 = part_4 == rt::load(second, run.of(3, i) + j_2 * second.stride(1)) ? 0 : 1;
-              const int64_t part_6 = t_2 ? 0 : j_2 - 1 + 1;
-              int64_t part_7;
-              if (t == 0) {
-                part_7 = part_6;
-              } else {
-                int64_t part_8;
-                if (t_2) {
-                  part_8 = t - 1 + 1;
-                } else {
-                  int64_t part_9;
-                  if (wave == 0) {
-                    part_9 = 0;
-                  } else {
-                    part_9 = rt::load(d_before,
-                                      run.of(1, i) + (wave - 1) * d_before.stride(1) + (j_2 - 1) * d_before.stride(2));
-                  }
-                  part_8 = part_9;
-                }
-                part_7 = part_8;
-              }
-              part_3 = part_7 + part_5;
-            } else {
-              part_3 = 0;
-            }
-            rt::store(changed_waves, run.of(7, i) + wave * changed_waves.stride(1) + j_2 * changed_waves.stride(2),
-                      part_3);
-          }
-          for (int64_t j_3 = 0; j_3 < M; ++j_3) {
-            const int64_t t_3 = wave - j_3;
-            const bool t_4 = wave == 0;
-            int64_t part_10;
-            if (t_3 >= 0 && t_3 < N) {
-              int64_t part_11;
-              if (t_3 == 0) {
-                part_11 = j_3 + 1;
-              } else {
-                int64_t part_12;
-                if (t_4) {
-                  part_12 = 0;
-                } else {
-                  part_12 = rt::load(d_waves, run.of(0, i) + (wave - 1) * d_waves.stride(1) + j_3 * d_waves.stride(2));
-                }
-                part_11 = part_12;
-              }
-              int64_t part_13;
-              if (j_3 == 0) {
-                part_13 = t_3 + 1;
-              } else {
-                int64_t part_14;
-                if (t_4) {
-                  part_14 = 0;
-                } else {
-                  part_14 =
-                      rt::load(d_waves, run.of(4, i) + (wave - 1) * d_waves.stride(1) + (j_3 - 1) * d_waves.stride(2));
-                }
-                part_13 = part_14;
-              }
-              const int64_t part_15 = rt::min(part_11, part_13) + 1;
-              part_10 = rt::min(part_15, rt::load(changed_waves, run.of(5, i) + wave * changed_waves.stride(1) + j_3 * changed_waves.stride(2)));
-            } else {
-              part_10 = 0;
-            }
-            rt::store(d_waves, run.of(8, i) + wave * d_waves.stride(1) + j_3 * d_waves.stride(2), part_10);
-          }
-        });
-      }
+  rt::Loops<9> over_j;
+  over_j.step(0, d_waves.stride(2));
+  over_j.step(3, second.stride(1));
+  over_j.step(5, changed_waves.stride(2));
+  over_j.step(6, d_before.stride(2));
+  over_j.step(7, changed_waves.stride(2));
+  over_j.step(8, d_waves.stride(2));
+  over_j.dim_of_steps(M, true);
+  if (M >= 16) {
+    rt::parallel(host, outer.count, 3 * wave_size * over_j.count, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        for (int64_t wave = 0; wave < wave_size; ++wave) {
+          over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
+            rt::Sink<int64_t> d_before_out(d_before, run.at[6] + wave * d_before.stride(1), run.step[6], run.size);
+            const auto d_waves_1 = [&](int64_t) { return wave - 1; };
+            const rt::Line<int64_t> d_waves_at(host, d_waves, rt::stretch(run, 0, 1), 0,
+                                               rt::clipped(d_waves, 1, d_waves.stride(1), d_waves_1));
+            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+              const auto value = rt::blend(wave == 0, int64_t{0}, d_waves_at[i]);
+              d_before_out.set(i, value);
+            });
+          });
+          over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
+            const rt::Source<int64_t> second_at(second, run.at[3], run.step[3], run.size);
+            rt::Sink<int64_t> changed_waves_out(changed_waves, run.at[7] + wave * changed_waves.stride(1), run.step[7],
+                                                run.size);
+            const auto d_before_1 = [&](int64_t) { return wave - 1; };
+            const auto d_before_2 = [&](int64_t i) { return over_j.index(run, 0, i) - 1; };
+            const rt::Line<int64_t> d_before_at(host, d_before, rt::stretch(run, 1, 1), 0,
+                                                rt::clipped(d_before, 1, d_before.stride(1), d_before_1),
+                                                rt::clipped(d_before, 2, d_before.stride(2), d_before_2));
+            const auto first_2_1 = [&](int64_t i) { return wave - over_j.index(run, 0, i); };
+            const rt::Line<int64_t> first_2_at(host, first_2, rt::stretch(run, 2, 1), 0,
+                                               rt::clipped(first_2, 1, first_2.stride(1), first_2_1));
+            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+              const int64_t t = wave - over_j.index(run, 0, i);
+              const bool t_2 = over_j.index(run, 0, i) == 0;
+              const int64_t part_2 = rt::blend(t_2, t - 1 + 1, rt::blend(wave == 0, int64_t{0}, d_before_at[i]));
+              const int64_t part_3 = rt::blend(first_2_at[i] == second_at[i], int64_t{0}, int64_t{1});
+              const int64_t part_4 = rt::blend(t_2, int64_t{0}, over_j.index(run, 0, i) - 1 + 1);
+              const int64_t part_5 = rt::blend(t == 0, part_4, part_2) + part_3;
+              changed_waves_out.set(i, rt::blend(t >= 0 && t < N, part_5, int64_t{0}));
+            });
+          });
+          over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
+            const rt::Source<int64_t> changed_waves_at(changed_waves, run.at[5] + wave * changed_waves.stride(1),
+                                                       run.step[5], run.size);
+            rt::Sink<int64_t> d_waves_out(d_waves, run.at[8] + wave * d_waves.stride(1), run.step[8], run.size);
+            const auto d_waves_1_2 = [&](int64_t) { return wave - 1; };
+            const rt::Line<int64_t> d_waves_at(host, d_waves, rt::stretch(run, 0, 1), 0,
+                                               rt::clipped(d_waves, 1, d_waves.stride(1), d_waves_1_2));
+            const auto d_waves_2 = [&](int64_t i) { return over_j.index(run, 0, i) - 1; };
+            const rt::Line<int64_t> d_waves_at_2(host, d_waves, rt::stretch(run, 4, 1), 0,
+                                                 rt::clipped(d_waves, 1, d_waves.stride(1), d_waves_1_2),
+                                                 rt::clipped(d_waves, 2, d_waves.stride(2), d_waves_2));
+            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+              const int64_t t_3 = wave - over_j.index(run, 0, i);
+              const bool t_4 = wave == 0;
+              const int64_t part_6 = rt::blend(t_4, int64_t{0}, d_waves_at_2[i]);
+              const int64_t part_7 = rt::blend(over_j.index(run, 0, i) == 0, t_3 + 1, part_6);
+              const int64_t part_8 = rt::blend(t_4, int64_t{0}, d_waves_at[i]);
+              const int64_t part_9 = rt::min(rt::blend(t_3 == 0, over_j.index(run, 0, i) + 1, part_8), part_7) + 1;
+              d_waves_out.set(i, rt::blend(t_3 >= 0 && t_3 < N, rt::min(part_9, changed_waves_at[i]), int64_t{0}));
+            });
+          });
+        }
+      });
     });
-  });
+  } else {
+    rt::parallel(host, outer.count, wave_size, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+        for (int64_t wave_2 = 0; wave_2 < wave_size; ++wave_2) {
+          rt::each(run.size, [&](int64_t i) {
+            for (int64_t j = 0; j < M; ++j) {
+              int64_t part_10;
+              if (wave_2 == 0) {
+                part_10 = 0;
+              } else {
+                part_10 = rt::load(d_waves, run.of(0, i) + (wave_2 - 1) * d_waves.stride(1) + j * d_waves.stride(2));
+              }
+              rt::store(d_before, run.of(6, i) + wave_2 * d_before.stride(1) + j * d_before.stride(2), part_10);
+            }
+            for (int64_t j_2 = 0; j_2 < M; ++j_2) {
+              const int64_t t_5 = wave_2 - j_2;
+              const bool t_2_2 = j_2 == 0;
+              int64_t part_11;
+              if (t_5 >= 0 && t_5 < N) {
+                const int64_t part_12 = rt::load(first_2, run.of(2, i) + (wave_2 - j_2) * first_2.stride(1));
+                const int64_t part_13 = part_12 == rt::load(second, run.of(3, i) + j_2 * second.stride(1)) ? 0 : 1;
+                const int64_t part_14 = t_2_2 ? 0 : j_2 - 1 + 1;
+                int64_t part_15;
+                if (t_5 == 0) {
+                  part_15 = part_14;
+                } else {
+                  int64_t part_16;
+                  if (t_2_2) {
+                    part_16 = t_5 - 1 + 1;
+                  } else {
+                    int64_t part_17;
+                    if (wave_2 == 0) {
+                      part_17 = 0;
+                    } else {
+                      part_17 = rt::load(
+                          d_before, run.of(1, i) + (wave_2 - 1) * d_before.stride(1) + (j_2 - 1) * d_before.stride(2));
+                    }
+                    part_16 = part_17;
+                  }
+                  part_15 = part_16;
+                }
+                part_11 = part_15 + part_13;
+              } else {
+                part_11 = 0;
+              }
+              rt::store(changed_waves, run.of(7, i) + wave_2 * changed_waves.stride(1) + j_2 * changed_waves.stride(2),
+                        part_11);
+            }
+            for (int64_t j_3 = 0; j_3 < M; ++j_3) {
+              const int64_t t_3_2 = wave_2 - j_3;
+              const bool t_4_2 = wave_2 == 0;
+              int64_t part_18;
+              if (t_3_2 >= 0 && t_3_2 < N) {
+                int64_t part_19;
+                if (t_3_2 == 0) {
+                  part_19 = j_3 + 1;
+                } else {
+                  int64_t part_20;
+                  if (t_4_2) {
+                    part_20 = 0;
+                  } else {
+                    part_20 =
+                        rt::load(d_waves, run.of(0, i) + (wave_2 - 1) * d_waves.stride(1) + j_3 * d_waves.stride(2));
+                  }
+                  part_19 = part_20;
+                }
+                int64_t part_21;
+                if (j_3 == 0) {
+                  part_21 = t_3_2 + 1;
+                } else {
+                  int64_t part_22;
+                  if (t_4_2) {
+                    part_22 = 0;
+                  } else {
+                    part_22 = rt::load(d_waves,
+                                       run.of(4, i) + (wave_2 - 1) * d_waves.stride(1) + (j_3 - 1) * d_waves.stride(2));
+                  }
+                  part_21 = part_22;
+                }
+                const int64_t part_23 = rt::min(part_19, part_21) + 1;
+                part_18 = rt::min(part_23, rt::load(changed_waves, run.of(5, i) + wave_2 * changed_waves.stride(1) + j_3 * changed_waves.stride(2)));
+              } else {
+                part_18 = 0;
+              }
+              rt::store(d_waves, run.of(8, i) + wave_2 * d_waves.stride(1) + j_3 * d_waves.stride(2), part_18);
+            }
+          });
+        }
+      });
+    });
+  }
   return rt::status(host);
 }
 

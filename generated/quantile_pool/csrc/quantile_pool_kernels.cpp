@@ -84,8 +84,8 @@ int forward_0_argsort_w(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
-  const int64_t P = call.ints[0];
   const int64_t size_2 = call.ints[1];
+  const int64_t P = call.ints[0];
   const rt::Tensor<int64_t> argsort_w_rank(call, 1, 3, 0);
   const rt::Tensor<int64_t> argsort_w(call, 0, 3, 0);
   rt::Loops<2> outer;
@@ -94,18 +94,33 @@ int forward_0_argsort_w(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::Loops<2> over_w;
   over_w.dim(size_2, {argsort_w_rank.stride(2), 0}, true);
-  rt::parallel(host, outer.count, over_w.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      over_w.runs<1>(0, over_w.count, columns.at, [&](const auto& point) {
-        const rt::Source<int64_t> argsort_w_rank_at(argsort_w_rank, point.at[0], columns.step[0], columns.size);
-        const auto argsort_w_2 = [&](int64_t i) { return argsort_w_rank_at[i]; };
-        rt::Values<int64_t> argsort_w_out;
-        rt::each(columns.size, [&](int64_t i) { argsort_w_out.set(i, over_w.index(point, 0, 0)); });
-        rt::accumulate<rt::Sum>(host, argsort_w, rt::stretch(point, columns, 1, argsort_w_rank_at.same), argsort_w_out,
-                                rt::checked(argsort_w, 2, argsort_w.stride(2), 0, argsort_w_2));
+  if (size_2 >= 16) {
+    rt::parallel(host, outer.count, over_w.count, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        over_w.runs<rt::block>(0, over_w.count, row.at, [&](const auto& run) {
+          const rt::Source<int64_t> argsort_w_rank_at(argsort_w_rank, run.at[0], run.step[0], run.size);
+          const auto argsort_w_2 = [&](int64_t i) { return argsort_w_rank_at[i]; };
+          rt::Values<int64_t> argsort_w_out;
+          rt::each(run.size, [&](int64_t i) { argsort_w_out.set(i, over_w.index(run, 0, i)); });
+          rt::accumulate<rt::Sum>(host, argsort_w, rt::stretch(run, 1, argsort_w_rank_at.same), argsort_w_out,
+                                  rt::checked(argsort_w, 2, argsort_w.stride(2), 0, argsort_w_2));
+        });
       });
     });
-  });
+  } else {
+    rt::parallel(host, outer.count, over_w.count, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+        over_w.runs<1>(0, over_w.count, columns.at, [&](const auto& point) {
+          const rt::Source<int64_t> argsort_w_rank_at(argsort_w_rank, point.at[0], columns.step[0], columns.size);
+          const auto argsort_w_2_2 = [&](int64_t i) { return argsort_w_rank_at[i]; };
+          rt::Values<int64_t> argsort_w_out;
+          rt::each(columns.size, [&](int64_t i) { argsort_w_out.set(i, over_w.index(point, 0, 0)); });
+          rt::accumulate<rt::Sum>(host, argsort_w, rt::stretch(point, columns, 1, argsort_w_rank_at.same),
+                                  argsort_w_out, rt::checked(argsort_w, 2, argsort_w.stride(2), 0, argsort_w_2_2));
+        });
+      });
+    });
+  }
   return rt::status(host);
 }
 

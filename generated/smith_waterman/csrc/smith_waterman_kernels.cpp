@@ -31,8 +31,8 @@ int forward_s(const OpgenCall& call, OpgenHost& host) {
 // Every place goes on from the one before it; sequences that do not meet run side by side.
 template <typename opmath_t>
 int forward_h_waves(const OpgenCall& call, OpgenHost& host) {
-  const int64_t wave_size = call.ints[0];
   const int64_t M = call.ints[1];
+  const int64_t wave_size = call.ints[0];
   const int64_t N = call.ints[2];
   const auto gap = static_cast<opmath_t>(call.reals[0]);
   const auto temperature = static_cast<opmath_t>(call.reals[1]);
@@ -44,103 +44,184 @@ int forward_h_waves(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<10> outer;
   outer.batch(call, &h_waves, &h_before, &h_waves, &paired_waves, &s, &apart_waves, &h_before, &paired_waves,
               &apart_waves, &h_waves);
-  rt::parallel(host, outer.count, wave_size, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      for (int64_t wave = 0; wave < wave_size; ++wave) {
-        rt::each(run.size, [&](int64_t i) {
-          for (int64_t j = 0; j < M; ++j) {
-            opmath_t part_2;
-            if (wave == 0) {
-              part_2 = 0;
-            } else {
-              part_2 = rt::load(h_waves, run.of(0, i) + (wave - 1) * h_waves.stride(1) + j * h_waves.stride(2));
-            }
-            rt::store(h_before, run.of(6, i) + wave * h_before.stride(1) + j * h_before.stride(2), part_2);
-          }
-          for (int64_t j_2 = 0; j_2 < M; ++j_2) {
-            const int64_t t = wave - j_2;
-            const opmath_t t_2 = -rt::inf<opmath_t>();
-            opmath_t part_3;
-            if (t >= 0 && t < N) {
-              opmath_t part_4;
-              if (t == 0) {
-                part_4 = t_2;
-              } else {
-                opmath_t part_5;
-                if (j_2 == 0) {
-                  part_5 = t_2;
-                } else {
-                  opmath_t part_6;
-                  if (wave == 0) {
-                    part_6 = 0;
-                  } else {
-                    part_6 = rt::load(h_before,
-                                      run.of(1, i) + (wave - 1) * h_before.stride(1) + (j_2 - 1) * h_before.stride(2));
-                  }
-                  part_5 = part_6;
-                }
-                part_4 = part_5;
-              }
-              part_3 = rt::logaddexp(part_4, opmath_t(0));
-            } else {
-              part_3 = 0;
-            }
-            rt::store(paired_waves, run.of(7, i) + wave * paired_waves.stride(1) + j_2 * paired_waves.stride(2),
-                      part_3);
-          }
-          for (int64_t j_3 = 0; j_3 < M; ++j_3) {
-            const int64_t t_3 = wave - j_3;
-            const opmath_t t_4 = -rt::inf<opmath_t>();
-            const bool t_5 = wave == 0;
-            opmath_t part_7;
-            if (t_3 >= 0 && t_3 < N) {
-              const opmath_t part_8 = gap / temperature;
-              opmath_t part_9;
-              if (t_3 == 0) {
-                part_9 = t_4;
-              } else {
-                opmath_t part_10;
-                if (t_5) {
-                  part_10 = 0;
-                } else {
-                  part_10 = rt::load(h_waves, run.of(0, i) + (wave - 1) * h_waves.stride(1) + j_3 * h_waves.stride(2));
-                }
-                part_9 = part_10;
-              }
-              opmath_t part_11;
-              if (j_3 == 0) {
-                part_11 = t_4;
-              } else {
-                opmath_t part_12;
-                if (t_5) {
-                  part_12 = 0;
-                } else {
-                  part_12 =
-                      rt::load(h_waves, run.of(2, i) + (wave - 1) * h_waves.stride(1) + (j_3 - 1) * h_waves.stride(2));
-                }
-                part_11 = part_12;
-              }
-              part_7 = rt::logaddexp(part_9, part_11) + part_8;
-            } else {
-              part_7 = 0;
-            }
-            rt::store(apart_waves, run.of(8, i) + wave * apart_waves.stride(1) + j_3 * apart_waves.stride(2), part_7);
-          }
-          for (int64_t j_4 = 0; j_4 < M; ++j_4) {
-            const int64_t t_6 = wave - j_4;
-            opmath_t part_13;
-            if (t_6 >= 0 && t_6 < N) {
-              const opmath_t part_14 = rt::load(s, run.of(4, i) + (wave - j_4) * s.stride(1) + j_4 * s.stride(2));
-              part_13 = rt::logaddexp(rt::load(paired_waves, run.of(3, i) + wave * paired_waves.stride(1) + j_4 * paired_waves.stride(2)) + part_14, rt::load(apart_waves, run.of(5, i) + wave * apart_waves.stride(1) + j_4 * apart_waves.stride(2)));
-            } else {
-              part_13 = 0;
-            }
-            rt::store(h_waves, run.of(9, i) + wave * h_waves.stride(1) + j_4 * h_waves.stride(2), part_13);
-          }
-        });
-      }
+  rt::Loops<10> over_j;
+  over_j.step(0, h_waves.stride(2));
+  over_j.step(3, paired_waves.stride(2));
+  over_j.step(4, s.stride(2));
+  over_j.step(5, apart_waves.stride(2));
+  over_j.step(6, h_before.stride(2));
+  over_j.step(7, paired_waves.stride(2));
+  over_j.step(8, apart_waves.stride(2));
+  over_j.step(9, h_waves.stride(2));
+  over_j.dim_of_steps(M, true);
+  if (M >= 16) {
+    rt::parallel(host, outer.count, 4 * wave_size * over_j.count, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        for (int64_t wave = 0; wave < wave_size; ++wave) {
+          over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
+            rt::Sink<opmath_t> h_before_out(h_before, run.at[6] + wave * h_before.stride(1), run.step[6], run.size);
+            const auto h_waves_1 = [&](int64_t) { return wave - 1; };
+            const rt::Line<opmath_t> h_waves_at(host, h_waves, rt::stretch(run, 0, 1), 0,
+                                                rt::clipped(h_waves, 1, h_waves.stride(1), h_waves_1));
+            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+              const auto value = rt::blend(wave == 0, opmath_t(0), h_waves_at[i]);
+              h_before_out.set(i, value);
+            });
+          });
+          over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
+            rt::Sink<opmath_t> paired_waves_out(paired_waves, run.at[7] + wave * paired_waves.stride(1), run.step[7],
+                                                run.size);
+            const auto h_before_1 = [&](int64_t) { return wave - 1; };
+            const auto h_before_2 = [&](int64_t i) { return over_j.index(run, 0, i) - 1; };
+            const rt::Line<opmath_t> h_before_at(host, h_before, rt::stretch(run, 1, 1), 0,
+                                                 rt::clipped(h_before, 1, h_before.stride(1), h_before_1),
+                                                 rt::clipped(h_before, 2, h_before.stride(2), h_before_2));
+            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+              const int64_t t = wave - over_j.index(run, 0, i);
+              const opmath_t t_2 = -rt::inf<opmath_t>();
+              const opmath_t part_2 = rt::blend(wave == 0, opmath_t(0), h_before_at[i]);
+              const opmath_t part_3 = rt::blend(t == 0, t_2, rt::blend(over_j.index(run, 0, i) == 0, t_2, part_2));
+              paired_waves_out.set(i, rt::blend(t >= 0 && t < N, rt::logaddexp(part_3, opmath_t(0)), opmath_t(0)));
+            });
+          });
+          over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
+            rt::Sink<opmath_t> apart_waves_out(apart_waves, run.at[8] + wave * apart_waves.stride(1), run.step[8],
+                                               run.size);
+            const auto h_waves_1_2 = [&](int64_t) { return wave - 1; };
+            const rt::Line<opmath_t> h_waves_at(host, h_waves, rt::stretch(run, 0, 1), 0,
+                                                rt::clipped(h_waves, 1, h_waves.stride(1), h_waves_1_2));
+            const auto h_waves_2 = [&](int64_t i) { return over_j.index(run, 0, i) - 1; };
+            const rt::Line<opmath_t> h_waves_at_2(host, h_waves, rt::stretch(run, 2, 1), 0,
+                                                  rt::clipped(h_waves, 1, h_waves.stride(1), h_waves_1_2),
+                                                  rt::clipped(h_waves, 2, h_waves.stride(2), h_waves_2));
+            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+              const int64_t t_3 = wave - over_j.index(run, 0, i);
+              const opmath_t t_4 = -rt::inf<opmath_t>();
+              const bool t_5 = wave == 0;
+              const opmath_t part_4 = rt::blend(t_3 == 0, t_4, rt::blend(t_5, opmath_t(0), h_waves_at[i]));
+              const opmath_t part_5 = rt::blend(t_5, opmath_t(0), h_waves_at_2[i]);
+              const opmath_t part_6 = rt::logaddexp(part_4, rt::blend(over_j.index(run, 0, i) == 0, t_4, part_5));
+              apart_waves_out.set(i, rt::blend(t_3 >= 0 && t_3 < N, part_6 + gap / temperature, opmath_t(0)));
+            });
+          });
+          over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
+            const rt::Source<opmath_t> paired_waves_at(paired_waves, run.at[3] + wave * paired_waves.stride(1),
+                                                       run.step[3], run.size);
+            const rt::Source<opmath_t> apart_waves_at(apart_waves, run.at[5] + wave * apart_waves.stride(1),
+                                                      run.step[5], run.size);
+            rt::Sink<opmath_t> h_waves_out(h_waves, run.at[9] + wave * h_waves.stride(1), run.step[9], run.size);
+            const auto s_1 = [&](int64_t i) { return wave - over_j.index(run, 0, i); };
+            const rt::Line<opmath_t> s_at(host, s, rt::stretch(run, 4, 1), 0, rt::clipped(s, 1, s.stride(1), s_1));
+            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+              const int64_t t_6 = wave - over_j.index(run, 0, i);
+              const opmath_t part_7 = rt::logaddexp(paired_waves_at[i] + s_at[i], apart_waves_at[i]);
+              h_waves_out.set(i, rt::blend(t_6 >= 0 && t_6 < N, part_7, opmath_t(0)));
+            });
+          });
+        }
+      });
     });
-  });
+  } else {
+    rt::parallel(host, outer.count, wave_size, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+        for (int64_t wave_2 = 0; wave_2 < wave_size; ++wave_2) {
+          rt::each(run.size, [&](int64_t i) {
+            for (int64_t j = 0; j < M; ++j) {
+              opmath_t part_8;
+              if (wave_2 == 0) {
+                part_8 = 0;
+              } else {
+                part_8 = rt::load(h_waves, run.of(0, i) + (wave_2 - 1) * h_waves.stride(1) + j * h_waves.stride(2));
+              }
+              rt::store(h_before, run.of(6, i) + wave_2 * h_before.stride(1) + j * h_before.stride(2), part_8);
+            }
+            for (int64_t j_2 = 0; j_2 < M; ++j_2) {
+              const int64_t t_7 = wave_2 - j_2;
+              const opmath_t t_2_2 = -rt::inf<opmath_t>();
+              opmath_t part_9;
+              if (t_7 >= 0 && t_7 < N) {
+                opmath_t part_10;
+                if (t_7 == 0) {
+                  part_10 = t_2_2;
+                } else {
+                  opmath_t part_11;
+                  if (j_2 == 0) {
+                    part_11 = t_2_2;
+                  } else {
+                    opmath_t part_12;
+                    if (wave_2 == 0) {
+                      part_12 = 0;
+                    } else {
+                      part_12 = rt::load(
+                          h_before, run.of(1, i) + (wave_2 - 1) * h_before.stride(1) + (j_2 - 1) * h_before.stride(2));
+                    }
+                    part_11 = part_12;
+                  }
+                  part_10 = part_11;
+                }
+                part_9 = rt::logaddexp(part_10, opmath_t(0));
+              } else {
+                part_9 = 0;
+              }
+              rt::store(paired_waves, run.of(7, i) + wave_2 * paired_waves.stride(1) + j_2 * paired_waves.stride(2),
+                        part_9);
+            }
+            for (int64_t j_3 = 0; j_3 < M; ++j_3) {
+              const int64_t t_3_2 = wave_2 - j_3;
+              const opmath_t t_4_2 = -rt::inf<opmath_t>();
+              const bool t_5_2 = wave_2 == 0;
+              opmath_t part_13;
+              if (t_3_2 >= 0 && t_3_2 < N) {
+                const opmath_t part_14 = gap / temperature;
+                opmath_t part_15;
+                if (t_3_2 == 0) {
+                  part_15 = t_4_2;
+                } else {
+                  opmath_t part_16;
+                  if (t_5_2) {
+                    part_16 = 0;
+                  } else {
+                    part_16 =
+                        rt::load(h_waves, run.of(0, i) + (wave_2 - 1) * h_waves.stride(1) + j_3 * h_waves.stride(2));
+                  }
+                  part_15 = part_16;
+                }
+                opmath_t part_17;
+                if (j_3 == 0) {
+                  part_17 = t_4_2;
+                } else {
+                  opmath_t part_18;
+                  if (t_5_2) {
+                    part_18 = 0;
+                  } else {
+                    part_18 = rt::load(h_waves,
+                                       run.of(2, i) + (wave_2 - 1) * h_waves.stride(1) + (j_3 - 1) * h_waves.stride(2));
+                  }
+                  part_17 = part_18;
+                }
+                part_13 = rt::logaddexp(part_15, part_17) + part_14;
+              } else {
+                part_13 = 0;
+              }
+              rt::store(apart_waves, run.of(8, i) + wave_2 * apart_waves.stride(1) + j_3 * apart_waves.stride(2),
+                        part_13);
+            }
+            for (int64_t j_4 = 0; j_4 < M; ++j_4) {
+              const int64_t t_6_2 = wave_2 - j_4;
+              opmath_t part_19;
+              if (t_6_2 >= 0 && t_6_2 < N) {
+                const opmath_t part_20 = rt::load(s, run.of(4, i) + (wave_2 - j_4) * s.stride(1) + j_4 * s.stride(2));
+                part_19 = rt::logaddexp(rt::load(paired_waves, run.of(3, i) + wave_2 * paired_waves.stride(1) + j_4 * paired_waves.stride(2)) + part_20, rt::load(apart_waves, run.of(5, i) + wave_2 * apart_waves.stride(1) + j_4 * apart_waves.stride(2)));
+              } else {
+                part_19 = 0;
+              }
+              rt::store(h_waves, run.of(9, i) + wave_2 * h_waves.stride(1) + j_4 * h_waves.stride(2), part_19);
+            }
+          });
+        }
+      });
+    });
+  }
   return rt::status(host);
 }
 
@@ -233,8 +314,8 @@ int backward_grad_h(const OpgenCall& call, OpgenHost& host) {
 // Every place goes on from the one before it; sequences that do not meet run side by side.
 template <typename opmath_t>
 int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
-  const int64_t wave_size = call.ints[0];
   const int64_t M = call.ints[1];
+  const int64_t wave_size = call.ints[0];
   const int64_t N = call.ints[2];
   const rt::Tensor<opmath_t> h_waves(call, 0, 3, 0);
   const rt::Tensor<opmath_t> grad_h(call, 1, 3, 0);
@@ -250,198 +331,348 @@ int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &h_waves, &grad_h, &h_waves, &grad_apart_waves, &h_waves, &grad_apart_waves, &grad_h_before,
               &paired_waves, &apart_waves, &s, &grad_h_waves, &h_before, &grad_paired_waves, &grad_h_waves,
               &grad_apart_waves, &grad_paired_waves, &grad_h_before);
-  rt::parallel(host, outer.count, wave_size, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      for (int64_t wave = wave_size - 1; wave >= 0; --wave) {
-        rt::each(run.size, [&](int64_t i) {
-          for (int64_t j = 0; j < M; ++j) {
-            const int64_t t = wave - j;
-            const bool t_2 = t >= 0 && t < N;
-            const int64_t t_3 = wave + 1;
-            const bool t_4 = t_3 < N + M;
-            const int64_t t_5 = t_3 - j;
-            const bool t_6 = t_5 == 0;
-            const opmath_t t_7 = -rt::inf<opmath_t>();
-            const opmath_t h_waves_value =
-                rt::load(h_waves, run.of(0, i) + wave * h_waves.stride(1) + j * h_waves.stride(2));
-            const bool t_8 = j == 0;
-            const bool t_9 = t == 0;
-            opmath_t part_2;
-            if (t_2) {
-              part_2 = rt::load(grad_h, run.of(1, i) + (wave - j) * grad_h.stride(1) + j * grad_h.stride(2));
-            } else {
-              part_2 = 0;
-            }
-            opmath_t part_3;
-            if (t_4) {
-              const bool part_4 = t_5 >= 0 && t_5 < N;
-              opmath_t part_5;
-              if (part_4) {
-                const bool part_6 = (t_6 ? t_7 : h_waves_value) == t_7;
-                opmath_t part_7;
-                if (part_6 && (t_8 ? t_7 : rt::load(h_waves, run.of(2, i) + wave * h_waves.stride(1) + (j - 1) * h_waves.stride(2))) == t_7) {
-                  part_7 = 0;
-                } else {
-                  opmath_t part_8;
-                  if (t_6) {
-                    part_8 = 0;
-                  } else {
-                    opmath_t part_9;
-                    if (t_8) {
-                      part_9 = rt::inf<opmath_t>();
-                    } else {
-                      part_9 =
-                          -rt::load(h_waves, run.of(2, i) + wave * h_waves.stride(1) + (j - 1) * h_waves.stride(2));
-                    }
-                    const opmath_t part_10 = rt::sigmoid(part_9 + h_waves_value);
-                    part_8 = rt::load(grad_apart_waves, run.of(3, i) + (wave + 1) * grad_apart_waves.stride(1) + j * grad_apart_waves.stride(2)) * part_10;
-                  }
-                  part_7 = part_8;
-                }
-                part_5 = part_7;
-              } else {
-                part_5 = 0;
-              }
-              part_3 = part_5;
-            } else {
-              part_3 = 0;
-            }
-            opmath_t part_11;
-            if (j + 1 < M && t_4) {
-              opmath_t part_12;
-              if (t_2) {
-                const bool part_13 = h_waves_value == t_7;
-                opmath_t part_15;
-                if (t_9) {
-                  part_15 = t_7;
-                } else {
-                  part_15 = rt::load(h_waves, run.of(4, i) + wave * h_waves.stride(1) + (j + 1) * h_waves.stride(2));
-                }
-                opmath_t part_14;
-                if (part_15 == t_7 && part_13) {
-                  part_14 = 0;
-                } else {
-                  opmath_t part_16;
-                  if (t_9) {
-                    part_16 = rt::inf<opmath_t>();
-                  } else {
-                    part_16 = -rt::load(h_waves, run.of(4, i) + wave * h_waves.stride(1) + (j + 1) * h_waves.stride(2));
-                  }
-                  const opmath_t part_17 = rt::sigmoid(h_waves_value + part_16);
-                  part_14 = rt::load(grad_apart_waves, run.of(5, i) + (wave + 1) * grad_apart_waves.stride(1) + (j + 1) * grad_apart_waves.stride(2)) * part_17;
-                }
-                part_12 = part_14;
-              } else {
-                part_12 = 0;
-              }
-              part_11 = part_12;
-            } else {
-              part_11 = 0;
-            }
-            opmath_t part_18;
-            if (t_4) {
-              part_18 = rt::load(grad_h_before,
-                                 run.of(6, i) + (wave + 1) * grad_h_before.stride(1) + j * grad_h_before.stride(2));
-            } else {
-              part_18 = 0;
-            }
-            rt::store(grad_h_waves, run.of(13, i) + wave * grad_h_waves.stride(1) + j * grad_h_waves.stride(2),
-                      part_2 + part_3 + part_11 + part_18);
-          }
-          for (int64_t j_2 = 0; j_2 < M; ++j_2) {
-            const int64_t t_10 = wave - j_2;
-            const opmath_t paired_waves_value =
-                rt::load(paired_waves, run.of(7, i) + wave * paired_waves.stride(1) + j_2 * paired_waves.stride(2));
-            const opmath_t t_11 = -rt::inf<opmath_t>();
-            const opmath_t apart_waves_value =
-                rt::load(apart_waves, run.of(8, i) + wave * apart_waves.stride(1) + j_2 * apart_waves.stride(2));
-            opmath_t part_19;
-            if (t_10 >= 0 && t_10 < N) {
-              const opmath_t part_20 = rt::load(s, run.of(9, i) + (wave - j_2) * s.stride(1) + j_2 * s.stride(2));
-              const bool part_21 = paired_waves_value + part_20 == t_11 && apart_waves_value == t_11;
-              const opmath_t part_22 = rt::sigmoid(apart_waves_value - (paired_waves_value + part_20));
-              opmath_t part_23;
-              if (part_21) {
-                part_23 = 0;
-              } else {
-                part_23 =
-                    rt::load(grad_h_waves,
-                             run.of(10, i) + wave * grad_h_waves.stride(1) + j_2 * grad_h_waves.stride(2)) * part_22;
-              }
-              part_19 = part_23;
-            } else {
-              part_19 = 0;
-            }
-            rt::store(grad_apart_waves,
-                      run.of(14, i) + wave * grad_apart_waves.stride(1) + j_2 * grad_apart_waves.stride(2), part_19);
-          }
-          for (int64_t j_3 = 0; j_3 < M; ++j_3) {
-            const int64_t t_12 = wave - j_3;
-            const opmath_t paired_waves_value_2 =
-                rt::load(paired_waves, run.of(7, i) + wave * paired_waves.stride(1) + j_3 * paired_waves.stride(2));
-            const opmath_t t_13 = -rt::inf<opmath_t>();
-            const opmath_t apart_waves_value_2 =
-                rt::load(apart_waves, run.of(8, i) + wave * apart_waves.stride(1) + j_3 * apart_waves.stride(2));
-            opmath_t part_24;
-            if (t_12 >= 0 && t_12 < N) {
-              const opmath_t part_25 = rt::load(s, run.of(9, i) + (wave - j_3) * s.stride(1) + j_3 * s.stride(2));
-              const bool part_26 = paired_waves_value_2 + part_25 == t_13 && apart_waves_value_2 == t_13;
-              const opmath_t part_27 = rt::sigmoid(paired_waves_value_2 + part_25 - apart_waves_value_2);
-              opmath_t part_28;
-              if (part_26) {
-                part_28 = 0;
-              } else {
-                part_28 =
-                    rt::load(grad_h_waves,
-                             run.of(10, i) + wave * grad_h_waves.stride(1) + j_3 * grad_h_waves.stride(2)) * part_27;
-              }
-              part_24 = part_28;
-            } else {
-              part_24 = 0;
-            }
-            rt::store(grad_paired_waves,
-                      run.of(15, i) + wave * grad_paired_waves.stride(1) + j_3 * grad_paired_waves.stride(2), part_24);
-          }
-          for (int64_t j_4 = 0; j_4 < M; ++j_4) {
-            const int64_t t_14 = wave - j_4;
-            const bool t_15 = t_14 == 0;
-            const opmath_t t_16 = -rt::inf<opmath_t>();
-            const opmath_t h_before_value =
-                rt::load(h_before, run.of(11, i) + wave * h_before.stride(1) + j_4 * h_before.stride(2));
-            opmath_t part_29;
-            if (j_4 + 1 < M && wave + 1 < N + M) {
-              const bool part_30 = t_14 >= 0 && t_14 < N;
-              opmath_t part_31;
-              if (part_30) {
-                const bool part_32 = (t_15 ? t_16 : h_before_value) == t_16 && 0 == t_16;
-                opmath_t part_33;
-                if (part_32) {
-                  part_33 = 0;
-                } else {
-                  opmath_t part_34;
-                  if (t_15) {
-                    part_34 = 0;
-                  } else {
-                    const opmath_t part_35 = rt::sigmoid(h_before_value);
-                    part_34 = rt::load(grad_paired_waves, run.of(12, i) + (wave + 1) * grad_paired_waves.stride(1) + (j_4 + 1) * grad_paired_waves.stride(2)) * part_35;
-                  }
-                  part_33 = part_34;
-                }
-                part_31 = part_33;
-              } else {
-                part_31 = 0;
-              }
-              part_29 = part_31;
-            } else {
-              part_29 = 0;
-            }
-            rt::store(grad_h_before, run.of(16, i) + wave * grad_h_before.stride(1) + j_4 * grad_h_before.stride(2),
-                      part_29);
-          }
-        });
-      }
+  rt::Loops<17> over_j;
+  over_j.step(0, h_waves.stride(2));
+  over_j.step(1, grad_h.stride(2));
+  over_j.step(3, grad_apart_waves.stride(2));
+  over_j.step(6, grad_h_before.stride(2));
+  over_j.step(7, paired_waves.stride(2));
+  over_j.step(8, apart_waves.stride(2));
+  over_j.step(9, s.stride(2));
+  over_j.step(10, grad_h_waves.stride(2));
+  over_j.step(11, h_before.stride(2));
+  over_j.step(13, grad_h_waves.stride(2));
+  over_j.step(14, grad_apart_waves.stride(2));
+  over_j.step(15, grad_paired_waves.stride(2));
+  over_j.step(16, grad_h_before.stride(2));
+  over_j.dim_of_steps(M, true);
+  if (M >= 16) {
+    rt::parallel(host, outer.count, 4 * wave_size * over_j.count, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        for (int64_t wave = wave_size - 1; wave >= 0; --wave) {
+          over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
+            const rt::Source<opmath_t> h_waves_at(h_waves, run.at[0] + wave * h_waves.stride(1), run.step[0], run.size);
+            rt::Sink<opmath_t> grad_h_waves_out(grad_h_waves, run.at[13] + wave * grad_h_waves.stride(1), run.step[13],
+                                                run.size);
+            const auto grad_h_1 = [&](int64_t i) { return wave - over_j.index(run, 0, i); };
+            const rt::Line<opmath_t> grad_h_at(host, grad_h, rt::stretch(run, 1, 1), 0,
+                                               rt::clipped(grad_h, 1, grad_h.stride(1), grad_h_1));
+            const auto h_waves_1 = [&](int64_t) { return wave; };
+            const auto h_waves_2 = [&](int64_t i) { return over_j.index(run, 0, i) - 1; };
+            const rt::Line<opmath_t> h_waves_at_2(host, h_waves, rt::stretch(run, 2, 1), 0,
+                                                  rt::clipped(h_waves, 1, h_waves.stride(1), h_waves_1),
+                                                  rt::clipped(h_waves, 2, h_waves.stride(2), h_waves_2));
+            const auto grad_apart_waves_1 = [&](int64_t) { return wave + 1; };
+            const rt::Line<opmath_t> grad_apart_waves_at(
+                host, grad_apart_waves, rt::stretch(run, 3, 1), 0,
+                rt::clipped(grad_apart_waves, 1, grad_apart_waves.stride(1), grad_apart_waves_1));
+            const auto h_waves_2_2 = [&](int64_t i) { return over_j.index(run, 0, i) + 1; };
+            const rt::Line<opmath_t> h_waves_at_3(host, h_waves, rt::stretch(run, 4, 1), 0,
+                                                  rt::clipped(h_waves, 1, h_waves.stride(1), h_waves_1),
+                                                  rt::clipped(h_waves, 2, h_waves.stride(2), h_waves_2_2));
+            const rt::Line<opmath_t> grad_apart_waves_at_2(
+                host, grad_apart_waves, rt::stretch(run, 5, 1), 0,
+                rt::clipped(grad_apart_waves, 1, grad_apart_waves.stride(1), grad_apart_waves_1),
+                rt::clipped(grad_apart_waves, 2, grad_apart_waves.stride(2), h_waves_2_2));
+            const rt::Line<opmath_t> grad_h_before_at(
+                host, grad_h_before, rt::stretch(run, 6, 1), 0,
+                rt::clipped(grad_h_before, 1, grad_h_before.stride(1), grad_apart_waves_1));
+            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+              const int64_t t = wave - over_j.index(run, 0, i);
+              const bool t_2 = t >= 0 && t < N;
+              const int64_t t_3 = wave + 1;
+              const bool t_4 = t_3 < N + M;
+              const int64_t t_5 = t_3 - over_j.index(run, 0, i);
+              const bool t_6 = t_5 == 0;
+              const opmath_t t_7 = -rt::inf<opmath_t>();
+              const opmath_t h_waves_value = h_waves_at[i];
+              const bool t_8 = over_j.index(run, 0, i) == 0;
+              const bool t_9 = t == 0;
+              const opmath_t part_2 = rt::blend(t_8, static_cast<opmath_t>(rt::inf<opmath_t>()), -h_waves_at_2[i]);
+              const opmath_t part_3 = rt::blend(t_9, static_cast<opmath_t>(rt::inf<opmath_t>()), -h_waves_at_3[i]);
+              const bool part_4 = rt::blend(t_9, t_7, h_waves_at_3[i]) == t_7 && h_waves_value == t_7;
+              const opmath_t part_5 = grad_apart_waves_at_2[i] * rt::sigmoid(h_waves_value + part_3);
+              const opmath_t part_6 = rt::blend(t_2, rt::blend(part_4, opmath_t(0), part_5), opmath_t(0));
+              const opmath_t part_7 = rt::blend(over_j.index(run, 0, i) + 1 < M && t_4, part_6, opmath_t(0));
+              const opmath_t part_8 = grad_apart_waves_at[i] * rt::sigmoid(part_2 + h_waves_value);
+              const opmath_t part_9 = rt::blend(t_4, grad_h_before_at[i], opmath_t(0));
+              const bool part_10 = rt::blend(t_8, t_7, h_waves_at_2[i]) == t_7;
+              const bool part_11 = rt::blend(t_6, t_7, h_waves_value) == t_7 && part_10;
+              const opmath_t part_12 = rt::blend(part_11, opmath_t(0), rt::blend(t_6, opmath_t(0), part_8));
+              const opmath_t part_13 = rt::blend(t_5 >= 0 && t_5 < N, part_12, opmath_t(0));
+              const opmath_t part_14 = rt::blend(t_2, grad_h_at[i], opmath_t(0));
+              grad_h_waves_out.set(i, part_14 + rt::blend(t_4, part_13, opmath_t(0)) + part_7 + part_9);
+            });
+          });
+          over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
+            const rt::Source<opmath_t> paired_waves_at(paired_waves, run.at[7] + wave * paired_waves.stride(1),
+                                                       run.step[7], run.size);
+            const rt::Source<opmath_t> apart_waves_at(apart_waves, run.at[8] + wave * apart_waves.stride(1),
+                                                      run.step[8], run.size);
+            const rt::Source<opmath_t> grad_h_waves_at(grad_h_waves, run.at[10] + wave * grad_h_waves.stride(1),
+                                                       run.step[10], run.size);
+            rt::Sink<opmath_t> grad_apart_waves_out(grad_apart_waves, run.at[14] + wave * grad_apart_waves.stride(1),
+                                                    run.step[14], run.size);
+            const auto s_1 = [&](int64_t i) { return wave - over_j.index(run, 0, i); };
+            const rt::Line<opmath_t> s_at(host, s, rt::stretch(run, 9, 1), 0, rt::clipped(s, 1, s.stride(1), s_1));
+            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+              const int64_t t_10 = wave - over_j.index(run, 0, i);
+              const opmath_t paired_waves_value = paired_waves_at[i];
+              const opmath_t t_11 = -rt::inf<opmath_t>();
+              const opmath_t apart_waves_value = apart_waves_at[i];
+              const bool part_15 = paired_waves_value + s_at[i] == t_11 && apart_waves_value == t_11;
+              const opmath_t part_16 = rt::sigmoid(apart_waves_value - (paired_waves_value + s_at[i]));
+              const opmath_t part_17 = rt::blend(part_15, opmath_t(0), grad_h_waves_at[i] * part_16);
+              grad_apart_waves_out.set(i, rt::blend(t_10 >= 0 && t_10 < N, part_17, opmath_t(0)));
+            });
+          });
+          over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
+            const rt::Source<opmath_t> paired_waves_at(paired_waves, run.at[7] + wave * paired_waves.stride(1),
+                                                       run.step[7], run.size);
+            const rt::Source<opmath_t> apart_waves_at(apart_waves, run.at[8] + wave * apart_waves.stride(1),
+                                                      run.step[8], run.size);
+            const rt::Source<opmath_t> grad_h_waves_at(grad_h_waves, run.at[10] + wave * grad_h_waves.stride(1),
+                                                       run.step[10], run.size);
+            rt::Sink<opmath_t> grad_paired_waves_out(grad_paired_waves, run.at[15] + wave * grad_paired_waves.stride(1),
+                                                     run.step[15], run.size);
+            const auto s_1_2 = [&](int64_t i) { return wave - over_j.index(run, 0, i); };
+            const rt::Line<opmath_t> s_at(host, s, rt::stretch(run, 9, 1), 0, rt::clipped(s, 1, s.stride(1), s_1_2));
+            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+              const int64_t t_12 = wave - over_j.index(run, 0, i);
+              const opmath_t paired_waves_value_2 = paired_waves_at[i];
+              const opmath_t t_13 = -rt::inf<opmath_t>();
+              const opmath_t apart_waves_value_2 = apart_waves_at[i];
+              const bool part_18 = paired_waves_value_2 + s_at[i] == t_13 && apart_waves_value_2 == t_13;
+              const opmath_t part_19 = rt::sigmoid(paired_waves_value_2 + s_at[i] - apart_waves_value_2);
+              const opmath_t part_20 = rt::blend(part_18, opmath_t(0), grad_h_waves_at[i] * part_19);
+              grad_paired_waves_out.set(i, rt::blend(t_12 >= 0 && t_12 < N, part_20, opmath_t(0)));
+            });
+          });
+          over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
+            const rt::Source<opmath_t> h_before_at(h_before, run.at[11] + wave * h_before.stride(1), run.step[11],
+                                                   run.size);
+            rt::Sink<opmath_t> grad_h_before_out(grad_h_before, run.at[16] + wave * grad_h_before.stride(1),
+                                                 run.step[16], run.size);
+            const auto grad_paired_waves_1 = [&](int64_t) { return wave + 1; };
+            const auto grad_paired_waves_2 = [&](int64_t i) { return over_j.index(run, 0, i) + 1; };
+            const rt::Line<opmath_t> grad_paired_waves_at(
+                host, grad_paired_waves, rt::stretch(run, 12, 1), 0,
+                rt::clipped(grad_paired_waves, 1, grad_paired_waves.stride(1), grad_paired_waves_1),
+                rt::clipped(grad_paired_waves, 2, grad_paired_waves.stride(2), grad_paired_waves_2));
+            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+              const int64_t t_14 = wave - over_j.index(run, 0, i);
+              const bool t_15 = t_14 == 0;
+              const opmath_t t_16 = -rt::inf<opmath_t>();
+              const opmath_t h_before_value = h_before_at[i];
+              const bool part_21 = rt::blend(t_15, t_16, h_before_value) == t_16 && 0 == t_16;
+              const opmath_t part_22 = grad_paired_waves_at[i] * rt::sigmoid(h_before_value);
+              const opmath_t part_23 = rt::blend(part_21, opmath_t(0), rt::blend(t_15, opmath_t(0), part_22));
+              const opmath_t part_24 = rt::blend(t_14 >= 0 && t_14 < N, part_23, opmath_t(0));
+              const bool part_25 = over_j.index(run, 0, i) + 1 < M && wave + 1 < N + M;
+              grad_h_before_out.set(i, rt::blend(part_25, part_24, opmath_t(0)));
+            });
+          });
+        }
+      });
     });
-  });
+  } else {
+    rt::parallel(host, outer.count, wave_size, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+        for (int64_t wave_2 = wave_size - 1; wave_2 >= 0; --wave_2) {
+          rt::each(run.size, [&](int64_t i) {
+            for (int64_t j = 0; j < M; ++j) {
+              const int64_t t_17 = wave_2 - j;
+              const bool t_2_2 = t_17 >= 0 && t_17 < N;
+              const int64_t t_3_2 = wave_2 + 1;
+              const bool t_4_2 = t_3_2 < N + M;
+              const int64_t t_5_2 = t_3_2 - j;
+              const bool t_6_2 = t_5_2 == 0;
+              const opmath_t t_7_2 = -rt::inf<opmath_t>();
+              const opmath_t h_waves_value_2 =
+                  rt::load(h_waves, run.of(0, i) + wave_2 * h_waves.stride(1) + j * h_waves.stride(2));
+              const bool t_8_2 = j == 0;
+              const bool t_9_2 = t_17 == 0;
+              opmath_t part_26;
+              if (t_2_2) {
+                part_26 = rt::load(grad_h, run.of(1, i) + (wave_2 - j) * grad_h.stride(1) + j * grad_h.stride(2));
+              } else {
+                part_26 = 0;
+              }
+              opmath_t part_27;
+              if (t_4_2) {
+                const bool part_28 = t_5_2 >= 0 && t_5_2 < N;
+                opmath_t part_29;
+                if (part_28) {
+                  const bool part_30 = (t_6_2 ? t_7_2 : h_waves_value_2) == t_7_2;
+                  opmath_t part_31;
+                  if (part_30 && (t_8_2 ? t_7_2 : rt::load(h_waves, run.of(2, i) + wave_2 * h_waves.stride(1) + (j - 1) * h_waves.stride(2))) == t_7_2) {
+                    part_31 = 0;
+                  } else {
+                    opmath_t part_32;
+                    if (t_6_2) {
+                      part_32 = 0;
+                    } else {
+                      opmath_t part_33;
+                      if (t_8_2) {
+                        part_33 = rt::inf<opmath_t>();
+                      } else {
+                        part_33 =
+                            -rt::load(h_waves, run.of(2, i) + wave_2 * h_waves.stride(1) + (j - 1) * h_waves.stride(2));
+                      }
+                      const opmath_t part_34 = rt::sigmoid(part_33 + h_waves_value_2);
+                      part_32 = rt::load(grad_apart_waves, run.of(3, i) + (wave_2 + 1) * grad_apart_waves.stride(1) + j * grad_apart_waves.stride(2)) * part_34;
+                    }
+                    part_31 = part_32;
+                  }
+                  part_29 = part_31;
+                } else {
+                  part_29 = 0;
+                }
+                part_27 = part_29;
+              } else {
+                part_27 = 0;
+              }
+              opmath_t part_35;
+              if (j + 1 < M && t_4_2) {
+                opmath_t part_36;
+                if (t_2_2) {
+                  const bool part_37 = h_waves_value_2 == t_7_2;
+                  opmath_t part_39;
+                  if (t_9_2) {
+                    part_39 = t_7_2;
+                  } else {
+                    part_39 =
+                        rt::load(h_waves, run.of(4, i) + wave_2 * h_waves.stride(1) + (j + 1) * h_waves.stride(2));
+                  }
+                  opmath_t part_38;
+                  if (part_39 == t_7_2 && part_37) {
+                    part_38 = 0;
+                  } else {
+                    opmath_t part_40;
+                    if (t_9_2) {
+                      part_40 = rt::inf<opmath_t>();
+                    } else {
+                      part_40 =
+                          -rt::load(h_waves, run.of(4, i) + wave_2 * h_waves.stride(1) + (j + 1) * h_waves.stride(2));
+                    }
+                    const opmath_t part_41 = rt::sigmoid(h_waves_value_2 + part_40);
+                    part_38 = rt::load(grad_apart_waves, run.of(5, i) + (wave_2 + 1) * grad_apart_waves.stride(1) + (j + 1) * grad_apart_waves.stride(2)) * part_41;
+                  }
+                  part_36 = part_38;
+                } else {
+                  part_36 = 0;
+                }
+                part_35 = part_36;
+              } else {
+                part_35 = 0;
+              }
+              opmath_t part_42;
+              if (t_4_2) {
+                part_42 = rt::load(grad_h_before,
+                                   run.of(6, i) + (wave_2 + 1) * grad_h_before.stride(1) + j * grad_h_before.stride(2));
+              } else {
+                part_42 = 0;
+              }
+              rt::store(grad_h_waves, run.of(13, i) + wave_2 * grad_h_waves.stride(1) + j * grad_h_waves.stride(2),
+                        part_26 + part_27 + part_35 + part_42);
+            }
+            for (int64_t j_2 = 0; j_2 < M; ++j_2) {
+              const int64_t t_10_2 = wave_2 - j_2;
+              const opmath_t paired_waves_value_3 =
+                  rt::load(paired_waves, run.of(7, i) + wave_2 * paired_waves.stride(1) + j_2 * paired_waves.stride(2));
+              const opmath_t t_11_2 = -rt::inf<opmath_t>();
+              const opmath_t apart_waves_value_3 =
+                  rt::load(apart_waves, run.of(8, i) + wave_2 * apart_waves.stride(1) + j_2 * apart_waves.stride(2));
+              opmath_t part_43;
+              if (t_10_2 >= 0 && t_10_2 < N) {
+                const opmath_t part_44 = rt::load(s, run.of(9, i) + (wave_2 - j_2) * s.stride(1) + j_2 * s.stride(2));
+                const bool part_45 = paired_waves_value_3 + part_44 == t_11_2 && apart_waves_value_3 == t_11_2;
+                const opmath_t part_46 = rt::sigmoid(apart_waves_value_3 - (paired_waves_value_3 + part_44));
+                opmath_t part_47;
+                if (part_45) {
+                  part_47 = 0;
+                } else {
+                  part_47 = rt::load(
+                      grad_h_waves,
+                      run.of(10, i) + wave_2 * grad_h_waves.stride(1) + j_2 * grad_h_waves.stride(2)) * part_46;
+                }
+                part_43 = part_47;
+              } else {
+                part_43 = 0;
+              }
+              rt::store(grad_apart_waves,
+                        run.of(14, i) + wave_2 * grad_apart_waves.stride(1) + j_2 * grad_apart_waves.stride(2),
+                        part_43);
+            }
+            for (int64_t j_3 = 0; j_3 < M; ++j_3) {
+              const int64_t t_12_2 = wave_2 - j_3;
+              const opmath_t paired_waves_value_2_2 =
+                  rt::load(paired_waves, run.of(7, i) + wave_2 * paired_waves.stride(1) + j_3 * paired_waves.stride(2));
+              const opmath_t t_13_2 = -rt::inf<opmath_t>();
+              const opmath_t apart_waves_value_2_2 =
+                  rt::load(apart_waves, run.of(8, i) + wave_2 * apart_waves.stride(1) + j_3 * apart_waves.stride(2));
+              opmath_t part_48;
+              if (t_12_2 >= 0 && t_12_2 < N) {
+                const opmath_t part_49 = rt::load(s, run.of(9, i) + (wave_2 - j_3) * s.stride(1) + j_3 * s.stride(2));
+                const bool part_50 = paired_waves_value_2_2 + part_49 == t_13_2 && apart_waves_value_2_2 == t_13_2;
+                const opmath_t part_51 = rt::sigmoid(paired_waves_value_2_2 + part_49 - apart_waves_value_2_2);
+                opmath_t part_52;
+                if (part_50) {
+                  part_52 = 0;
+                } else {
+                  part_52 = rt::load(
+                      grad_h_waves,
+                      run.of(10, i) + wave_2 * grad_h_waves.stride(1) + j_3 * grad_h_waves.stride(2)) * part_51;
+                }
+                part_48 = part_52;
+              } else {
+                part_48 = 0;
+              }
+              rt::store(grad_paired_waves,
+                        run.of(15, i) + wave_2 * grad_paired_waves.stride(1) + j_3 * grad_paired_waves.stride(2),
+                        part_48);
+            }
+            for (int64_t j_4 = 0; j_4 < M; ++j_4) {
+              const int64_t t_14_2 = wave_2 - j_4;
+              const bool t_15_2 = t_14_2 == 0;
+              const opmath_t t_16_2 = -rt::inf<opmath_t>();
+              const opmath_t h_before_value_2 =
+                  rt::load(h_before, run.of(11, i) + wave_2 * h_before.stride(1) + j_4 * h_before.stride(2));
+              opmath_t part_53;
+              if (j_4 + 1 < M && wave_2 + 1 < N + M) {
+                const bool part_54 = t_14_2 >= 0 && t_14_2 < N;
+                opmath_t part_55;
+                if (part_54) {
+                  const bool part_56 = (t_15_2 ? t_16_2 : h_before_value_2) == t_16_2 && 0 == t_16_2;
+                  opmath_t part_57;
+                  if (part_56) {
+                    part_57 = 0;
+                  } else {
+                    opmath_t part_58;
+                    if (t_15_2) {
+                      part_58 = 0;
+                    } else {
+                      const opmath_t part_59 = rt::sigmoid(h_before_value_2);
+                      part_58 = rt::load(grad_paired_waves, run.of(12, i) + (wave_2 + 1) * grad_paired_waves.stride(1) + (j_4 + 1) * grad_paired_waves.stride(2)) * part_59;
+                    }
+                    part_57 = part_58;
+                  }
+                  part_55 = part_57;
+                } else {
+                  part_55 = 0;
+                }
+                part_53 = part_55;
+              } else {
+                part_53 = 0;
+              }
+              rt::store(grad_h_before, run.of(16, i) + wave_2 * grad_h_before.stride(1) + j_4 * grad_h_before.stride(2),
+                        part_53);
+            }
+          });
+        }
+      });
+    });
+  }
   return rt::status(host);
 }
 

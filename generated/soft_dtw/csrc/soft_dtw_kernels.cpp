@@ -8,8 +8,8 @@ namespace {
 // Every place goes on from the one before it; sequences that do not meet run side by side.
 template <typename opmath_t>
 int forward_r_waves(const OpgenCall& call, OpgenHost& host) {
-  const int64_t wave_size = call.ints[0];
   const int64_t M = call.ints[1];
+  const int64_t wave_size = call.ints[0];
   const int64_t N = call.ints[2];
   const auto gamma = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> r_waves(call, 0, 3, 0);
@@ -18,95 +18,168 @@ int forward_r_waves(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> r_before(call, 1, 3, 0);
   rt::Loops<8> outer;
   outer.batch(call, &r_waves, &r_waves, &cost, &near_waves, &r_before, &r_before, &near_waves, &r_waves);
-  rt::parallel(host, outer.count, wave_size, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      for (int64_t wave = 0; wave < wave_size; ++wave) {
-        rt::each(run.size, [&](int64_t i) {
-          for (int64_t j = 0; j < M; ++j) {
-            opmath_t part_2;
-            if (wave == 0) {
-              part_2 = 0;
-            } else {
-              part_2 = rt::load(r_waves, run.of(0, i) + (wave - 1) * r_waves.stride(1) + j * r_waves.stride(2));
-            }
-            rt::store(r_before, run.of(5, i) + wave * r_before.stride(1) + j * r_before.stride(2), part_2);
-          }
-          for (int64_t j_2 = 0; j_2 < M; ++j_2) {
-            const int64_t t = wave - j_2;
-            const bool t_2 = wave == 0;
-            opmath_t part_3;
-            if (t >= 0 && t < N) {
-              opmath_t part_4;
-              if (t == 0) {
-                part_4 = rt::inf<opmath_t>();
+  rt::Loops<8> over_j;
+  over_j.step(0, r_waves.stride(2));
+  over_j.step(2, cost.stride(2));
+  over_j.step(3, near_waves.stride(2));
+  over_j.step(5, r_before.stride(2));
+  over_j.step(6, near_waves.stride(2));
+  over_j.step(7, r_waves.stride(2));
+  over_j.dim_of_steps(M, true);
+  if (M >= 16) {
+    rt::parallel(host, outer.count, 3 * wave_size * over_j.count, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        for (int64_t wave = 0; wave < wave_size; ++wave) {
+          over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
+            rt::Sink<opmath_t> r_before_out(r_before, run.at[5] + wave * r_before.stride(1), run.step[5], run.size);
+            const auto r_waves_1 = [&](int64_t) { return wave - 1; };
+            const rt::Line<opmath_t> r_waves_at(host, r_waves, rt::stretch(run, 0, 1), 0,
+                                                rt::clipped(r_waves, 1, r_waves.stride(1), r_waves_1));
+            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+              const auto value = rt::blend(wave == 0, opmath_t(0), r_waves_at[i]);
+              r_before_out.set(i, value);
+            });
+          });
+          over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
+            rt::Sink<opmath_t> near_waves_out(near_waves, run.at[6] + wave * near_waves.stride(1), run.step[6],
+                                              run.size);
+            const auto r_waves_1_2 = [&](int64_t) { return wave - 1; };
+            const rt::Line<opmath_t> r_waves_at(host, r_waves, rt::stretch(run, 0, 1), 0,
+                                                rt::clipped(r_waves, 1, r_waves.stride(1), r_waves_1_2));
+            const auto r_waves_2 = [&](int64_t i) { return over_j.index(run, 0, i) - 1; };
+            const rt::Line<opmath_t> r_waves_at_2(host, r_waves, rt::stretch(run, 1, 1), 0,
+                                                  rt::clipped(r_waves, 1, r_waves.stride(1), r_waves_1_2),
+                                                  rt::clipped(r_waves, 2, r_waves.stride(2), r_waves_2));
+            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+              const int64_t t = wave - over_j.index(run, 0, i);
+              const bool t_2 = wave == 0;
+              const opmath_t part_2 = rt::blend(t_2, opmath_t(0), r_waves_at_2[i]);
+              const opmath_t part_3 = rt::blend(t_2, opmath_t(0), r_waves_at[i]);
+              const opmath_t part_4 = -rt::blend(t == 0, static_cast<opmath_t>(rt::inf<opmath_t>()), part_3) / gamma;
+              const bool part_5 = over_j.index(run, 0, i) == 0;
+              const opmath_t part_6 = -rt::blend(part_5, static_cast<opmath_t>(rt::inf<opmath_t>()), part_2) / gamma;
+              near_waves_out.set(i, rt::blend(t >= 0 && t < N, rt::logaddexp(part_4, part_6), opmath_t(0)));
+            });
+          });
+          over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
+            const rt::Source<opmath_t> near_waves_at(near_waves, run.at[3] + wave * near_waves.stride(1), run.step[3],
+                                                     run.size);
+            rt::Sink<opmath_t> r_waves_out(r_waves, run.at[7] + wave * r_waves.stride(1), run.step[7], run.size);
+            const auto cost_1 = [&](int64_t i) { return wave - over_j.index(run, 0, i); };
+            const rt::Line<opmath_t> cost_at(host, cost, rt::stretch(run, 2, 1), 0,
+                                             rt::clipped(cost, 1, cost.stride(1), cost_1));
+            const auto r_before_1 = [&](int64_t) { return wave - 1; };
+            const auto r_before_2 = [&](int64_t i) { return over_j.index(run, 0, i) - 1; };
+            const rt::Line<opmath_t> r_before_at(host, r_before, rt::stretch(run, 4, 1), 0,
+                                                 rt::clipped(r_before, 1, r_before.stride(1), r_before_1),
+                                                 rt::clipped(r_before, 2, r_before.stride(2), r_before_2));
+            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+              const int64_t t_3 = wave - over_j.index(run, 0, i);
+              const bool t_4 = over_j.index(run, 0, i) == 0;
+              const opmath_t part_7 = rt::blend(t_4, opmath_t(0), static_cast<opmath_t>(rt::inf<opmath_t>()));
+              const opmath_t part_8 = rt::blend(wave == 0, opmath_t(0), r_before_at[i]);
+              const opmath_t part_9 = rt::blend(t_4, static_cast<opmath_t>(rt::inf<opmath_t>()), part_8);
+              const opmath_t part_11 = rt::logaddexp(near_waves_at[i], -rt::blend(t_3 == 0, part_7, part_9) / gamma);
+              const opmath_t part_10 = gamma * part_11;
+              r_waves_out.set(i, rt::blend(t_3 >= 0 && t_3 < N, cost_at[i] - part_10, opmath_t(0)));
+            });
+          });
+        }
+      });
+    });
+  } else {
+    rt::parallel(host, outer.count, wave_size, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+        for (int64_t wave_2 = 0; wave_2 < wave_size; ++wave_2) {
+          rt::each(run.size, [&](int64_t i) {
+            for (int64_t j = 0; j < M; ++j) {
+              opmath_t part_12;
+              if (wave_2 == 0) {
+                part_12 = 0;
               } else {
-                opmath_t part_5;
-                if (t_2) {
-                  part_5 = 0;
-                } else {
-                  part_5 = rt::load(r_waves, run.of(0, i) + (wave - 1) * r_waves.stride(1) + j_2 * r_waves.stride(2));
-                }
-                part_4 = part_5;
+                part_12 = rt::load(r_waves, run.of(0, i) + (wave_2 - 1) * r_waves.stride(1) + j * r_waves.stride(2));
               }
-              const opmath_t part_6 = -part_4 / gamma;
-              opmath_t part_7;
-              if (j_2 == 0) {
-                part_7 = rt::inf<opmath_t>();
-              } else {
-                opmath_t part_8;
-                if (t_2) {
-                  part_8 = 0;
-                } else {
-                  part_8 =
-                      rt::load(r_waves, run.of(1, i) + (wave - 1) * r_waves.stride(1) + (j_2 - 1) * r_waves.stride(2));
-                }
-                part_7 = part_8;
-              }
-              part_3 = rt::logaddexp(part_6, -part_7 / gamma);
-            } else {
-              part_3 = 0;
+              rt::store(r_before, run.of(5, i) + wave_2 * r_before.stride(1) + j * r_before.stride(2), part_12);
             }
-            rt::store(near_waves, run.of(6, i) + wave * near_waves.stride(1) + j_2 * near_waves.stride(2), part_3);
-          }
-          for (int64_t j_3 = 0; j_3 < M; ++j_3) {
-            const int64_t t_3 = wave - j_3;
-            const bool t_4 = j_3 == 0;
-            opmath_t part_9;
-            if (t_3 >= 0 && t_3 < N) {
-              const opmath_t part_10 =
-                  rt::load(near_waves, run.of(3, i) + wave * near_waves.stride(1) + j_3 * near_waves.stride(2));
-              const opmath_t part_11 =
-                  rt::load(cost, run.of(2, i) + (wave - j_3) * cost.stride(1) + j_3 * cost.stride(2));
-              const opmath_t part_12 = t_4 ? opmath_t(0) : rt::inf<opmath_t>();
+            for (int64_t j_2 = 0; j_2 < M; ++j_2) {
+              const int64_t t_5 = wave_2 - j_2;
+              const bool t_2_2 = wave_2 == 0;
               opmath_t part_13;
-              if (t_3 == 0) {
-                part_13 = part_12;
-              } else {
+              if (t_5 >= 0 && t_5 < N) {
                 opmath_t part_14;
-                if (t_4) {
+                if (t_5 == 0) {
                   part_14 = rt::inf<opmath_t>();
                 } else {
                   opmath_t part_15;
-                  if (wave == 0) {
+                  if (t_2_2) {
                     part_15 = 0;
                   } else {
-                    part_15 = rt::load(r_before,
-                                       run.of(4, i) + (wave - 1) * r_before.stride(1) + (j_3 - 1) * r_before.stride(2));
+                    part_15 =
+                        rt::load(r_waves, run.of(0, i) + (wave_2 - 1) * r_waves.stride(1) + j_2 * r_waves.stride(2));
                   }
                   part_14 = part_15;
                 }
-                part_13 = part_14;
+                const opmath_t part_16 = -part_14 / gamma;
+                opmath_t part_17;
+                if (j_2 == 0) {
+                  part_17 = rt::inf<opmath_t>();
+                } else {
+                  opmath_t part_18;
+                  if (t_2_2) {
+                    part_18 = 0;
+                  } else {
+                    part_18 = rt::load(r_waves,
+                                       run.of(1, i) + (wave_2 - 1) * r_waves.stride(1) + (j_2 - 1) * r_waves.stride(2));
+                  }
+                  part_17 = part_18;
+                }
+                part_13 = rt::logaddexp(part_16, -part_17 / gamma);
+              } else {
+                part_13 = 0;
               }
-              part_9 = part_11 - gamma * rt::logaddexp(part_10, -part_13 / gamma);
-            } else {
-              part_9 = 0;
+              rt::store(near_waves, run.of(6, i) + wave_2 * near_waves.stride(1) + j_2 * near_waves.stride(2), part_13);
             }
-            rt::store(r_waves, run.of(7, i) + wave * r_waves.stride(1) + j_3 * r_waves.stride(2), part_9);
-          }
-        });
-      }
+            for (int64_t j_3 = 0; j_3 < M; ++j_3) {
+              const int64_t t_3_2 = wave_2 - j_3;
+              const bool t_4_2 = j_3 == 0;
+              opmath_t part_19;
+              if (t_3_2 >= 0 && t_3_2 < N) {
+                const opmath_t part_20 =
+                    rt::load(cost, run.of(2, i) + (wave_2 - j_3) * cost.stride(1) + j_3 * cost.stride(2));
+                const opmath_t part_21 = t_4_2 ? opmath_t(0) : rt::inf<opmath_t>();
+                opmath_t part_22;
+                if (t_3_2 == 0) {
+                  part_22 = part_21;
+                } else {
+                  opmath_t part_23;
+                  if (t_4_2) {
+                    part_23 = rt::inf<opmath_t>();
+                  } else {
+                    opmath_t part_24;
+                    if (wave_2 == 0) {
+                      part_24 = 0;
+                    } else {
+                      part_24 = rt::load(
+                          r_before, run.of(4, i) + (wave_2 - 1) * r_before.stride(1) + (j_3 - 1) * r_before.stride(2));
+                    }
+                    part_23 = part_24;
+                  }
+                  part_22 = part_23;
+                }
+                const opmath_t part_25 = -part_22 / gamma;
+                part_19 = part_20 - gamma * rt::logaddexp(
+                    rt::load(near_waves, run.of(3, i) + wave_2 * near_waves.stride(1) + j_3 * near_waves.stride(2)),
+                    part_25);
+              } else {
+                part_19 = 0;
+              }
+              rt::store(r_waves, run.of(7, i) + wave_2 * r_waves.stride(1) + j_3 * r_waves.stride(2), part_19);
+            }
+          });
+        }
+      });
     });
-  });
+  }
   return rt::status(host);
 }
 
@@ -189,8 +262,8 @@ int backward_grad_r(const OpgenCall& call, OpgenHost& host) {
 // Every place goes on from the one before it; sequences that do not meet run side by side.
 template <typename opmath_t>
 int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
-  const int64_t wave_size = call.ints[0];
   const int64_t M = call.ints[1];
+  const int64_t wave_size = call.ints[0];
   const int64_t N = call.ints[2];
   const auto gamma = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> r_waves(call, 0, 3, 0);
@@ -204,198 +277,335 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &r_waves, &grad_r, &r_waves, &grad_near_waves, &r_waves, &grad_near_waves, &grad_r_before,
               &near_waves, &r_before, &grad_r_waves, &r_before, &near_waves, &grad_r_waves, &grad_r_waves,
               &grad_near_waves, &grad_r_before);
-  rt::parallel(host, outer.count, wave_size, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      for (int64_t wave = wave_size - 1; wave >= 0; --wave) {
-        rt::each(run.size, [&](int64_t i) {
-          for (int64_t j = 0; j < M; ++j) {
-            const int64_t t = wave - j;
-            const bool t_2 = t >= 0 && t < N;
-            const int64_t t_3 = wave + 1;
-            const bool t_4 = t_3 < N + M;
-            const int64_t t_5 = t_3 - j;
-            const bool t_6 = t_5 == 0;
-            const opmath_t t_7 = rt::inf<opmath_t>() / gamma;
-            const opmath_t t_8 = -t_7;
-            const opmath_t t_9 =
-                rt::load(r_waves, run.of(0, i) + wave * r_waves.stride(1) + j * r_waves.stride(2)) / gamma;
-            const opmath_t t_10 = -t_9;
-            const opmath_t t_11 = -rt::inf<opmath_t>();
-            const bool t_12 = j == 0;
-            const bool t_13 = t == 0;
-            opmath_t part_2;
-            if (t_2) {
-              part_2 = rt::load(grad_r, run.of(1, i) + (wave - j) * grad_r.stride(1) + j * grad_r.stride(2));
-            } else {
-              part_2 = 0;
-            }
-            opmath_t part_3;
-            if (t_4) {
-              const bool part_4 = t_5 >= 0 && t_5 < N;
-              opmath_t part_5;
-              if (part_4) {
-                const bool part_6 = (t_6 ? t_8 : t_10) == t_11;
-                opmath_t part_7;
-                if (part_6 && (t_12 ? t_8 : -(rt::load(r_waves, run.of(2, i) + wave * r_waves.stride(1) + (j - 1) * r_waves.stride(2)) / gamma)) == t_11) {
-                  part_7 = 0;
-                } else {
-                  opmath_t part_8;
-                  if (t_6) {
-                    part_8 = 0;
-                  } else {
-                    opmath_t part_9;
-                    if (t_12) {
-                      part_9 = t_7;
-                    } else {
-                      const opmath_t part_10 =
-                          rt::load(r_waves, run.of(2, i) + wave * r_waves.stride(1) + (j - 1) * r_waves.stride(2));
-                      part_9 = part_10 / gamma;
-                    }
-                    const opmath_t part_11 = rt::sigmoid(part_9 - t_9);
-                    part_8 = -(rt::load(grad_near_waves, run.of(3, i) + (wave + 1) * grad_near_waves.stride(1) + j * grad_near_waves.stride(2)) * part_11 / gamma);
-                  }
-                  part_7 = part_8;
-                }
-                part_5 = part_7;
-              } else {
-                part_5 = 0;
-              }
-              part_3 = part_5;
-            } else {
-              part_3 = 0;
-            }
-            opmath_t part_12;
-            if (j + 1 < M && t_4) {
-              opmath_t part_13;
-              if (t_2) {
-                opmath_t part_15;
-                if (t_13) {
-                  part_15 = t_8;
-                } else {
-                  const opmath_t part_16 =
-                      rt::load(r_waves, run.of(4, i) + wave * r_waves.stride(1) + (j + 1) * r_waves.stride(2));
-                  part_15 = -(part_16 / gamma);
-                }
-                opmath_t part_14;
-                if (part_15 == t_11 && t_10 == t_11) {
-                  part_14 = 0;
-                } else {
-                  opmath_t part_17;
-                  if (t_13) {
-                    part_17 = t_7;
-                  } else {
-                    const opmath_t part_18 =
-                        rt::load(r_waves, run.of(4, i) + wave * r_waves.stride(1) + (j + 1) * r_waves.stride(2));
-                    part_17 = part_18 / gamma;
-                  }
-                  const opmath_t part_19 = rt::sigmoid(part_17 - t_9);
-                  part_14 = -(rt::load(grad_near_waves, run.of(5, i) + (wave + 1) * grad_near_waves.stride(1) + (j + 1) * grad_near_waves.stride(2)) * part_19 / gamma);
-                }
-                part_13 = part_14;
-              } else {
-                part_13 = 0;
-              }
-              part_12 = part_13;
-            } else {
-              part_12 = 0;
-            }
-            opmath_t part_20;
-            if (t_4) {
-              part_20 = rt::load(grad_r_before,
-                                 run.of(6, i) + (wave + 1) * grad_r_before.stride(1) + j * grad_r_before.stride(2));
-            } else {
-              part_20 = 0;
-            }
-            rt::store(grad_r_waves, run.of(13, i) + wave * grad_r_waves.stride(1) + j * grad_r_waves.stride(2),
-                      part_2 + part_3 + part_12 + part_20);
-          }
-          for (int64_t j_2 = 0; j_2 < M; ++j_2) {
-            const int64_t t_14 = wave - j_2;
-            const opmath_t near_waves_value =
-                rt::load(near_waves, run.of(7, i) + wave * near_waves.stride(1) + j_2 * near_waves.stride(2));
-            const opmath_t t_15 = -rt::inf<opmath_t>();
-            const bool t_16 = t_14 == 0;
-            const bool t_17 = j_2 == 0;
-            const opmath_t t_18 = rt::inf<opmath_t>() / gamma;
-            const opmath_t t_19 = -t_18;
-            const bool t_20 = wave == 0;
-            opmath_t part_21;
-            if (t_14 >= 0 && t_14 < N) {
-              const bool part_22 = near_waves_value == t_15;
-              opmath_t part_23;
-              if (part_22 && (t_16 ? (t_17 ? opmath_t(0) : t_19) : t_17 ? t_19 : t_20 ? opmath_t(0) : -(rt::load(r_before, run.of(8, i) + (wave - 1) * r_before.stride(1) + (j_2 - 1) * r_before.stride(2)) / gamma)) == t_15) {
-                part_23 = 0;
-              } else {
-                const opmath_t part_24 = t_17 ? opmath_t(0) : t_18;
-                opmath_t part_25;
-                if (t_16) {
-                  part_25 = part_24;
-                } else {
-                  opmath_t part_26;
-                  if (t_17) {
-                    part_26 = t_18;
-                  } else {
-                    opmath_t part_27;
-                    if (t_20) {
-                      part_27 = 0;
-                    } else {
-                      part_27 = rt::load(
-                          r_before,
-                          run.of(8, i) + (wave - 1) * r_before.stride(1) + (j_2 - 1) * r_before.stride(2)) / gamma;
-                    }
-                    part_26 = part_27;
-                  }
-                  part_25 = part_26;
-                }
-                const opmath_t part_28 = rt::sigmoid(part_25 + near_waves_value);
-                part_23 = -(rt::load(grad_r_waves, run.of(9, i) + wave * grad_r_waves.stride(1) + j_2 * grad_r_waves.stride(2)) * gamma * part_28);
-              }
-              part_21 = part_23;
-            } else {
-              part_21 = 0;
-            }
-            rt::store(grad_near_waves,
-                      run.of(14, i) + wave * grad_near_waves.stride(1) + j_2 * grad_near_waves.stride(2), part_21);
-          }
-          for (int64_t j_3 = 0; j_3 < M; ++j_3) {
-            const int64_t t_21 = wave - j_3;
-            const opmath_t t_22 = -rt::inf<opmath_t>();
-            const bool t_23 = t_21 == 0;
-            const opmath_t t_24 =
-                -(rt::load(r_before, run.of(10, i) + wave * r_before.stride(1) + j_3 * r_before.stride(2)) / gamma);
-            opmath_t part_29;
-            if (j_3 + 1 < M && wave + 1 < N + M) {
-              const bool part_30 = t_21 >= 0 && t_21 < N;
-              opmath_t part_31;
-              if (part_30) {
-                const bool part_32 = (t_23 ? -(rt::inf<opmath_t>() / gamma) : t_24) == t_22;
-                opmath_t part_33;
-                if (rt::load(near_waves, run.of(11, i) + (wave + 1) * near_waves.stride(1) + (j_3 + 1) * near_waves.stride(2)) == t_22 && part_32) {
-                  part_33 = 0;
-                } else {
-                  opmath_t part_34;
-                  if (t_23) {
-                    part_34 = 0;
-                  } else {
-                    part_34 = rt::load(grad_r_waves, run.of(12, i) + (wave + 1) * grad_r_waves.stride(1) + (j_3 + 1) * grad_r_waves.stride(2)) * rt::sigmoid(t_24 - rt::load(near_waves, run.of(11, i) + (wave + 1) * near_waves.stride(1) + (j_3 + 1) * near_waves.stride(2)));
-                  }
-                  part_33 = part_34;
-                }
-                part_31 = part_33;
-              } else {
-                part_31 = 0;
-              }
-              part_29 = part_31;
-            } else {
-              part_29 = 0;
-            }
-            rt::store(grad_r_before, run.of(15, i) + wave * grad_r_before.stride(1) + j_3 * grad_r_before.stride(2),
-                      part_29);
-          }
-        });
-      }
+  rt::Loops<16> over_j;
+  over_j.step(0, r_waves.stride(2));
+  over_j.step(1, grad_r.stride(2));
+  over_j.step(3, grad_near_waves.stride(2));
+  over_j.step(6, grad_r_before.stride(2));
+  over_j.step(7, near_waves.stride(2));
+  over_j.step(9, grad_r_waves.stride(2));
+  over_j.step(10, r_before.stride(2));
+  over_j.step(13, grad_r_waves.stride(2));
+  over_j.step(14, grad_near_waves.stride(2));
+  over_j.step(15, grad_r_before.stride(2));
+  over_j.dim_of_steps(M, true);
+  if (M >= 16) {
+    rt::parallel(host, outer.count, 3 * wave_size * over_j.count, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        for (int64_t wave = wave_size - 1; wave >= 0; --wave) {
+          over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
+            const rt::Source<opmath_t> r_waves_at(r_waves, run.at[0] + wave * r_waves.stride(1), run.step[0], run.size);
+            rt::Sink<opmath_t> grad_r_waves_out(grad_r_waves, run.at[13] + wave * grad_r_waves.stride(1), run.step[13],
+                                                run.size);
+            const auto grad_r_1 = [&](int64_t i) { return wave - over_j.index(run, 0, i); };
+            const rt::Line<opmath_t> grad_r_at(host, grad_r, rt::stretch(run, 1, 1), 0,
+                                               rt::clipped(grad_r, 1, grad_r.stride(1), grad_r_1));
+            const auto r_waves_1 = [&](int64_t) { return wave; };
+            const auto r_waves_2 = [&](int64_t i) { return over_j.index(run, 0, i) - 1; };
+            const rt::Line<opmath_t> r_waves_at_2(host, r_waves, rt::stretch(run, 2, 1), 0,
+                                                  rt::clipped(r_waves, 1, r_waves.stride(1), r_waves_1),
+                                                  rt::clipped(r_waves, 2, r_waves.stride(2), r_waves_2));
+            const auto grad_near_waves_1 = [&](int64_t) { return wave + 1; };
+            const rt::Line<opmath_t> grad_near_waves_at(
+                host, grad_near_waves, rt::stretch(run, 3, 1), 0,
+                rt::clipped(grad_near_waves, 1, grad_near_waves.stride(1), grad_near_waves_1));
+            const auto r_waves_2_2 = [&](int64_t i) { return over_j.index(run, 0, i) + 1; };
+            const rt::Line<opmath_t> r_waves_at_3(host, r_waves, rt::stretch(run, 4, 1), 0,
+                                                  rt::clipped(r_waves, 1, r_waves.stride(1), r_waves_1),
+                                                  rt::clipped(r_waves, 2, r_waves.stride(2), r_waves_2_2));
+            const rt::Line<opmath_t> grad_near_waves_at_2(
+                host, grad_near_waves, rt::stretch(run, 5, 1), 0,
+                rt::clipped(grad_near_waves, 1, grad_near_waves.stride(1), grad_near_waves_1),
+                rt::clipped(grad_near_waves, 2, grad_near_waves.stride(2), r_waves_2_2));
+            const rt::Line<opmath_t> grad_r_before_at(
+                host, grad_r_before, rt::stretch(run, 6, 1), 0,
+                rt::clipped(grad_r_before, 1, grad_r_before.stride(1), grad_near_waves_1));
+            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+              const int64_t t = wave - over_j.index(run, 0, i);
+              const bool t_2 = t >= 0 && t < N;
+              const int64_t t_3 = wave + 1;
+              const bool t_4 = t_3 < N + M;
+              const int64_t t_5 = t_3 - over_j.index(run, 0, i);
+              const bool t_6 = t_5 == 0;
+              const opmath_t t_7 = rt::inf<opmath_t>() / gamma;
+              const opmath_t t_8 = -t_7;
+              const opmath_t t_9 = r_waves_at[i] / gamma;
+              const opmath_t t_10 = -t_9;
+              const opmath_t t_11 = -rt::inf<opmath_t>();
+              const bool t_12 = over_j.index(run, 0, i) == 0;
+              const bool t_13 = t == 0;
+              const bool part_2 = rt::blend(t_13, t_8, -(r_waves_at_3[i] / gamma)) == t_11 && t_10 == t_11;
+              const opmath_t part_3 = rt::sigmoid(rt::blend(t_12, t_7, r_waves_at_2[i] / gamma) - t_9);
+              const opmath_t part_4 = rt::blend(t_6, opmath_t(0), -(grad_near_waves_at[i] * part_3 / gamma));
+              const opmath_t part_5 = rt::sigmoid(rt::blend(t_13, t_7, r_waves_at_3[i] / gamma) - t_9);
+              const opmath_t part_6 = rt::blend(part_2, opmath_t(0), -(grad_near_waves_at_2[i] * part_5 / gamma));
+              const bool part_7 = rt::blend(t_12, t_8, -(r_waves_at_2[i] / gamma)) == t_11;
+              const opmath_t part_8 = rt::blend(rt::blend(t_6, t_8, t_10) == t_11 && part_7, opmath_t(0), part_4);
+              const opmath_t part_9 = rt::blend(t_4, rt::blend(t_5 >= 0 && t_5 < N, part_8, opmath_t(0)), opmath_t(0));
+              const opmath_t part_10 = rt::blend(t_4, grad_r_before_at[i], opmath_t(0));
+              const opmath_t part_11 = rt::blend(t_2, grad_r_at[i], opmath_t(0));
+              const bool part_12 = over_j.index(run, 0, i) + 1 < M && t_4;
+              const opmath_t part_13 = rt::blend(part_12, rt::blend(t_2, part_6, opmath_t(0)), opmath_t(0));
+              grad_r_waves_out.set(i, part_11 + part_9 + part_13 + part_10);
+            });
+          });
+          over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
+            const rt::Source<opmath_t> near_waves_at(near_waves, run.at[7] + wave * near_waves.stride(1), run.step[7],
+                                                     run.size);
+            const rt::Source<opmath_t> grad_r_waves_at(grad_r_waves, run.at[9] + wave * grad_r_waves.stride(1),
+                                                       run.step[9], run.size);
+            rt::Sink<opmath_t> grad_near_waves_out(grad_near_waves, run.at[14] + wave * grad_near_waves.stride(1),
+                                                   run.step[14], run.size);
+            const auto r_before_1 = [&](int64_t) { return wave - 1; };
+            const auto r_before_2 = [&](int64_t i) { return over_j.index(run, 0, i) - 1; };
+            const rt::Line<opmath_t> r_before_at(host, r_before, rt::stretch(run, 8, 1), 0,
+                                                 rt::clipped(r_before, 1, r_before.stride(1), r_before_1),
+                                                 rt::clipped(r_before, 2, r_before.stride(2), r_before_2));
+            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+              const int64_t t_14 = wave - over_j.index(run, 0, i);
+              const opmath_t near_waves_value = near_waves_at[i];
+              const opmath_t t_15 = -rt::inf<opmath_t>();
+              const bool t_16 = t_14 == 0;
+              const bool t_17 = over_j.index(run, 0, i) == 0;
+              const opmath_t t_18 = rt::inf<opmath_t>() / gamma;
+              const opmath_t t_19 = -t_18;
+              const bool t_20 = wave == 0;
+              const opmath_t part_14 = rt::blend(t_17, t_18, rt::blend(t_20, opmath_t(0), r_before_at[i] / gamma));
+              const opmath_t part_15 = rt::blend(t_16, rt::blend(t_17, opmath_t(0), t_18), part_14);
+              const opmath_t part_16 = -(grad_r_waves_at[i] * gamma * rt::sigmoid(part_15 + near_waves_value));
+              const opmath_t part_17 = rt::blend(t_20, opmath_t(0), -(r_before_at[i] / gamma));
+              const opmath_t part_18 = rt::blend(t_17, opmath_t(0), t_19);
+              const bool part_19 = rt::blend(t_16, part_18, rt::blend(t_17, t_19, part_17)) == t_15;
+              const opmath_t part_20 = rt::blend(near_waves_value == t_15 && part_19, opmath_t(0), part_16);
+              grad_near_waves_out.set(i, rt::blend(t_14 >= 0 && t_14 < N, part_20, opmath_t(0)));
+            });
+          });
+          over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
+            const rt::Source<opmath_t> r_before_at_2(r_before, run.at[10] + wave * r_before.stride(1), run.step[10],
+                                                     run.size);
+            rt::Sink<opmath_t> grad_r_before_out(grad_r_before, run.at[15] + wave * grad_r_before.stride(1),
+                                                 run.step[15], run.size);
+            const auto near_waves_1 = [&](int64_t) { return wave + 1; };
+            const auto near_waves_2 = [&](int64_t i) { return over_j.index(run, 0, i) + 1; };
+            const rt::Line<opmath_t> near_waves_at_2(host, near_waves, rt::stretch(run, 11, 1), 0,
+                                                     rt::clipped(near_waves, 1, near_waves.stride(1), near_waves_1),
+                                                     rt::clipped(near_waves, 2, near_waves.stride(2), near_waves_2));
+            const rt::Line<opmath_t> grad_r_waves_at_2(
+                host, grad_r_waves, rt::stretch(run, 12, 1), 0,
+                rt::clipped(grad_r_waves, 1, grad_r_waves.stride(1), near_waves_1),
+                rt::clipped(grad_r_waves, 2, grad_r_waves.stride(2), near_waves_2));
+            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+              const int64_t t_21 = wave - over_j.index(run, 0, i);
+              const opmath_t t_22 = -rt::inf<opmath_t>();
+              const bool t_23 = t_21 == 0;
+              const opmath_t t_24 = -(r_before_at_2[i] / gamma);
+              const bool part_21 = rt::blend(t_23, -(rt::inf<opmath_t>() / gamma), t_24) == t_22;
+              const opmath_t part_22 = grad_r_waves_at_2[i] * rt::sigmoid(t_24 - near_waves_at_2[i]);
+              const bool part_23 = over_j.index(run, 0, i) + 1 < M && wave + 1 < N + M;
+              const bool part_24 = near_waves_at_2[i] == t_22 && part_21;
+              const opmath_t part_25 = rt::blend(part_24, opmath_t(0), rt::blend(t_23, opmath_t(0), part_22));
+              const opmath_t part_26 = rt::blend(t_21 >= 0 && t_21 < N, part_25, opmath_t(0));
+              grad_r_before_out.set(i, rt::blend(part_23, part_26, opmath_t(0)));
+            });
+          });
+        }
+      });
     });
-  });
+  } else {
+    rt::parallel(host, outer.count, wave_size, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+        for (int64_t wave_2 = wave_size - 1; wave_2 >= 0; --wave_2) {
+          rt::each(run.size, [&](int64_t i) {
+            for (int64_t j = 0; j < M; ++j) {
+              const int64_t t_25 = wave_2 - j;
+              const bool t_2_2 = t_25 >= 0 && t_25 < N;
+              const int64_t t_3_2 = wave_2 + 1;
+              const bool t_4_2 = t_3_2 < N + M;
+              const int64_t t_5_2 = t_3_2 - j;
+              const bool t_6_2 = t_5_2 == 0;
+              const opmath_t t_7_2 = rt::inf<opmath_t>() / gamma;
+              const opmath_t t_8_2 = -t_7_2;
+              const opmath_t t_9_2 =
+                  rt::load(r_waves, run.of(0, i) + wave_2 * r_waves.stride(1) + j * r_waves.stride(2)) / gamma;
+              const opmath_t t_10_2 = -t_9_2;
+              const opmath_t t_11_2 = -rt::inf<opmath_t>();
+              const bool t_12_2 = j == 0;
+              const bool t_13_2 = t_25 == 0;
+              opmath_t part_27;
+              if (t_2_2) {
+                part_27 = rt::load(grad_r, run.of(1, i) + (wave_2 - j) * grad_r.stride(1) + j * grad_r.stride(2));
+              } else {
+                part_27 = 0;
+              }
+              opmath_t part_28;
+              if (t_4_2) {
+                const bool part_29 = t_5_2 >= 0 && t_5_2 < N;
+                opmath_t part_30;
+                if (part_29) {
+                  const bool part_31 = (t_6_2 ? t_8_2 : t_10_2) == t_11_2;
+                  opmath_t part_32;
+                  if (part_31 && (t_12_2 ? t_8_2 : -(rt::load(r_waves, run.of(2, i) + wave_2 * r_waves.stride(1) + (j - 1) * r_waves.stride(2)) / gamma)) == t_11_2) {
+                    part_32 = 0;
+                  } else {
+                    opmath_t part_33;
+                    if (t_6_2) {
+                      part_33 = 0;
+                    } else {
+                      opmath_t part_34;
+                      if (t_12_2) {
+                        part_34 = t_7_2;
+                      } else {
+                        const opmath_t part_35 =
+                            rt::load(r_waves, run.of(2, i) + wave_2 * r_waves.stride(1) + (j - 1) * r_waves.stride(2));
+                        part_34 = part_35 / gamma;
+                      }
+                      const opmath_t part_36 = rt::sigmoid(part_34 - t_9_2);
+                      part_33 = -(rt::load(grad_near_waves, run.of(3, i) + (wave_2 + 1) * grad_near_waves.stride(1) + j * grad_near_waves.stride(2)) * part_36 / gamma);
+                    }
+                    part_32 = part_33;
+                  }
+                  part_30 = part_32;
+                } else {
+                  part_30 = 0;
+                }
+                part_28 = part_30;
+              } else {
+                part_28 = 0;
+              }
+              opmath_t part_37;
+              if (j + 1 < M && t_4_2) {
+                opmath_t part_38;
+                if (t_2_2) {
+                  const bool part_39 = t_10_2 == t_11_2;
+                  opmath_t part_41;
+                  if (t_13_2) {
+                    part_41 = t_8_2;
+                  } else {
+                    const opmath_t part_42 =
+                        rt::load(r_waves, run.of(4, i) + wave_2 * r_waves.stride(1) + (j + 1) * r_waves.stride(2));
+                    part_41 = -(part_42 / gamma);
+                  }
+                  opmath_t part_40;
+                  if (part_41 == t_11_2 && part_39) {
+                    part_40 = 0;
+                  } else {
+                    opmath_t part_43;
+                    if (t_13_2) {
+                      part_43 = t_7_2;
+                    } else {
+                      const opmath_t part_44 =
+                          rt::load(r_waves, run.of(4, i) + wave_2 * r_waves.stride(1) + (j + 1) * r_waves.stride(2));
+                      part_43 = part_44 / gamma;
+                    }
+                    const opmath_t part_45 = rt::sigmoid(part_43 - t_9_2);
+                    part_40 = -(rt::load(grad_near_waves, run.of(5, i) + (wave_2 + 1) * grad_near_waves.stride(1) + (j + 1) * grad_near_waves.stride(2)) * part_45 / gamma);
+                  }
+                  part_38 = part_40;
+                } else {
+                  part_38 = 0;
+                }
+                part_37 = part_38;
+              } else {
+                part_37 = 0;
+              }
+              opmath_t part_46;
+              if (t_4_2) {
+                part_46 = rt::load(grad_r_before,
+                                   run.of(6, i) + (wave_2 + 1) * grad_r_before.stride(1) + j * grad_r_before.stride(2));
+              } else {
+                part_46 = 0;
+              }
+              rt::store(grad_r_waves, run.of(13, i) + wave_2 * grad_r_waves.stride(1) + j * grad_r_waves.stride(2),
+                        part_27 + part_28 + part_37 + part_46);
+            }
+            for (int64_t j_2 = 0; j_2 < M; ++j_2) {
+              const int64_t t_14_2 = wave_2 - j_2;
+              const opmath_t near_waves_value_2 =
+                  rt::load(near_waves, run.of(7, i) + wave_2 * near_waves.stride(1) + j_2 * near_waves.stride(2));
+              const opmath_t t_15_2 = -rt::inf<opmath_t>();
+              const bool t_16_2 = t_14_2 == 0;
+              const bool t_17_2 = j_2 == 0;
+              const opmath_t t_18_2 = rt::inf<opmath_t>() / gamma;
+              const opmath_t t_19_2 = -t_18_2;
+              const bool t_20_2 = wave_2 == 0;
+              opmath_t part_47;
+              if (t_14_2 >= 0 && t_14_2 < N) {
+                const bool part_48 = near_waves_value_2 == t_15_2;
+                opmath_t part_49;
+                if (part_48 && (t_16_2 ? (t_17_2 ? opmath_t(0) : t_19_2) : t_17_2 ? t_19_2 : t_20_2 ? opmath_t(0) : -(rt::load(r_before, run.of(8, i) + (wave_2 - 1) * r_before.stride(1) + (j_2 - 1) * r_before.stride(2)) / gamma)) == t_15_2) {
+                  part_49 = 0;
+                } else {
+                  const opmath_t part_50 = t_17_2 ? opmath_t(0) : t_18_2;
+                  opmath_t part_51;
+                  if (t_16_2) {
+                    part_51 = part_50;
+                  } else {
+                    opmath_t part_52;
+                    if (t_17_2) {
+                      part_52 = t_18_2;
+                    } else {
+                      opmath_t part_53;
+                      if (t_20_2) {
+                        part_53 = 0;
+                      } else {
+                        part_53 = rt::load(
+                            r_before,
+                            run.of(8, i) + (wave_2 - 1) * r_before.stride(1) + (j_2 - 1) * r_before.stride(2)) / gamma;
+                      }
+                      part_52 = part_53;
+                    }
+                    part_51 = part_52;
+                  }
+                  const opmath_t part_54 = rt::sigmoid(part_51 + near_waves_value_2);
+                  part_49 = -(rt::load(grad_r_waves, run.of(9, i) + wave_2 * grad_r_waves.stride(1) + j_2 * grad_r_waves.stride(2)) * gamma * part_54);
+                }
+                part_47 = part_49;
+              } else {
+                part_47 = 0;
+              }
+              rt::store(grad_near_waves,
+                        run.of(14, i) + wave_2 * grad_near_waves.stride(1) + j_2 * grad_near_waves.stride(2), part_47);
+            }
+            for (int64_t j_3 = 0; j_3 < M; ++j_3) {
+              const int64_t t_21_2 = wave_2 - j_3;
+              const opmath_t t_22_2 = -rt::inf<opmath_t>();
+              const bool t_23_2 = t_21_2 == 0;
+              const opmath_t t_24_2 =
+                  -(rt::load(r_before, run.of(10, i) + wave_2 * r_before.stride(1) + j_3 * r_before.stride(2)) / gamma);
+              opmath_t part_55;
+              if (j_3 + 1 < M && wave_2 + 1 < N + M) {
+                const bool part_56 = t_21_2 >= 0 && t_21_2 < N;
+                opmath_t part_57;
+                if (part_56) {
+                  const bool part_58 = (t_23_2 ? -(rt::inf<opmath_t>() / gamma) : t_24_2) == t_22_2;
+                  opmath_t part_59;
+                  if (rt::load(near_waves, run.of(11, i) + (wave_2 + 1) * near_waves.stride(1) + (j_3 + 1) * near_waves.stride(2)) == t_22_2 && part_58) {
+                    part_59 = 0;
+                  } else {
+                    opmath_t part_60;
+                    if (t_23_2) {
+                      part_60 = 0;
+                    } else {
+                      part_60 = rt::load(grad_r_waves, run.of(12, i) + (wave_2 + 1) * grad_r_waves.stride(1) + (j_3 + 1) * grad_r_waves.stride(2)) * rt::sigmoid(t_24_2 - rt::load(near_waves, run.of(11, i) + (wave_2 + 1) * near_waves.stride(1) + (j_3 + 1) * near_waves.stride(2)));
+                    }
+                    part_59 = part_60;
+                  }
+                  part_57 = part_59;
+                } else {
+                  part_57 = 0;
+                }
+                part_55 = part_57;
+              } else {
+                part_55 = 0;
+              }
+              rt::store(grad_r_before, run.of(15, i) + wave_2 * grad_r_before.stride(1) + j_3 * grad_r_before.stride(2),
+                        part_55);
+            }
+          });
+        }
+      });
+    });
+  }
   return rt::status(host);
 }
 

@@ -82,18 +82,33 @@ int forward_argsort_k(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &argsort_k_rank, &argsort_k);
   rt::Loops<2> over_k;
   over_k.dim(N, {argsort_k_rank.stride(1), 0}, true);
-  rt::parallel(host, outer.count, over_k.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      over_k.runs<1>(0, over_k.count, columns.at, [&](const auto& point) {
-        const rt::Source<int64_t> argsort_k_rank_at(argsort_k_rank, point.at[0], columns.step[0], columns.size);
-        const auto argsort_k_1 = [&](int64_t i) { return argsort_k_rank_at[i]; };
-        rt::Values<int64_t> argsort_k_out;
-        rt::each(columns.size, [&](int64_t i) { argsort_k_out.set(i, over_k.index(point, 0, 0)); });
-        rt::accumulate<rt::Sum>(host, argsort_k, rt::stretch(point, columns, 1, argsort_k_rank_at.same), argsort_k_out,
-                                rt::checked(argsort_k, 1, argsort_k.stride(1), 0, argsort_k_1));
+  if (N >= 16) {
+    rt::parallel(host, outer.count, over_k.count, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
+          const rt::Source<int64_t> argsort_k_rank_at(argsort_k_rank, run.at[0], run.step[0], run.size);
+          const auto argsort_k_1 = [&](int64_t i) { return argsort_k_rank_at[i]; };
+          rt::Values<int64_t> argsort_k_out;
+          rt::each(run.size, [&](int64_t i) { argsort_k_out.set(i, over_k.index(run, 0, i)); });
+          rt::accumulate<rt::Sum>(host, argsort_k, rt::stretch(run, 1, argsort_k_rank_at.same), argsort_k_out,
+                                  rt::checked(argsort_k, 1, argsort_k.stride(1), 0, argsort_k_1));
+        });
       });
     });
-  });
+  } else {
+    rt::parallel(host, outer.count, over_k.count, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+        over_k.runs<1>(0, over_k.count, columns.at, [&](const auto& point) {
+          const rt::Source<int64_t> argsort_k_rank_at(argsort_k_rank, point.at[0], columns.step[0], columns.size);
+          const auto argsort_k_1_2 = [&](int64_t i) { return argsort_k_rank_at[i]; };
+          rt::Values<int64_t> argsort_k_out;
+          rt::each(columns.size, [&](int64_t i) { argsort_k_out.set(i, over_k.index(point, 0, 0)); });
+          rt::accumulate<rt::Sum>(host, argsort_k, rt::stretch(point, columns, 1, argsort_k_rank_at.same),
+                                  argsort_k_out, rt::checked(argsort_k, 1, argsort_k.stride(1), 0, argsort_k_1_2));
+        });
+      });
+    });
+  }
   return rt::status(host);
 }
 
@@ -166,9 +181,9 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
+  const int64_t N = call.ints[0];
   const int64_t trim = call.ints[1];
   const int64_t M = call.ints[2];
-  const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 1, 1, 0);
   const rt::Tensor<int64_t> argsort_k(call, 2, 2, 0);
   const rt::Tensor<opmath_t> grad_values(call, 0, 2, 0);
@@ -176,22 +191,41 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_output, &argsort_k, &grad_values);
   rt::Loops<3> over_k;
   over_k.dim(N, {0, argsort_k.stride(1), 0}, true);
-  rt::parallel(host, outer.count, over_k.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-      over_k.runs<1>(0, over_k.count, columns.at, [&](const auto& point) {
-        const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
-        const rt::Source<int64_t> argsort_k_at(argsort_k, point.at[1], columns.step[1], columns.size);
-        const auto grad_values_1 = [&](int64_t i) { return argsort_k_at[i]; };
-        rt::Values<opmath_t> grad_values_out;
-        rt::each(columns.size, [&](int64_t i) {
-          const int64_t t = over_k.index(point, 0, 0) - trim;
-          grad_values_out.set(i, t >= 0 && t < M ? grad_output_at[i] / M : opmath_t(0));
+  if (N >= 16) {
+    rt::parallel(host, outer.count, over_k.count, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
+          const auto grad_output_at = rt::load(grad_output, run.at[0]);
+          const rt::Source<int64_t> argsort_k_at(argsort_k, run.at[1], run.step[1], run.size);
+          const auto grad_values_1 = [&](int64_t i) { return argsort_k_at[i]; };
+          rt::Values<opmath_t> grad_values_out;
+          rt::each(run.size, [&](int64_t i) {
+            const int64_t t = over_k.index(run, 0, i) - trim;
+            grad_values_out.set(i, t >= 0 && t < M ? grad_output_at / M : opmath_t(0));
+          });
+          rt::accumulate<rt::Sum>(host, grad_values, rt::stretch(run, 2, argsort_k_at.same), grad_values_out,
+                                  rt::checked(grad_values, 1, grad_values.stride(1), 0, grad_values_1));
         });
-        rt::accumulate<rt::Sum>(host, grad_values, rt::stretch(point, columns, 2, argsort_k_at.same), grad_values_out,
-                                rt::checked(grad_values, 1, grad_values.stride(1), 0, grad_values_1));
       });
     });
-  });
+  } else {
+    rt::parallel(host, outer.count, over_k.count, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+        over_k.runs<1>(0, over_k.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> grad_output_at(grad_output, point.at[0], columns.step[0], columns.size);
+          const rt::Source<int64_t> argsort_k_at(argsort_k, point.at[1], columns.step[1], columns.size);
+          const auto grad_values_1_2 = [&](int64_t i) { return argsort_k_at[i]; };
+          rt::Values<opmath_t> grad_values_out;
+          rt::each(columns.size, [&](int64_t i) {
+            const int64_t t_2 = over_k.index(point, 0, 0) - trim;
+            grad_values_out.set(i, t_2 >= 0 && t_2 < M ? grad_output_at[i] / M : opmath_t(0));
+          });
+          rt::accumulate<rt::Sum>(host, grad_values, rt::stretch(point, columns, 2, argsort_k_at.same), grad_values_out,
+                                  rt::checked(grad_values, 1, grad_values.stride(1), 0, grad_values_1_2));
+        });
+      });
+    });
+  }
   return rt::status(host);
 }
 

@@ -39,7 +39,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("project",),
     ("report",),
     ("toolchain", "verify"),
-    ("ship",),
+    ("ship", "bench"),
     ("api",),
     ("cli",),
     ("opgen",),
@@ -56,7 +56,7 @@ THIRD_PARTY = {
     "pydantic_core": {"schema"},
     "pytest": {"cli"},
     "sympy": {"diff", "opt"},
-    "torch": {"toolchain", "verify"},
+    "torch": {"bench", "cli", "toolchain", "verify"},
     "yaml": {"schema"},
 }
 FROM_ELSEWHERE = {f"opgen/lang/{name}.py" for name in ("foreign", "habits", "orders")}  # what functions of torch mean

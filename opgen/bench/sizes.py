@@ -11,13 +11,14 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from opgen.ir.program import Axis, Program, Scatter, parts, statement_reads
-from opgen.ir.scalar import BATCH, Batch, Dim, Param, mentions
+from opgen.ir.program import Axis, Kind, Program, Scatter, parts, statement_reads
+from opgen.ir.scalar import BATCH, Batch, Dim, Index, Param, Read, Scalar, children
 from opgen.opt.order import is_data, typical_sizes
 from opgen.package.samples import Chooser, SampleCase
 
 BATCH_DIM = "..."
-_COUNTED = 64  # a dim that a param counts: segments, bins
+_COUNTED, _INNER = 32, 64  # a dim that a param counts: segments, bins; batch dims behind others
+_ROWS, _PLACES = 1024, 4096  # first dims of data, and of what says where to read or write
 _STEPS = 8  # of growth, for the largest dim to double
 _FARTHEST = 4.0  # growth in times of what leads to typical sizes
 
@@ -107,7 +108,7 @@ class Growth:
 def _growing(chooser: Chooser, base: SampleCase) -> Iterator[_Dim]:
     """The dims that a call is free to choose, but for windows: those stay as small as people have them."""
     program, stated = chooser.program, dict(base.params)
-    typical, known, windows = typical_sizes(program), dict(base.sizes), _windows(program)
+    typical, known, windows = _typical(program), dict(base.sizes), _windows(program)
     if any(BATCH in t.shape for t in program.inputs):
         yield _Dim(BATCH_DIM, 2, typical[BATCH_DIM])
     for d in program.dims:
@@ -117,14 +118,34 @@ def _growing(chooser: Chooser, base: SampleCase) -> Iterator[_Dim]:
             yield _Dim(d.name, known[d.name], _COUNTED, d.value.name)
 
 
+def _typical(p: Program) -> dict[str, int]:
+    """Sizes that are typical for the dims; the first of data and of positions are those that there are most of."""
+    found, shapes = typical_sizes(p), [t.shape for t in p.inputs]
+    if any(BATCH in s[1:] for s in shapes):
+        found[BATCH_DIM] = _INNER
+    for t in p.inputs:
+        first = t.shape[0] if t.shape else None
+        if isinstance(first, Dim) and (t.kind is Kind.INT or is_data(t.shape, shapes)):
+            found[first.name] = max(found[first.name], _PLACES if t.kind is Kind.INT else _ROWS)
+    return found
+
+
 def _windows(p: Program) -> set[str]:
     """The dims of weights only whose index is added to another one to find a position: how large a window is."""
     data = {s for t in p.inputs if is_data(t.shape, [t.shape for t in p.inputs]) for s in t.shape}
+    kept = {*data, *(s for o in p.outputs for s in o.shape)}
     found: set[str] = set()
     for s in parts(p.statements):
-        loops = {a.name: a for a in (*s.axes, *s.loops) if isinstance(a, Axis)}
+        loops = {a.name: a.extent for a in (*s.axes, *s.loops) if isinstance(a, Axis)}
         at = [q for r in statement_reads(s) for q in r.at] + (list(s.at) if isinstance(s, Scatter) else [])
-        for names in (mentions(q)[0] for q in at if not isinstance(q, Batch)):
-            extents = [loops[n].extent for n in names if n in loops]
-            found |= {e.name for e in extents if len(extents) > 1 and isinstance(e, Dim) and e not in data}
+        for names in (_added(q) for q in at if not isinstance(q, Batch)):
+            extents = [loops[n] for n in names if n in loops]
+            found |= {e.name for e in extents if len(extents) > 1 and isinstance(e, Dim) and e not in kept}
     return found
+
+
+def _added(q: Scalar) -> set[str]:
+    """The indices that a position is computed from, but for those that it is looked up by."""
+    if isinstance(q, Index):
+        return {q.name}
+    return set() if isinstance(q, Read) else {n for a in children(q) for n in _added(a)}

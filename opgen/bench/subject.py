@@ -78,16 +78,12 @@ class Subject:
     def work(self, case: SampleCase) -> int:
         """The floating-point operations of a call; 0 where they are not known."""
         count = self.runtime.entry(self.name).definition.flops
-        given: list[torch.Tensor | None] = []
-        for (name, s), t in zip(case.inputs, self.operator.operands, strict=True):
+        given: dict[str, object] = {a.name: default_value(a) for a in self.operator.stated} | dict(case.params)
+        parts = {p.name: (p.real, p.imag) for p in self.operator.pairs}
+        for name, s in case.inputs:
             one = None if s is None else torch.empty(_shape(s), device="meta")
-            given += [one] * (1 + any(p.name == name for p in self.operator.pairs) * (t.kind is Kind.COMPLEX))
-        stated = dict(case.params)
-        params = [stated.get(a.name, default_value(a)) for a in self.operator.stated]
-        try:
-            return 0 if count is None else int(count(*given, *params))
-        except (TypeError, ValueError, AttributeError):
-            return 0
+            given |= dict.fromkeys(parts.get(name, (name,)), one)
+        return 0 if count is None else int(count(**{n: given[n] for n in inspect.signature(count).parameters}))
 
 
 def subject(spec: Path, out: Path | None) -> Subject:

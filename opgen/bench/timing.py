@@ -6,7 +6,6 @@ one process, is disturbed alike, so that ratios within a round say more than tim
 
 from __future__ import annotations
 
-import ctypes
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -105,15 +104,3 @@ def _rounds(
         for c in contenders[:: 1 if k % 2 else -1]:
             with c.around():
                 found[c.name].append(seconds(c.call, counts[c.name], effort.clock))
-
-
-def keep_memory() -> None:
-    """Let the allocator of this process keep what is freed, where it can be told.
-
-    New pages from the system may cost more than what is computed in them, and would be charged to whoever comes first.
-    """
-    library = ctypes.CDLL(None)
-    most_mapped, least_trimmed = -4, -1  # of GNU's malloc
-    if hasattr(library, "mallopt"):
-        library.mallopt(most_mapped, 0)
-        library.mallopt(least_trimmed, 2**31 - 1)

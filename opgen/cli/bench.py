@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,13 +12,11 @@ import click
 from opgen.cli.console import Progress, put, say, show_diagnostics, verdict
 from opgen.cli.options import Command, generated_ops, named_spec, out_option
 from opgen.diagnostics.model import Diagnostic, UserError
-from opgen.version import __version__
 from opgen.write.paths import command as command_line
 from opgen.write.settings import settings_here
 
 if TYPE_CHECKING:
     from opgen.bench.measure import Measured, Wanted
-    from opgen.bench.timing import Effort
 
 SIZES = (32, 1_000, 32_000, 1_000_000, 32_000_000)
 QUICK = (1_000, 100_000)
@@ -67,9 +64,7 @@ def _several(option: str, name: str, choices: list[str], told: str) -> Callable[
 )
 @click.option("--quick", is_flag=True, help="Two sizes (1k and 100k), and a third of the time for each row.")
 @_several("--dtype", "dtypes", DTYPES, "Of floating inputs; default: float32 and bfloat16.")
-@_several(
-    "--direction", "directions", ["forward", "backward", "both"], "Both: a step of training; default: all."
-)
+@_several("--direction", "directions", ["forward", "backward", "both"], "Both: a step of training; default: all.")
 @_several(
     "--peer",
     "peers",
@@ -97,10 +92,15 @@ def command(
     over rounds in which all run in turn, with its quartiles. A spec by its path is generated and compiled for itself.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that wait let others run
+    import torch
+
+    from opgen.bench.machine import about, effort
     from opgen.bench.measure import Wanted
     from opgen.bench.subject import DIRECTIONS
     from opgen.bench.table import as_json, head, line
 
+    if device == "cuda" and not torch.cuda.is_available():
+        raise click.UsageError("there is no CUDA device here")
     wanted = Wanted(
         sizes=sizes or (QUICK if quick else SIZES),
         dtypes=dtypes or ("float32", "bfloat16"),
@@ -108,7 +108,7 @@ def command(
         peers=peers or ("reference",),
         device=device,
         threads=threads,
-        effort=_effort(threads, device, quick=quick),
+        effort=effort(threads, device, quick=quick),
     )
     shown = ("plain", *wanted.peers)
     found: list[Measured] = []
@@ -119,14 +119,14 @@ def command(
             put(line(row, shown))
         found.append(row)
     if form == "json":
-        put(as_json(found, _about(wanted)), newline=False)
+        put(as_json(found, about()), newline=False)
 
 
 def _rows(ops: tuple[str, ...], out: Path, wanted: Wanted) -> Iterator[Measured]:
     """The rows of all operators; mistakes in specs are told when the others are done."""
+    from opgen.bench.machine import keep_memory
     from opgen.bench.measure import rows
     from opgen.bench.subject import subject
-    from opgen.bench.timing import keep_memory
 
     given = [_place(op, out) for op in ops or generated_ops(out, ())]
     keep_memory()
@@ -161,43 +161,3 @@ def _place(op: str, out: Path) -> tuple[Path, Path | None]:
     if path is None:
         raise click.UsageError(f"{op} in {out} is not as its spec gives it: {stale}; first: opgen build")
     return path, out
-
-
-def _effort(threads: int, device: str, *, quick: bool) -> Effort:
-    """How long to measure; on one thread by the time of the processor, which other programs disturb little."""
-    import torch
-
-    from opgen.bench.timing import Effort
-
-    torch.set_num_threads(threads)
-    clock = time.process_time if threads == 1 else time.perf_counter
-    if device == "cuda":
-        if not torch.cuda.is_available():
-            raise click.UsageError("there is no CUDA device here")
-
-        def clock() -> float:
-            torch.cuda.synchronize()
-            return time.perf_counter()
-
-    return Effort(9, 0.3, clock) if quick else Effort(clock=clock)
-
-
-def _about(wanted: Wanted) -> dict[str, object]:
-    """What is said of a run: where and with what it was measured."""
-    import platform
-
-    import torch
-
-    names = (line.partition(":")[2].strip() for line in _cpu_lines() if line.startswith("model name"))
-    return {
-        "opgen": __version__,
-        "torch": torch.__version__,
-        "processor": next(names, platform.machine()),
-        "isa": torch.backends.cpu.get_cpu_capability(),
-        "sizes": wanted.sizes,
-    }
-
-
-def _cpu_lines() -> list[str]:
-    path = Path("/proc/cpuinfo")
-    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []

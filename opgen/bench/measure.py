@@ -24,7 +24,7 @@ from opgen.plan.model import Contract, Convolve, KernelPlan
 from opgen.report.memory import Sizes, floor
 
 COPY = "copy"
-WORK, PRODUCTS = 4e9, 4e10  # floating-point operations of a call that is measured; of one made of matrix products
+WORK, PRODUCTS = 1e10, 4e10  # floating-point operations of a call that is measured; of one made of matrix products
 _MOST = 1.0  # seconds of a call that is grown further
 
 

@@ -25,7 +25,7 @@ _UNITS = {"k": 10**3, "m": 10**6, "g": 10**9}
 EXAMPLES = """\b
 Examples:
   opgen bench softmax --quick        two sizes, in a few seconds
-  opgen bench rope --sizes 1k,1M --dtype bfloat16 --direction both --peer compile
+  opgen bench softmax --sizes 1k,1M --dtype bfloat16 --direction both --peer compile
   opgen bench mine.yaml --format json > mine.json
 """
 
@@ -112,7 +112,8 @@ def command(
     )
     shown = ("plain", *wanted.peers)
     found: list[Measured] = []
-    for row in _rows(ops, out, wanted):
+    wrong: list[Diagnostic] = []
+    for row in _rows(ops, out, wanted, wrong):
         if form == "text":
             if not found:
                 put(head(shown))
@@ -120,10 +121,13 @@ def command(
         found.append(row)
     if form == "json":
         put(as_json(found, about()), newline=False)
+    if wrong:
+        show_diagnostics(wrong)
+        raise click.exceptions.Exit(verdict(wrong))
 
 
-def _rows(ops: tuple[str, ...], out: Path, wanted: Wanted) -> Iterator[Measured]:
-    """The rows of all operators; mistakes in specs are told when the others are done."""
+def _rows(ops: tuple[str, ...], out: Path, wanted: Wanted, wrong: list[Diagnostic]) -> Iterator[Measured]:
+    """The rows of all operators; what is wrong with specs is added to a list."""
     from opgen.bench.machine import keep_memory
     from opgen.bench.measure import rows
     from opgen.bench.subject import subject
@@ -131,7 +135,6 @@ def _rows(ops: tuple[str, ...], out: Path, wanted: Wanted) -> Iterator[Measured]
     given = [_place(op, out) for op in ops or generated_ops(out, ())]
     keep_memory()
     progress = Progress(len(given))
-    wrong: list[Diagnostic] = []
     for path, folder in given:
         progress(path.stem)
         try:
@@ -145,9 +148,6 @@ def _rows(ops: tuple[str, ...], out: Path, wanted: Wanted) -> Iterator[Measured]
             cure = "" if folder is None else f": {command_line('compile', s.name, out=folder)}"
             say(f"{s.name} is not compiled, and measured in plain torch{cure}", colour="yellow")
         yield from rows(s, wanted)
-    if wrong:
-        show_diagnostics(wrong)
-        raise click.exceptions.Exit(verdict(wrong))
 
 
 def _place(op: str, out: Path) -> tuple[Path, Path | None]:

@@ -25,7 +25,7 @@ from opgen.report.memory import Sizes, floor
 
 COPY = "copy"
 WORK, PRODUCTS = 1e10, 4e10  # floating-point operations of a call that is measured; of one made of matrix products
-_MOST = 1.0  # seconds of a call that is grown further
+_LONGEST = 3.0  # seconds that a call of any contender may be expected to take
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def rows(s: Subject, wanted: Wanted) -> Iterator[Measured]:
     most = PRODUCTS if any(isinstance(x, Contract | Convolve) for p in plans.values() for x in p.steps) else WORK
     for dtype in wanted.dtypes:
         before: set[int] = set()
-        slow = False
+        pace = 0.0  # seconds for an operation, or for an element where operations are not known
         for size in wanted.sizes:
             empty = Measured(s.name, dtype, "forward", size, wanted.device, wanted.threads)
             if growth is None:
@@ -91,12 +91,14 @@ def rows(s: Subject, wanted: Wanted) -> Iterator[Measured]:
                 continue  # it does not grow so far, or is that large from the start
             before.add(elements)
             work = s.work(case)
-            if slow or work > most:
-                yield _noted(empty, f"a call is too long: {work:.1g} operations")
+            if work > most or pace * (work or elements) > _LONGEST:
+                yield _noted(empty, f"a call is too long: {elements} elements, {work or 'unknown'} operations")
                 break
+            longest = 0.0
             for row in _at_size(s, case, wanted, empty, elements, plans):
                 yield row
-                slow = slow or max(row.us.values(), default=0.0) > 1e6 * _MOST
+                longest = max(longest, *row.us.values(), 0.0)
+            pace = 1e-6 * longest / max(work or elements, 1)
 
 
 def _at_size(

@@ -3,7 +3,7 @@
 The plain form passes over memory once for each operation, and each pass is one of torch's own loops; a kernel passes
 once for all, but where it calls the C library or finds positions by computing them, its loop is not vectorised. Both
 are estimated in nanoseconds for a point of the innermost loops; loops that run less often, and what is left to torch
-either way, do not count. The figures are those of `benchmarks/results/backends.json` (`python benchmarks/backends.py`),
+either way, do not count. The figures are those of `benchmarks/results/cpu.json` (`python benchmarks/cpu.py`),
 chosen so that a kernel which is slower is hardly ever taken: a schedule that gets faster is measured again, and its
 figure changed here. Nothing is said of GPUs, where kernels are always taken.
 

@@ -1,6 +1,6 @@
 """`opgen bench` over the catalogue on a CPU: where kernels are slower than plain torch, and whether `auto` knows.
 
-    python benchmarks/cpu.py [--write] [--threads N] [--sizes 1k,100k,10M] [OP...]
+    python benchmarks/cpu.py [--write] [--quick] [--threads N] [--sizes 1k,100k,10M] [OP...]
 
 Measures the compiled operators of `generated` (default: all), forward alone and a step of training, in float32. Behind
 the rows it prints those in which the kernels are slower than the operator's own plain form, and how often the choice of
@@ -82,11 +82,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--write", action="store_true", help="keep the rows under benchmarks/results")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--sizes", nargs="+", choices=SIZES, default=[*SIZES])
+    parser.add_argument("--quick", action="store_true", help="a third of the time for each row")
     parser.add_argument("ops", nargs="*", metavar="OP")
     return parser.parse_args()
 
 
-def measured(ops: Sequence[str], wanted: Wanted) -> list[Measured]:
+def measured(ops: Sequence[str], wanted: Wanted, *, write: bool) -> list[Measured]:
     found: list[Measured] = []
     print(head(PEERS), flush=True)
     for op in ops:
@@ -94,6 +95,9 @@ def measured(ops: Sequence[str], wanted: Wanted) -> list[Measured]:
         for r in rows(s, wanted) if s.compiled else ():
             print(line(r, PEERS), flush=True)
             found.append(r)
+        if write:
+            kept = {key(r): r for r in [*known(), *found]}
+            RESULT.write_text(as_json([kept[k] for k in sorted(kept)], about()), encoding="utf-8")
     return found
 
 
@@ -101,14 +105,13 @@ def main() -> None:
     given = arguments()
     keep_memory()
     sizes = tuple(SIZES[n] for n in given.sizes)
-    wanted = Wanted(sizes, directions=("forward", "both"), threads=given.threads, effort=effort(given.threads, "cpu"))
-    found = measured(given.ops or sorted(p.stem for p in SPECS.glob("*.yaml")), wanted)
+    time = effort(given.threads, "cpu", quick=given.quick)
+    wanted = Wanted(sizes, directions=("forward", "both"), threads=given.threads, effort=time)
+    ops = given.ops or sorted(p.stem for p in SPECS.glob("*.yaml"))
+    found = measured(ops, wanted, write=given.write)
     print(f"\nslower than their plain form:\n{head(PEERS)}")
     print(*(line(r, PEERS) for r in slower(found)), sep="\n")
     print(f"\n{choices(found)}")
-    if given.write:
-        kept = {key(r): r for r in [*known(), *found]}
-        RESULT.write_text(as_json([kept[k] for k in sorted(kept)], about()), encoding="utf-8")
 
 
 if __name__ == "__main__":

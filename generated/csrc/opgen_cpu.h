@@ -298,6 +298,17 @@ OPGEN_NOINLINE void scatter(const Tensor<T>& tensor, int64_t at, int64_t step, i
   for (int64_t i = 0; i < size; ++i) to[i * step] = from[i];
 }
 
+// An element of a run. A truth value is compared when it is here: what is read as one makes reads depend on it, and
+// those are not vectorised.
+template <typename T>
+OPGEN_INLINE T at_lane(const T* from, int64_t i) {
+  if constexpr (std::is_same<T, bool>::value) {
+    return reinterpret_cast<const uint8_t*>(from)[i] != 0;
+  } else {
+    return from[i];
+  }
+}
+
 // What a run reads: in place where it is contiguous, else gathered into a buffer first.
 template <typename T>
 struct Source {
@@ -312,7 +323,7 @@ struct Source {
   }
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
-  OPGEN_INLINE T operator[](int64_t i) const { return from[i]; }
+  OPGEN_INLINE T operator[](int64_t i) const { return at_lane(from, i); }
 };
 
 // Where a run stores: in place, or into a buffer that is scattered at the end.

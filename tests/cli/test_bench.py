@@ -99,3 +99,17 @@ def test_mistakes_in_a_spec_are_diagnostics(project: Path, opgen: Opgen) -> None
     code, _, err = opgen("bench", "specs/wrong.yaml", *SMALL)
     assert code == 1
     assert "specs/wrong.yaml:3" in err
+
+
+@pytest.mark.thorough
+def test_a_spec_by_its_path_is_compiled_and_its_kernels_are_measured(project: Path, opgen: Opgen) -> None:
+    from opgen.toolchain.compiler import available
+
+    if not available():
+        pytest.skip("no C++ compiler")
+    rows = records(opgen, "specs/square.yaml", *SMALL, "--dtype", "float32", "--peer", "reference")
+    assert len(rows) == 6
+    for r in rows:
+        assert (r["subject"], r["auto"]) == ("kernel", "native")
+        assert set(r["us"]) == {"kernel", "plain", "reference", "copy"}
+        assert set(r["ratios"]) == {"plain", "reference"}

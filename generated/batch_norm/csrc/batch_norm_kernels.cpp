@@ -296,7 +296,8 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> weight_at(weight, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&, eps](int64_t i) {
-        output_out.set(i, (input_at[i] - running_mean_at[i]) * rt::rsqrt(running_var_at[i] + eps) * weight_at[i]);
+        const auto value = (input_at[i] - running_mean_at[i]) * rt::rsqrt(running_var_at[i] + eps) * weight_at[i];
+        output_out.set(i, value);
       });
     });
   });
@@ -400,7 +401,8 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> bias_at(bias, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&, eps](int64_t i) {
-        output_out.set(i, (input_at[i] - running_mean_at[i]) * rt::rsqrt(running_var_at[i] + eps) + bias_at[i]);
+        const auto value = (input_at[i] - running_mean_at[i]) * rt::rsqrt(running_var_at[i] + eps) + bias_at[i];
+        output_out.set(i, value);
       });
     });
   });
@@ -494,7 +496,8 @@ int forward_7_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> running_var_at(running_var, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, eps](int64_t i) {
-        output_out.set(i, (input_at[i] - running_mean_at[i]) * rt::rsqrt(running_var_at[i] + eps));
+        const auto value = (input_at[i] - running_mean_at[i]) * rt::rsqrt(running_var_at[i] + eps);
+        output_out.set(i, value);
       });
     });
   });
@@ -594,7 +597,8 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, eps](int64_t i) {
-        grad_input_out.set(i, grad_output_at[i] * rt::rsqrt(running_var_at[i] + eps) * weight_at[i]);
+        const auto value = grad_output_at[i] * rt::rsqrt(running_var_at[i] + eps) * weight_at[i];
+        grad_input_out.set(i, value);
       });
     });
   });
@@ -730,7 +734,8 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> running_var_at(running_var, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&, eps](int64_t i) {
-        grad_input_out.set(i, grad_output_at[i] * rt::rsqrt(running_var_at[i] + eps));
+        const auto value = grad_output_at[i] * rt::rsqrt(running_var_at[i] + eps);
+        grad_input_out.set(i, value);
       });
     });
   });

@@ -204,7 +204,8 @@ int forward_next_sums(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> sums_at(sums, columns.at[2], columns.step[2], columns.size);
       rt::Sink<opmath_t> next_sums_out(next_sums, columns.at[3], columns.step[3], columns.size);
       rt::each(columns.size, [&, decay](int64_t i) {
-        next_sums_out.set(i, decay * sums_at[i] + (1 - decay) * sum_all_fold[i]);
+        const auto value = decay * sums_at[i] + (1 - decay) * sum_all_fold[i];
+        next_sums_out.set(i, value);
       });
     });
   });

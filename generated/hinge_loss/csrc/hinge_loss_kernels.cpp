@@ -27,7 +27,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
       rt::lanes<rt::lane_count>(run.size, [&, margin](int64_t i, int lane) {
-        output_sum_fold.add(lane, rt::powi<2>(rt::max(opmath_t(0), margin - target_at[i] * input_at[i])));
+        const auto value = rt::powi<2>(rt::max(opmath_t(0), margin - target_at[i] * input_at[i]));
+        output_sum_fold.add(lane, value);
       });
       output_sum_fold.ran(run.size);
     });
@@ -58,7 +59,8 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
       rt::lanes<rt::lane_count>(run.size, [&, margin](int64_t i, int lane) {
-        output_value_fold.add(lane, rt::powi<2>(rt::max(opmath_t(0), margin - target_at[i] * input_at[i])));
+        const auto value = rt::powi<2>(rt::max(opmath_t(0), margin - target_at[i] * input_at[i]));
+        output_value_fold.add(lane, value);
       });
       output_value_fold.ran(run.size);
     });
@@ -83,7 +85,8 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&, margin](int64_t i) {
-        output_out.set(i, rt::powi<2>(rt::max(opmath_t(0), margin - target_at[i] * input_at[i])));
+        const auto value = rt::powi<2>(rt::max(opmath_t(0), margin - target_at[i] * input_at[i]));
+        output_out.set(i, value);
       });
     });
   });

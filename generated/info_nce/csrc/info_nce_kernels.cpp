@@ -22,7 +22,8 @@ int forward_0_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
       over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> sum_d_at(sum_d, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&, temperature](int64_t i, int lane) {
-          logsumexp_j_max_fold.add(lane, sum_d_at[i] / temperature);
+          const auto value = sum_d_at[i] / temperature;
+          logsumexp_j_max_fold.add(lane, value);
         });
       });
       const opmath_t logsumexp_j_max = logsumexp_j_max_fold.value();
@@ -31,7 +32,8 @@ int forward_0_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
       over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> sum_d_at(sum_d, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&, temperature](int64_t i, int lane) {
-          logsumexp_j_sum_fold.add(lane, rt::exp(sum_d_at[i] / temperature - logsumexp_j_shift));
+          const auto value = rt::exp(sum_d_at[i] / temperature - logsumexp_j_shift);
+          logsumexp_j_sum_fold.add(lane, value);
         });
         logsumexp_j_sum_fold.ran(run.size);
       });
@@ -64,7 +66,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> logsumexp_j_at(logsumexp_j, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> sum_d_at(sum_d, run.at[1], run.step[1], run.size);
       rt::lanes<rt::lane_count>(run.size, [&, temperature](int64_t i, int lane) {
-        output_sum_fold.add(lane, logsumexp_j_at[i] - sum_d_at[i] / temperature);
+        const auto value = logsumexp_j_at[i] - sum_d_at[i] / temperature;
+        output_sum_fold.add(lane, value);
       });
       output_sum_fold.ran(run.size);
     });
@@ -96,7 +99,8 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> logsumexp_j_at(logsumexp_j, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> sum_d_at(sum_d, run.at[1], run.step[1], run.size);
       rt::lanes<rt::lane_count>(run.size, [&, temperature](int64_t i, int lane) {
-        output_value_fold.add(lane, logsumexp_j_at[i] - sum_d_at[i] / temperature);
+        const auto value = logsumexp_j_at[i] - sum_d_at[i] / temperature;
+        output_value_fold.add(lane, value);
       });
       output_value_fold.ran(run.size);
     });
@@ -128,7 +132,8 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> sum_d_at(sum_d, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&, temperature](int64_t i, int lane) {
-          logsumexp_j_max_fold.add(lane, sum_d_at[i] / temperature);
+          const auto value = sum_d_at[i] / temperature;
+          logsumexp_j_max_fold.add(lane, value);
         });
       });
       const opmath_t logsumexp_j_max = logsumexp_j_max_fold.value();
@@ -137,7 +142,8 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> sum_d_at(sum_d, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&, temperature](int64_t i, int lane) {
-          logsumexp_j_sum_fold.add(lane, rt::exp(sum_d_at[i] / temperature - logsumexp_j_shift));
+          const auto value = rt::exp(sum_d_at[i] / temperature - logsumexp_j_shift);
+          logsumexp_j_sum_fold.add(lane, value);
         });
         logsumexp_j_sum_fold.ran(run.size);
       });

@@ -25,7 +25,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> bias_at(bias, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, scale](int64_t i) {
-        output_out.set(i, sum_k_at[i] + scale * adaptation_at[i] + bias_at[i]);
+        const auto value = sum_k_at[i] + scale * adaptation_at[i] + bias_at[i];
+        output_out.set(i, value);
       });
     });
   });

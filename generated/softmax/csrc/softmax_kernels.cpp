@@ -22,7 +22,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&, temperature](int64_t i, int lane) {
-          output_max_fold.add(lane, input_at[i] / temperature);
+          const auto value = input_at[i] / temperature;
+          output_max_fold.add(lane, value);
         });
       });
       const opmath_t output_max = output_max_fold.value();
@@ -30,7 +31,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::lanes<rt::lane_count>(run.size, [&, temperature](int64_t i, int lane) {
-          output_sum_fold.add(lane, rt::exp(input_at[i] / temperature - output_max));
+          const auto value = rt::exp(input_at[i] / temperature - output_max);
+          output_sum_fold.add(lane, value);
         });
         output_sum_fold.ran(run.size);
       });
@@ -40,7 +42,8 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
         rt::each(run.size, [&, temperature](int64_t i) {
-          output_out.set(i, rt::exp(input_at[i] / temperature - output_max) * output_scale);
+          const auto value = rt::exp(input_at[i] / temperature - output_max) * output_scale;
+          output_out.set(i, value);
         });
       });
     });
@@ -78,7 +81,8 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> output_at(output, run.at[1], run.step[1], run.size);
         rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
         rt::each(run.size, [&, temperature](int64_t i) {
-          grad_input_out.set(i, output_at[i] * (grad_output_at[i] - dot_output) / temperature);
+          const auto value = output_at[i] * (grad_output_at[i] - dot_output) / temperature;
+          grad_input_out.set(i, value);
         });
       });
     });

@@ -38,7 +38,8 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&, beta](int64_t i) {
-        grad_input_out.set(i, grad_output_at[i] * rt::sigmoid(beta * input_at[i]));
+        const auto value = grad_output_at[i] * rt::sigmoid(beta * input_at[i]);
+        grad_input_out.set(i, value);
       });
     });
   });

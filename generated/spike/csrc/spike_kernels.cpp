@@ -38,7 +38,8 @@ int backward_grad_membrane(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> membrane_at(membrane, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_membrane_out(grad_membrane, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&, threshold](int64_t i) {
-        grad_membrane_out.set(i, grad_spikes_at[i] / rt::powi<2>(rt::abs(membrane_at[i] - threshold) + 1));
+        const auto value = grad_spikes_at[i] / rt::powi<2>(rt::abs(membrane_at[i] - threshold) + 1);
+        grad_membrane_out.set(i, value);
       });
     });
   });

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-import platform
 import time
 from collections.abc import Mapping
-from pathlib import Path
 
 import torch
 
@@ -49,13 +47,6 @@ def about() -> Mapping[str, str]:
     return {
         "opgen": __version__,
         "torch": torch.__version__,
-        "processor": _processor(),
         "vectors": torch.backends.cpu.get_cpu_capability(),
     }
 
-
-def _processor() -> str:
-    path = Path("/proc/cpuinfo")
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.machine())

@@ -49,4 +49,3 @@ def about() -> Mapping[str, str]:
         "torch": torch.__version__,
         "vectors": torch.backends.cpu.get_cpu_capability(),
     }
-

@@ -2,8 +2,8 @@
 
     python -m benchmarks.charts [--write]
 
-Prints the SVG, or writes it to `benchmarks/results/backends.svg`. It shows what `backends.json` beside it holds
-for one thread; `tests/test_charts.py` says whether it is up to date.
+Prints the SVG, or writes it to `benchmarks/results/cpu.svg`. It shows what `cpu.json` beside it holds for one thread,
+at sizes at which most operators were measured; `tests/test_charts.py` says whether it is up to date.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from collections import Counter
 from pathlib import Path
 from statistics import median
+from typing import Any
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from opgen.report.bars import fraction, ticks
 
 RESULTS = Path(__file__).resolve().parent / "results"
-CHART = RESULTS / "backends.svg"
+CHART = RESULTS / "cpu.svg"
 STYLE = """
 text { font: 13px system-ui, sans-serif; fill: #1b1f24; }
 .title { font-weight: 600; }
@@ -42,12 +44,23 @@ _WIDTH, _LEFT, _RIGHT = 520, 12, 508
 _TOP, _ROW, _BOTTOM = 54, 46, 44
 _THREADS = 1
 
+Row = dict[str, Any]
 
-def chart(rows: list[dict[str, object]], torch: str) -> str:
+
+def shown(rows: list[Row]) -> list[Row]:
+    """The rows of one thread that compare with the plain form, where these are of most operators."""
+    kept = [r for r in rows if r["threads"] == _THREADS and "plain" in r["ratios"]]
+    counts = Counter((r["direction"], r["size"]) for r in kept)
+    return [r for r in kept if 2 * counts[r["direction"], r["size"]] > max(counts.values())]
+
+
+def chart(rows: list[Row], torch: str) -> str:
     """The chart as the text of an SVG file."""
-    kept = [row for row in rows if row["threads"] == _THREADS]
-    groups = [(d, s) for d in ("forward", "backward") for s in ("small", "medium", "large")]
-    ratios = {g: sorted(float(str(r["ratio"])) for r in kept if (r["direction"], r["size"]) == g) for g in groups}
+    kept = shown(rows)
+    ratios: dict[tuple[str, int], list[float]] = {}
+    for row in sorted(kept, key=lambda r: (r["direction"] != "forward", r["size"], r["ratios"]["plain"]["median"])):
+        ratios.setdefault((row["direction"], row["size"]), []).append(row["ratios"]["plain"]["median"])
+    groups = list(ratios)
     low = min(0.5, *(r[0] for r in ratios.values()))
     high = max(2.0, *(r[-1] for r in ratios.values()))
     height = _TOP + _ROW * len(groups) + _BOTTOM
@@ -71,7 +84,8 @@ def chart(rows: list[dict[str, object]], torch: str) -> str:
     for k, group in enumerate(groups):
         found, y = ratios[group], _TOP + _ROW * k
         faster = sum(r < 1 for r in found)
-        _text(svg, _LEFT, y + 14, ", ".join(group), "start", "")
+        direction = {"both": "forward and backward"}.get(group[0], group[0])
+        _text(svg, _LEFT, y + 14, f"{direction}, {group[1]:,} elements", "start", "")
         _text(svg, _RIGHT, y + 14, f"median {median(found):.2f}, {faster} of {len(found)} faster", "end", "quiet")
         for n, ratio in enumerate(found):
             place = {"cx": f"{at(ratio):.1f}", "cy": f"{y + 30 + 5 * (n % 3 - 1)}", "r": "3.5"}
@@ -94,7 +108,7 @@ def _text(svg: Element, x: float, y: float, words: str, anchor: str, sort: str) 
 
 def current() -> str:
     """The chart of the results that are there."""
-    found = json.loads((RESULTS / "backends.json").read_text(encoding="utf-8"))
+    found = json.loads((RESULTS / "cpu.json").read_text(encoding="utf-8"))
     return chart(found["rows"], found["torch"])
 
 

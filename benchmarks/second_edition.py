@@ -28,14 +28,16 @@ import torch  # noqa: E402
 from torch import Tensor  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
-from benchmarks.backends import LEAST, Call, keep_memory, seconds  # noqa: E402
 from generated import _runtime  # noqa: E402
 from generated.batch_norm.module import BatchNorm  # noqa: E402
 from generated.ctc_loss import ctc_loss  # noqa: E402
 from generated.dropout_residual import dropout_residual  # noqa: E402
 from generated.soft_dtw import soft_dtw  # noqa: E402
+from opgen.bench.machine import keep_memory  # noqa: E402
+from opgen.bench.timing import Contender, Effort, interleaved, ratio  # noqa: E402
 
-FEWEST, MOST = 7, 20.0  # rounds, and seconds of those after the first ones
+Call = Callable[[], object]
+MOST = 20.0  # seconds of the rounds of a subject
 RESULT = ROOT / "benchmarks" / "results" / "second_edition.json"
 
 
@@ -131,24 +133,6 @@ SUBJECTS = {
 }
 
 
-def rounds(pair: Pair, number: int) -> list[tuple[float, float]]:
-    """The times of ours and theirs in each round."""
-    counts = []
-    for call in (pair.ours, pair.theirs):
-        call()
-        counts.append(max(1, round(LEAST / max(seconds(call, 2, time.perf_counter), 1e-7))))
-    found: list[tuple[float, float]] = []
-    begun = time.perf_counter()
-    for k in range(number):
-        if k >= FEWEST and time.perf_counter() - begun > MOST:
-            break
-        sides = [(pair.ours, counts[0]), (pair.theirs, counts[1])]
-        taken = [seconds(*side, time.process_time) for side in (sides if k % 2 else sides[::-1])]
-        ours, theirs = taken if k % 2 else taken[::-1]
-        found.append((ours, theirs))
-    return found
-
-
 def row(name: str, number: int) -> Row:
     subject = SUBJECTS[name]
     torch.manual_seed(0)
@@ -157,10 +141,13 @@ def row(name: str, number: int) -> Row:
     pair.ours()
     if _runtime.calls("native") < before + 2:
         raise SystemExit(f"{name} runs no kernels, forward and backward: `opgen compile {name}` first")
-    taken = rounds(pair, number)
-    low, middle, high = (round(q, 4) for q in statistics.quantiles([a / b for a, b in taken], n=4))
-    ours, theirs = (round(statistics.median(t[k] for t in taken) * 1e3, 3) for k in (0, 1))
-    return Row(name, subject.size, subject.against, round(subject.most, 4), middle, low, high, ours, theirs)
+    taken = interleaved(
+        (Contender("ours", pair.ours), Contender("theirs", pair.theirs)), Effort(number, MOST, time.process_time)
+    )
+    q = ratio(taken["ours"], taken["theirs"])
+    ours, theirs = (round(statistics.median(taken[side]) * 1e3, 3) for side in ("ours", "theirs"))
+    found = (round(r, 4) for r in (subject.most, q.median, q.low, q.high))
+    return Row(name, subject.size, subject.against, *found, ours, theirs)
 
 
 def arguments() -> argparse.Namespace:

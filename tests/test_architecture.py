@@ -40,7 +40,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("fixes",),
     ("report",),
     ("toolchain", "verify"),
-    ("ship",),
+    ("ship", "bench"),
     ("api",),
     ("cli",),
     ("opgen",),
@@ -57,7 +57,7 @@ THIRD_PARTY = {
     "pydantic_core": {"schema"},
     "pytest": {"cli"},
     "sympy": {"diff", "opt"},
-    "torch": {"toolchain", "verify"},
+    "torch": {"bench", "cli", "toolchain", "verify"},
     "yaml": {"schema"},
 }
 FROM_ELSEWHERE = {f"opgen/lang/{name}.py" for name in ("foreign", "habits", "orders")}  # what functions of torch mean

@@ -60,6 +60,14 @@ OPGEN_DEVICE float pow(float base, float exponent) {
   return static_cast<float>(double_of((bits_of(edge) & some) | (one & ~some)));
 }
 
+// Squares of floats are exact in double, and none is too large or too small there. An infinite side counts for more
+// than one that is not a number.
+OPGEN_DEVICE float hypot(float x, float y) {
+  const double a = size_of(x), b = size_of(y), squares = a * a + b * b;
+  const double one = a == HUGE_VAL ? a : squares, both = b == HUGE_VAL ? b : one;
+  return static_cast<float>(::sqrt(both));
+}
+
 // Where the difference of exponentials cancels, its series.
 OPGEN_DEVICE float sinh(float x) {
   const double a = x, e = exp(a);

@@ -190,16 +190,6 @@ def backward_flops(
     return N * D * L
 
 
-def forward_excess(input: Tensor, weight: Tensor, per_sample_weights: Tensor | None) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    if per_sample_weights is not None:
-        return 0
-    D = weight.shape[1]
-    L = input.shape[1]
-    N = input.shape[0]
-    return 350 * D * L * N
-
-
 OP = register(
     Definition(
         name="embedding_bag",
@@ -228,10 +218,8 @@ OP = register(
         backward_tangent=embedding_bag_backward_tangent,
         positions=(("input", "weight", 0, "V"),),
         unordered=("backward",),
-        faster_in_torch={"forward": "sums across memory"},
         flops=flops,
         backward_flops=backward_flops,
-        forward_excess=forward_excess,
         sharding=(
             Sharding(
                 layouts=("N L", "V D", "N L", "N D"),

@@ -297,27 +297,6 @@ def backward_flops(grad_output: Tensor, logits: Tensor, target: Tensor, reductio
     return 41 * points
 
 
-def forward_excess(logits: Tensor, target: Tensor, reduction: str) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    if reduction != "none":
-        points = max(math.prod(logits.shape), math.prod(target.shape))
-        return 18602 * points
-    points = max(math.prod(logits.shape), math.prod(target.shape))
-    return 17814 * points
-
-
-def backward_excess(grad_output: Tensor, logits: Tensor, target: Tensor, reduction: str) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    if reduction == "mean":
-        points = max(math.prod(logits.shape), math.prod(target.shape))
-        return 31532 * points
-    if reduction == "sum":
-        points = max(math.prod(logits.shape), math.prod(target.shape))
-        return 31902 * points
-    points = math.prod(grad_output.shape)
-    return 31902 * points
-
-
 OP = register(
     Definition(
         name="focal_loss",
@@ -344,14 +323,8 @@ OP = register(
         second_mask=("grad_output", "logits", "target"),
         backward_tangent=focal_loss_backward_tangent,
         autocast="float32",
-        faster_in_torch={
-            "forward": "pow is computed one element at a time",
-            "backward": "pow is computed one element at a time",
-        },
         flops=flops,
         backward_flops=backward_flops,
-        forward_excess=forward_excess,
-        backward_excess=backward_excess,
         sharding=(
             Sharding(
                 chosen=(("reduction", "sum"),),

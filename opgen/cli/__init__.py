@@ -18,6 +18,7 @@ from opgen.version import __version__
 FINDINGS, USAGE, INTERRUPTED = 1, 2, 130
 _UNWRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT)
 _COMMANDS = {
+    "bench": "measure compiled operators against plain torch and a reference",
     "build": "generate operators from specs",
     "catalogue": "describe operators on one page",
     "clean": "remove caches and compiled libraries",

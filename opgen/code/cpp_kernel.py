@@ -206,11 +206,11 @@ class _PartCode(Statements):
         self.outer_locals = saved
         i = named("i", lines)
         if any(isinstance(n, Join) for n in body):
-            head = f"rt::lanes<rt::lane_count>(run.size, [&](int64_t{i}, int lane) {{"
+            head = f"rt::lanes<rt::lane_count>(run.size, {self.scope.held(lines)}(int64_t{i}, int lane) {{"
         elif self.scope.has_rows:
-            head = f"rt::each_of_row<rt::lane_count>(run.size, [&](int64_t{i}) {{"
+            head = f"rt::each_of_row<rt::lane_count>(run.size, {self.scope.held(lines)}(int64_t{i}) {{"
         else:
-            head = f"rt::each{self._in_order(body)}(run.size, [&](int64_t{i}) {{"
+            head = f"rt::each{self._in_order(body)}(run.size, {self.scope.held(lines)}(int64_t{i}) {{"
         return [*around.plain, *self.ahead(around), *block(head, lines, "});"), *around.behind]
 
     # --- runs of points side by side ---------------------------------------------------------------------------------
@@ -262,7 +262,8 @@ class _PartCode(Statements):
                 self.keep(node, f"{name}[i]")
             else:
                 lines += self.statement(node, "i")
-        each = block(f"rt::each({where}.size, [&](int64_t{named('i', lines)}) {{", lines, "});") if lines else []
+        head = f"rt::each({where}.size, {scope.held(lines)}(int64_t{named('i', lines)}) {{"
+        each = block(head, lines, "});") if lines else []
         return [*around.plain, *self.ahead(around), *kept, *each, *around.behind]
 
     def _in_phases(self, group: Body, sparse: Comb, around: Around, where: str) -> list[str]:
@@ -290,7 +291,7 @@ class _PartCode(Statements):
         self.outer_locals = saved
         i = named("i", lines)
         where = around.comb or "columns.size"
-        each = block(f"rt::each{self._in_order(body)}({where}, [&](int64_t{i}) {{", lines, "});")
+        each = block(f"rt::each{self._in_order(body)}({where}, {scope.held(lines)}(int64_t{i}) {{", lines, "});")
         run = [*around.plain, *self.ahead(around), *each, *sums(accs, "ran(columns.size)"), *around.behind]
         head = f"{inner}.runs<1>(0, {inner}.count, columns.at, [&](const auto&{named('point', run)}) {{"
         runs = block(head, run, "});")

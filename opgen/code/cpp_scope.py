@@ -6,12 +6,12 @@ of the nest, which the runtime moves along its loops, and prints scalars through
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from opgen.code.names import CPU_KERNELS
-from opgen.code.native_scope import layout, value_type, wish
+from opgen.code.native_scope import layout, mentions, value_type, wish
 from opgen.code.printer import NATIVE, Leaf, Printer, Text
 from opgen.ir.names import Names
 from opgen.ir.program import Axis, Kind, Loop
@@ -237,6 +237,11 @@ class CpuScope:
             if kind is Kind.FLOAT
             else f"call.ints[{self.formal.ints.index(e)}]"
         )
+
+    def held(self, lines: Sequence[str]) -> str:
+        """What a lane loop captures: numbers of the call by value, lest stores to memory be taken to change them."""
+        numbers = (name for e, name in self.constants.items() if self.formal.kind(e) is Kind.FLOAT)
+        return f"[{', '.join(('&', *(n for n in numbers if mentions(n, lines))))}]"
 
     def load(self, r: Read) -> Text:
         """One access as a value."""

@@ -35,7 +35,7 @@ def typical_sizes(p: Program) -> dict[str, int]:
     factorisation would be pointless if it were large. Everything else counts positions.
     """
     inputs, outputs = [t.shape for t in p.inputs], [o.shape for o in p.outputs]
-    weights = [s for s in inputs if not _is_data(s, inputs)]
+    weights = [s for s in inputs if not is_data(s, inputs)]
     found = {"...": _BATCH}
     for d in p.dims:
         dim = Dim(d.name)
@@ -47,7 +47,7 @@ def typical_sizes(p: Program) -> dict[str, int]:
     return found
 
 
-def _is_data(shape: Shape, inputs: Sequence[Shape]) -> bool:
+def is_data(shape: Shape, inputs: Sequence[Shape]) -> bool:
     """Has an input the batch, or where nothing has one, the rows of the first input?"""
     if any(BATCH in s for s in inputs):
         return BATCH in shape

@@ -129,9 +129,7 @@ class Chooser:
     def _case(self, attempt: _Attempt, *, moved: bool, name: str) -> SampleCase:
         self.sizes, self.numbers = self._dim_sizes(attempt.sizes), attempt.numbers
         params = self._params(moved=moved)
-        values = {a.name: params.get(a.name, default_value(a)) for a in self.operator.params}
-        values = {k: v for k, v in values.items() if v is not None}
-        values |= {a.name: self._told(a.tells, values) for a in self.operator.params if a.tells is not None}
+        values = self._values(params)
         if not self.pinned:
             self._make_room(values)
         inputs = self._inputs(values, attempt.low, attempt.high)
@@ -155,6 +153,26 @@ class Chooser:
         label = ", ".join(filter(None, labels)) or "plain"
         given = tuple(inputs.items())
         return SampleCase(label, self.variant, sizes, given, stated, expected, gradients, second, self.pinned)
+
+    def resized(
+        self, case: SampleCase, sizes: Mapping[str, int], batch: tuple[int, ...], params: Mapping[str, object]
+    ) -> SampleCase:
+        """The same call with other sizes of dims and of the batch, and some params other; no results are computed."""
+        self.sizes, self.batch = dict(sizes), batch
+        stated = dict(case.params) | dict(params)
+        values = self._values(stated)
+        inputs: list[tuple[str, InputSample | None]] = []
+        for t, (name, old) in zip(self.operator.operands, case.inputs, strict=True):
+            new = None if old is None else self._input(t, values, old.low, old.high, old.salt)
+            inputs.append((name, None if old is None or new is None else replace(new, low=old.low)))
+        found = tuple((d.name, int(self._number(Dim(d.name), values))) for d in self.program.dims)
+        return SampleCase(case.name, case.variant, found, tuple(inputs), tuple(stated.items()), (), ())
+
+    def _values(self, params: Mapping[str, object]) -> dict[str, object]:
+        """The params of a call that states these, and what the call tells."""
+        values = {a.name: params.get(a.name, default_value(a)) for a in self.operator.params}
+        values = {k: v for k, v in values.items() if v is not None}
+        return values | {a.name: self._told(a.tells, values) for a in self.operator.params if a.tells is not None}
 
     def _second(self) -> Program | None:
         """The second order with respect to the inputs."""

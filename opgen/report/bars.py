@@ -1,7 +1,6 @@
 """Measured times against those of plain torch, as bars: from 1 to the left where kernels are faster, else to the right.
 
-In: the rows of `opgen bench --format json` or of `benchmarks/results/backends.json`, told apart by what they have. Out:
-a drawing in SVG on a logarithmic axis, with the quartiles of each ratio.
+In: rows of `opgen bench --format json`. Out: a drawing in SVG on a logarithmic axis, with the quartiles of each ratio.
 """
 
 from __future__ import annotations
@@ -31,15 +30,12 @@ class Measured:
 def measured(rows: Iterable[Mapping[str, Any]]) -> Iterator[Measured]:
     """The ratios of rows that have one. LookupError, TypeError or ValueError where they are no measurements."""
     for row in rows:
-        found = row["ratios"].get("plain") if "ratios" in row else row
+        found = row["ratios"].get("plain")
         if found is None:
             continue
-        ratio = found["median"] if "ratios" in row else found["ratio"]
-        elements = row.get("elements") or row["size"]
-        size = f"{elements:,} elements" if isinstance(elements, int) else str(elements)
-        parts = (row["direction"], row.get("dtype", ""), size, _threads(row["threads"]))
-        label = ", ".join(part for part in parts if part)
-        yield Measured(str(row["op"]), label, *map(_time, (ratio, found["low"], found["high"])))
+        elements = row["elements"] or row["size"]
+        label = f"{row['direction']}, {row['dtype']}, {elements:,} elements, {_threads(row['threads'])}"
+        yield Measured(str(row["op"]), label, *map(_time, (found["median"], found["low"], found["high"])))
 
 
 def _threads(count: int) -> str:

@@ -6,7 +6,7 @@ In go programs and plans; out come numbers at sizes that are typical for the ope
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from opgen.ir import text
 from opgen.ir.program import Argument, DimSource, Kind, Program, Shape
@@ -17,16 +17,18 @@ from opgen.plan.build import reads_of, written
 from opgen.plan.model import KernelPlan, Step, Storage
 
 _WIDTHS = {Kind.FLOAT: 4, Kind.INT: 8, Kind.BOOL: 1}
-_STORED = {Storage.SCALAR: 4, Storage.COMPUTE: 4, Storage.INT64: 8, Storage.BOOL: 1}
+_STORED = {Storage.COMPUTE: 4, Storage.INT64: 8, Storage.BOOL: 1}
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """A size for every dim of an operator, with what expressions of them need."""
+    """A size for every dim of an operator, with what expressions of them need, and the bytes of a number."""
 
     named: Mapping[str, int]
     dims: Sequence[DimSource]
     params: Sequence[Argument]
+    values: Mapping[str, object] = field(default_factory=dict)  # of params; those that are not here: their defaults
+    width: int = 4
 
     def elements(self, shape: Shape) -> int | None:
         """How many elements a tensor has; None where a param decides that nobody states."""
@@ -34,7 +36,9 @@ class Sizes:
         try:
             for s in shape:
                 extent = (
-                    self.named["..."] if isinstance(s, Batch) else number(s, {}, self.named, self.dims, self.params)
+                    self.named["..."]
+                    if isinstance(s, Batch)
+                    else number(s, self.values, self.named, self.dims, self.params)
                 )
                 count *= max(extent, 0)
         except (ArithmeticError, LookupError, TypeError, ValueError):
@@ -71,7 +75,7 @@ def floor(plan: KernelPlan, at: Sizes) -> int | None:
 
 def _total(plan: KernelPlan, names: Iterable[str], at: Sizes) -> int | None:
     known = {b.name: b for b in plan.buffers}
-    counts = [(at.elements(known[n].shape), _STORED[known[n].storage]) for n in names if n in known]
+    counts = [(at.elements(known[n].shape), _STORED.get(known[n].storage, at.width)) for n in names if n in known]
     total = 0
     for count, width in counts:
         if count is None:

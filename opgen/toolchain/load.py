@@ -142,7 +142,7 @@ def _loaded(spec: Text, compiled: bool | None, progress: Tell | None) -> Operato
     folder, tell = _folder(spec, compiled), progress or talk()
     name = _generated(spec, folder)
     outcome = None if compiled is False else _compiled(folder, name, tell, must=bool(compiled))
-    package, runtime = _imported(folder, name)
+    package, runtime = imported(folder, name)
     runtime.native.be_quiet()  # whether it is compiled was said here
     if outcome is not None and runtime.kernel(name, "forward") is None:  # imported before it was compiled
         _hand_over(runtime, outcome)
@@ -183,7 +183,7 @@ def _compiled(folder: Path, op: str, tell: Tell, *, must: bool) -> Outcome | Non
     return None
 
 
-def _imported(folder: Path, op: str) -> tuple[ModuleType, ModuleType]:
+def imported(folder: Path, op: str) -> tuple[ModuleType, ModuleType]:
     """Import an operator from the package in `folder`, and what its operators share.
 
     The folder around it stays where Python looks for packages: processes that are spawned inherit that, and find there

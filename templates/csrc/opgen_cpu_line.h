@@ -202,6 +202,40 @@ OPGEN_NOINLINE void gather_stretch(const Tensor<T>& tensor, const Stretch& s, T 
   for (int64_t i = s.last; i < s.size; ++i) to[i * s.every] = fill;
 }
 
+// Where the lanes of a run stand in memory, -1 where that is out of range or not wanted: found for all of them before
+// anything is read or written there, so that no lane waits for another one, and nothing is guessed about ranges.
+struct Spots {
+  int64_t at[block];
+  int64_t most = -1;   // of them
+  bool whole = false;  // is every lane in range?
+
+  template <typename Needed, typename... Places>
+  OPGEN_INLINE Spots(OpgenHost& host, const Stretch& s, const Needed& needed, const Places&... places) {
+    int64_t least = 0;
+    for (int64_t i = 0; i < s.size; ++i) {
+      const uint64_t offset = ((static_cast<uint64_t>(places.at(i)) * static_cast<uint64_t>(places.stride)) + ...);
+      const bool in = needed(i) & (may_be(places, places.at(i)) & ...);
+      at[i] = in ? s.at + i * s.step + static_cast<int64_t>(offset) : -1;
+      least = at[i] < least ? at[i] : least;
+      most = at[i] > most ? at[i] : most;
+    }
+    whole = least == 0;
+    if (!whole) (report(host, s, needed, places), ...);
+  }
+  template <Leaves leaves, typename At>
+  static OPGEN_INLINE bool may_be(const Place<leaves, At>& place, int64_t index) {
+    return leaves == Leaves::never || ((index >= 0) & (index < place.size));
+  }
+  template <typename Needed, Leaves leaves, typename At>
+  OPGEN_INLINE void report(OpgenHost& host, const Stretch& s, const Needed& needed, const Place<leaves, At>& place) {
+    if constexpr (leaves == Leaves::reported) {
+      for (int64_t i = 0; i < s.size; ++i) {
+        if (at[i] < 0 && needed(i)) inside(host, place, i);
+      }
+    }
+  }
+};
+
 // What a run reads at such positions: `fill` where they are out of range.
 template <typename T>
 struct Line {
@@ -246,10 +280,11 @@ struct Line {
         gather_stretch(tensor, part, fill, buffer);
       }
     } else {
-      for (int64_t i = 0; i < s.size; ++i) {
-        const bool valid = needed(i) && (inside(host, places, i) && ...);
-        buffer[i] = valid ? load(tensor, s.at + i * s.step + ((places.at(i) * places.stride) + ...)) : fill;
+      const Spots spots(host, s, needed, places...);
+      for (int64_t i = 0; i < s.size; ++i) {  // there is something to read where the last one stands
+        if (spots.most >= 0) buffer[i] = load(tensor, spots.at[i] < 0 ? spots.most : spots.at[i]);
       }
+      for (int64_t i = 0; !spots.whole && i < s.size; ++i) buffer[i] = spots.at[i] < 0 ? fill : buffer[i];
     }
   }
 };
@@ -293,10 +328,21 @@ OPGEN_INLINE void accumulate(OpgenHost& host, const Tensor<T>& tensor, const Str
     accumulate_stretch<Op>(tensor, part, values.buffer);
   }
   if (s.period > 0) return;
-  for (int64_t i = 0; i < s.size; ++i) {
-    if (!(inside(host, places, i) && ...)) continue;
-    accumulate<Op>(tensor, s.at + i * s.step + ((places.at(i) * places.stride) + ...), values.buffer[i]);
+  Spots spots(host, s, Always(), places...);
+  const T* from = values.buffer;
+  T left[block];
+  int64_t count = s.size;
+  if (!spots.whole) {
+    count = 0;
+    for (int64_t i = 0; i < s.size; ++i) {
+      const int64_t at = spots.at[i];
+      spots.at[count] = at;
+      left[count] = values.buffer[i];
+      count += at >= 0;
+    }
+    from = left;
   }
+  for (int64_t i = 0; i < count; ++i) accumulate<Op>(tensor, spots.at[i], from[i]);
 }
 
 }  // namespace OPGEN_ISA

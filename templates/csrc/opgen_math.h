@@ -71,7 +71,7 @@ OPGEN_LIBRARY(lgamma, lgammaf, lgamma)
 OPGEN_LIBRARY2(atan2, atan2f, atan2)
 OPGEN_LIBRARY2(copysign, copysignf, copysign)
 OPGEN_LIBRARY2(fmod, fmodf, fmod)
-OPGEN_LIBRARY2(hypot, hypotf, hypot)
+OPGEN_DEVICE double hypot(double x, double y) { return ::hypot(x, y); }
 OPGEN_DEVICE double pow(double x, double y) { return ::pow(x, y); }
 
 // The least and the greatest value of a type, which start a maximum and a minimum.
@@ -178,7 +178,10 @@ OPGEN_DEVICE T reciprocal(T x) {
 }
 template <typename T>
 OPGEN_DEVICE T abs(T x) {
-  return x < T(0) ? -x : x == T(0) ? T(0) : x;
+  // without a choice: a compiler would make one of what comes of it in each case, and that keeps a loop scalar
+  if constexpr (std::is_same<T, float>::value) return ::fabsf(x);
+  if constexpr (std::is_same<T, double>::value) return ::fabs(x);
+  return x < T(0) ? -x : x;
 }
 template <typename T>
 OPGEN_DEVICE T sign(T x) {

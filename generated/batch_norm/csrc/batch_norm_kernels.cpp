@@ -121,7 +121,7 @@ int forward_0_next_var(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> running_var_at(running_var, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> variance__squares_at(variance__squares, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> next_var_out(next_var, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, momentum](int64_t i) {
         const opmath_t running_var_value = running_var_at[i];
         const int64_t size_2 = N * sum_all_at;
         const opmath_t part_3 = variance__squares_at[i] / (N * elements) * size_2;
@@ -189,7 +189,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> weight_at(weight, run.at[3], run.step[3], run.size);
       const rt::Source<opmath_t> bias_at(bias, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[5], run.step[5], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, eps](int64_t i) {
         const opmath_t part_3 = rt::rsqrt(running_var_at[i] + eps);
         const opmath_t part_2 = (input_at[i] - running_mean_at[i]) * part_3 * weight_at[i];
         output_out.set(i, part_2 + bias_at[i]);
@@ -295,7 +295,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> running_var_at(running_var, run.at[2], run.step[2], run.size);
       const rt::Source<opmath_t> weight_at(weight, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, eps](int64_t i) {
         const auto value = (input_at[i] - running_mean_at[i]) * rt::rsqrt(running_var_at[i] + eps) * weight_at[i];
         output_out.set(i, value);
       });
@@ -400,7 +400,7 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> running_var_at(running_var, run.at[2], run.step[2], run.size);
       const rt::Source<opmath_t> bias_at(bias, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[4], run.step[4], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, eps](int64_t i) {
         const auto value = (input_at[i] - running_mean_at[i]) * rt::rsqrt(running_var_at[i] + eps) + bias_at[i];
         output_out.set(i, value);
       });
@@ -495,7 +495,7 @@ int forward_7_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> running_mean_at(running_mean, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> running_var_at(running_var, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, eps](int64_t i) {
         const auto value = (input_at[i] - running_mean_at[i]) * rt::rsqrt(running_var_at[i] + eps);
         output_out.set(i, value);
       });
@@ -596,7 +596,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> running_var_at(running_var, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, eps](int64_t i) {
         const auto value = grad_output_at[i] * rt::rsqrt(running_var_at[i] + eps) * weight_at[i];
         grad_input_out.set(i, value);
       });
@@ -733,7 +733,7 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> running_var_at(running_var, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, eps](int64_t i) {
         const auto value = grad_output_at[i] * rt::rsqrt(running_var_at[i] + eps);
         grad_input_out.set(i, value);
       });

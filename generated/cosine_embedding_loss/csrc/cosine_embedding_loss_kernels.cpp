@@ -95,7 +95,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> sum_d_2_at(sum_d_2, run.at[3], run.step[3], run.size);
       rt::Sink<bool> condition_2_out(condition_2, run.at[4], run.step[4], run.size);
       rt::Sink<bool> condition_out(condition, run.at[5], run.step[5], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, margin](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool t = target_value == -1;
         const bool t_2 = target_value == 1;
@@ -149,7 +149,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> sum_d_2_at(sum_d_2, run.at[3], run.step[3], run.size);
       rt::Sink<bool> condition_2_out(condition_2, run.at[4], run.step[4], run.size);
       rt::Sink<bool> condition_out(condition, run.at[5], run.step[5], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, margin](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool t = target_value == -1;
         const bool t_2 = target_value == 1;
@@ -287,7 +287,7 @@ int backward_0_grad_dot(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_square2_out(grad_square2, run.at[6], run.step[6], run.size);
       rt::Sink<opmath_t> grad_square1_out(grad_square1, run.at[7], run.step[7], run.size);
       rt::Sink<opmath_t> grad_dot_out(grad_dot, run.at[8], run.step[8], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, margin](int64_t i) {
         const bool condition_value = condition_at[i];
         const bool condition_2_value = condition_2_at[i];
         const opmath_t dot_value = dot_at[i];
@@ -397,7 +397,7 @@ int backward_1_grad_dot(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_square2_out(grad_square2, run.at[6], run.step[6], run.size);
       rt::Sink<opmath_t> grad_square1_out(grad_square1, run.at[7], run.step[7], run.size);
       rt::Sink<opmath_t> grad_dot_out(grad_dot, run.at[8], run.step[8], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, margin](int64_t i) {
         const bool condition_value = condition_at[i];
         const bool condition_2_value = condition_2_at[i];
         const opmath_t dot_value = dot_at[i];
@@ -461,7 +461,7 @@ int backward_2_grad_dot(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_square2_out(grad_square2, run.at[6], run.step[6], run.size);
       rt::Sink<opmath_t> grad_square1_out(grad_square1, run.at[7], run.step[7], run.size);
       rt::Sink<opmath_t> grad_dot_out(grad_dot, run.at[8], run.step[8], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, margin](int64_t i) {
         const bool condition_value = condition_at[i];
         const bool condition_2_value = condition_2_at[i];
         const opmath_t dot_value = dot_at[i];

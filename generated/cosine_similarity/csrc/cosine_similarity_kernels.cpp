@@ -97,7 +97,7 @@ int backward_grad_n1(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> norm_d_2_at(norm_d_2, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> grad_n2_out(grad_n2, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> grad_n1_out(grad_n1, run.at[5], run.step[5], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, eps](int64_t i) {
         const opmath_t t = grad_output_at[i] * sum_d_at[i];
         const opmath_t n1 = rt::max(norm_d_at[i], eps);
         const opmath_t n2 = rt::max(norm_d_2_at[i], eps);
@@ -138,7 +138,7 @@ int backward_grad_x2(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> grad_n2_at(grad_n2, run.at[6], run.step[6], run.size);
       rt::Sink<opmath_t> grad_x1_out(grad_x1, run.at[7], run.step[7], run.size);
       rt::Sink<opmath_t> grad_x2_out(grad_x2, run.at[8], run.step[8], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, eps](int64_t i) {
         const opmath_t norm_d_value = norm_d_at[i];
         const opmath_t norm_d_2_value = norm_d_2_at[i];
         const opmath_t part_2 = rt::max(norm_d_value, eps) * rt::max(norm_d_2_value, eps);

@@ -164,7 +164,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
                                          rt::checked(weight, 0, weight.stride(0), 1, weight_0));
       const rt::Line<opmath_t> logp_at(host, logp, rt::stretch(run, 2, target_at.same), 0, rt::wanted(weight_wanted),
                                        rt::checked(logp, 1, logp.stride(1), 2, weight_0));
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, label_smoothing](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
         const opmath_t part_2 = label_smoothing * (keep ? -sum_c_at[i] / C : opmath_t(0));
@@ -215,7 +215,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
                                          rt::checked(weight, 0, weight.stride(0), 1, weight_0));
       const rt::Line<opmath_t> logp_at(host, logp, rt::stretch(run, 2, target_at.same), 0, rt::wanted(weight_wanted),
                                        rt::checked(logp, 1, logp.stride(1), 2, weight_0));
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, label_smoothing](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
         const opmath_t part_2 = label_smoothing * (keep ? -sum_c_at[i] / C : opmath_t(0));
@@ -298,7 +298,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
                                            rt::checked(logp, 1, logp.stride(1), 1, weight_0));
         int64_t target_value_2[rt::block];
         bool keep_2[rt::block];
-        rt::each(columns.size, [&](int64_t i) {
+        rt::each(columns.size, [&, label_smoothing](int64_t i) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
           const opmath_t part_7 = keep_2[i] ? -(weight_at_2[i] * logp_at_2[i]) : opmath_t(0);
@@ -391,7 +391,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
       const auto logp_1 = [&](int64_t i) { return target_at[i]; };
       const rt::Line<opmath_t> logp_at(host, logp, rt::stretch(run, 1, target_at.same), 0, rt::wanted(logp_wanted),
                                        rt::checked(logp, 1, logp.stride(1), 1, logp_1));
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, label_smoothing](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
         const opmath_t part_2 = label_smoothing * (keep ? -sum_c_at[i] / C : opmath_t(0));
@@ -438,7 +438,7 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
       const auto logp_1 = [&](int64_t i) { return target_at[i]; };
       const rt::Line<opmath_t> logp_at(host, logp, rt::stretch(run, 1, target_at.same), 0, rt::wanted(logp_wanted),
                                        rt::checked(logp, 1, logp.stride(1), 1, logp_1));
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, label_smoothing](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
         const opmath_t part_2 = label_smoothing * (keep ? -sum_c_at[i] / C : opmath_t(0));
@@ -510,7 +510,7 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
                                            rt::wanted(logp_wanted), rt::checked(logp, 1, logp.stride(1), 0, logp_1));
         int64_t target_value_2[rt::block];
         bool keep_2[rt::block];
-        rt::each(columns.size, [&](int64_t i) {
+        rt::each(columns.size, [&, label_smoothing](int64_t i) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
           const opmath_t part_5 = (1 - label_smoothing) * (keep_2[i] ? -logp_at_2[i] : opmath_t(0));
@@ -563,7 +563,7 @@ int backward_0_grad_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
                                          rt::checked(weight, 0, weight.stride(0), 1, weight_0));
       const rt::Line<opmath_t> logp_at(host, logp, rt::stretch(run, 2, target_at.same), 0, rt::wanted(weight_wanted),
                                        rt::checked(logp, 1, logp.stride(1), 2, weight_0));
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, label_smoothing](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
         const opmath_t part_2 = label_smoothing * (keep ? -sum_c_at[i] / C : opmath_t(0));
@@ -651,7 +651,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         opmath_t grad_sum_n_all_2[rt::block];
         opmath_t grad_sum_c_2[rt::block];
         opmath_t grad_hit_2[rt::block];
-        rt::each(columns.size, [&](int64_t i) {
+        rt::each(columns.size, [&, label_smoothing](int64_t i) {
           target_value_2_2[i] = target_at[i];
           keep_2_2[i] = target_value_2_2[i] != ignore_index;
           grad_sum_n_all_2[i] = grad_output_at / sum_n_all_2_at;
@@ -773,7 +773,7 @@ int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
                                          rt::checked(logp, 1, logp.stride(1), 4, logp_1));
         const auto grad_weight_hit_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
         rt::Values<opmath_t> grad_weight_hit_out;
-        rt::each(run.size, [&](int64_t i) {
+        rt::each(run.size, [&, label_smoothing](int64_t i) {
           const int64_t target_value_3 = target_at[i];
           const bool keep_4 = target_value_3 != ignore_index;
           const opmath_t part_3 = -(grad_output_at / sum_n_all_2_at * (1 - label_smoothing) * logp_at[i]);
@@ -927,7 +927,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         opmath_t grad_output_value_2[rt::block];
         opmath_t grad_sum_c_2[rt::block];
         opmath_t grad_hit_2[rt::block];
-        rt::each(columns.size, [&](int64_t i) {
+        rt::each(columns.size, [&, label_smoothing](int64_t i) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
           grad_output_value_2[i] = grad_output_at;
@@ -1045,7 +1045,7 @@ int backward_1_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
                                          rt::checked(logp, 1, logp.stride(1), 3, logp_1));
         const auto grad_weight_hit_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
         rt::Values<opmath_t> grad_weight_hit_out;
-        rt::each(run.size, [&](int64_t i) {
+        rt::each(run.size, [&, label_smoothing](int64_t i) {
           const int64_t target_value_2 = target_at[i];
           const bool keep_3 = target_value_2 != ignore_index;
           grad_weight_hit_out.set(i, keep_3 ? -(grad_output_at * (1 - label_smoothing) * logp_at[i]) : opmath_t(0));
@@ -1145,7 +1145,7 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
         opmath_t grad_output_value_2[rt::block];
         opmath_t grad_sum_c_2[rt::block];
         opmath_t grad_hit_2[rt::block];
-        rt::each(columns.size, [&](int64_t i) {
+        rt::each(columns.size, [&, label_smoothing](int64_t i) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
           grad_output_value_2[i] = grad_output_at[i];
@@ -1209,7 +1209,7 @@ int backward_2_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> logp_at(logp, run.at[1], run.step[1], run.size);
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count>(run.size, [&, label_smoothing](int64_t i, int lane) {
           const bool keep_2 = target_at[i] != ignore_index;
           const opmath_t part_2 = keep_2 ? -(grad_output_at[i] * label_smoothing / C) : opmath_t(0);
           grad_weight_sum_c_value_fold.add(lane, keep_2 ? logp_at[i] * part_2 : opmath_t(0));
@@ -1264,7 +1264,7 @@ int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
                                          rt::checked(logp, 1, logp.stride(1), 3, logp_1));
         const auto grad_weight_hit_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
         rt::Values<opmath_t> grad_weight_hit_out;
-        rt::each(run.size, [&](int64_t i) {
+        rt::each(run.size, [&, label_smoothing](int64_t i) {
           const int64_t target_value_2 = target_at[i];
           const bool keep_3 = target_value_2 != ignore_index;
           const opmath_t part_3 = -(grad_output_at[i] * (1 - label_smoothing) * logp_at[i]);
@@ -1443,7 +1443,7 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
         opmath_t grad_sum_n_all_2[rt::block];
         opmath_t grad_sum_c_2[rt::block];
         opmath_t t_2[rt::block];
-        rt::each(columns.size, [&](int64_t i) {
+        rt::each(columns.size, [&, label_smoothing](int64_t i) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
           grad_sum_n_all_2[i] = grad_output_at / sum_n_all_2_at;
@@ -1548,7 +1548,7 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
         opmath_t grad_output_value_2[rt::block];
         opmath_t grad_sum_c_2[rt::block];
         opmath_t t_2[rt::block];
-        rt::each(columns.size, [&](int64_t i) {
+        rt::each(columns.size, [&, label_smoothing](int64_t i) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
           grad_output_value_2[i] = grad_output_at;
@@ -1654,7 +1654,7 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
         opmath_t grad_output_value_2[rt::block];
         opmath_t grad_sum_c_2[rt::block];
         opmath_t t_2[rt::block];
-        rt::each(columns.size, [&](int64_t i) {
+        rt::each(columns.size, [&, label_smoothing](int64_t i) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
           grad_output_value_2[i] = grad_output_at[i];

@@ -17,7 +17,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, alpha](int64_t i) {
         const opmath_t input_value = input_at[i];
         output_out.set(i, input_value > 0 ? input_value : alpha * rt::expm1(input_value));
       });
@@ -40,7 +40,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, alpha](int64_t i) {
         const opmath_t input_value = input_at[i];
         grad_input_out.set(i, grad_output_at[i] * (input_value > 0 ? opmath_t(1) : rt::exp(input_value) * alpha));
       });

@@ -23,7 +23,7 @@ int forward_codebook(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> sums_at(sums, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> counts_at(counts, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> codebook_out(codebook, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) { codebook_out.set(i, sums_at[i] / rt::max(counts_at[i], eps)); });
+      rt::each(run.size, [&, eps](int64_t i) { codebook_out.set(i, sums_at[i] / rt::max(counts_at[i], eps)); });
     });
   });
   return rt::status(host);
@@ -203,7 +203,7 @@ int forward_next_sums(const OpgenCall& call, OpgenHost& host) {
       sum_all_fold.finish();
       const rt::Source<opmath_t> sums_at(sums, columns.at[2], columns.step[2], columns.size);
       rt::Sink<opmath_t> next_sums_out(next_sums, columns.at[3], columns.step[3], columns.size);
-      rt::each(columns.size, [&](int64_t i) {
+      rt::each(columns.size, [&, decay](int64_t i) {
         const auto value = decay * sums_at[i] + (1 - decay) * sum_all_fold[i];
         next_sums_out.set(i, value);
       });

@@ -28,7 +28,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> logits_at(logits, run.at[1], run.step[1], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, alpha, gamma](int64_t i, int lane) {
         const opmath_t target_value = target_at[i];
         const opmath_t logits_value = logits_at[i];
         const opmath_t t_2 = -logits_value;
@@ -67,7 +67,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> logits_at(logits, run.at[1], run.step[1], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, alpha, gamma](int64_t i, int lane) {
         const opmath_t target_value = target_at[i];
         const opmath_t logits_value = logits_at[i];
         const opmath_t t_2 = -logits_value;
@@ -99,7 +99,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> logits_at(logits, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, alpha, gamma](int64_t i) {
         const opmath_t target_value = target_at[i];
         const opmath_t logits_value = logits_at[i];
         const opmath_t t = -logits_value;
@@ -131,7 +131,7 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> logits_at(logits, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_logits_out(grad_logits, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, gamma, alpha](int64_t i) {
         const opmath_t grad_miss = -(grad_output_at / elements);
         const bool t = gamma == 0;
         const opmath_t logits_value = logits_at[i];
@@ -175,7 +175,7 @@ int backward_1_grad_logits(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> logits_at(logits, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_logits_out(grad_logits, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, gamma, alpha](int64_t i) {
         const opmath_t grad_miss = -grad_output_at;
         const bool t = gamma == 0;
         const opmath_t logits_value = logits_at[i];
@@ -219,7 +219,7 @@ int backward_2_grad_logits(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> logits_at(logits, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_logits_out(grad_logits, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, gamma, alpha](int64_t i) {
         const opmath_t grad_miss = -grad_output_at[i];
         const bool t = gamma == 0;
         const opmath_t logits_value = logits_at[i];

@@ -34,7 +34,7 @@ int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_y_at(grad_y, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_x_out(grad_x, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) { grad_x_out.set(i, -(scale * grad_y_at[i])); });
+      rt::each(run.size, [&, scale](int64_t i) { grad_x_out.set(i, -(scale * grad_y_at[i])); });
     });
   });
   return rt::status(host);

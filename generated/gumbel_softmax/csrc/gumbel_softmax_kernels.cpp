@@ -27,7 +27,7 @@ int forward_0_y(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Max, opmath_t> soft_max_value_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> logits_at(logits, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count>(run.size, [&, tau](int64_t i, int lane) {
           const int64_t part_2 = rt::philox(seed_value, int64_t{0}, t + over_k.index(run, 0, i));
           soft_max_value_fold.add(lane, (logits_at[i] - rt::log(-rt::log(rt::uniform_of<opmath_t>(part_2)))) / tau);
         });
@@ -37,7 +37,7 @@ int forward_0_y(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> soft_sum_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> logits_at(logits, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count>(run.size, [&, tau](int64_t i, int lane) {
           const int64_t part_3 = rt::philox(seed_value, int64_t{0}, t + over_k.index(run, 0, i));
           const opmath_t part_4 = (logits_at[i] - rt::log(-rt::log(rt::uniform_of<opmath_t>(part_3)))) / tau;
           soft_sum_fold.add(lane, rt::exp(part_4 - soft_max_value));
@@ -50,7 +50,7 @@ int forward_0_y(const OpgenCall& call, OpgenHost& host) {
       rt::Arg<rt::Best<true>, opmath_t> chosen_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> logits_at(logits, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count>(run.size, [&, tau](int64_t i, int lane) {
           const int64_t part_5 = t + over_k.index(run, 0, i);
           const int64_t part_6 = rt::philox(seed_value, int64_t{0}, part_5);
           const opmath_t part_7 = -rt::log(-rt::log(rt::uniform_of<opmath_t>(part_6)));
@@ -62,7 +62,7 @@ int forward_0_y(const OpgenCall& call, OpgenHost& host) {
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> logits_at(logits, run.at[2], run.step[2], run.size);
         rt::Sink<opmath_t> y_out(y, run.at[5], run.step[5], run.size);
-        rt::each(run.size, [&](int64_t i) {
+        rt::each(run.size, [&, tau](int64_t i) {
           const int64_t part_9 = rt::philox(seed_value, int64_t{0}, t + over_k.index(run, 0, i));
           const opmath_t part_10 = (logits_at[i] - rt::log(-rt::log(rt::uniform_of<opmath_t>(part_9)))) / tau;
           const opmath_t soft = rt::exp(part_10 - soft_max_value) * soft_scale_value;
@@ -96,7 +96,7 @@ int forward_1_y(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Max, opmath_t> soft_max_value_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> logits_at(logits, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count>(run.size, [&, tau](int64_t i, int lane) {
           const int64_t part_2 = rt::philox(seed_value, int64_t{0}, t + over_k.index(run, 0, i));
           soft_max_value_fold.add(lane, (logits_at[i] - rt::log(-rt::log(rt::uniform_of<opmath_t>(part_2)))) / tau);
         });
@@ -106,7 +106,7 @@ int forward_1_y(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> soft_sum_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> logits_at(logits, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count>(run.size, [&, tau](int64_t i, int lane) {
           const int64_t part_3 = rt::philox(seed_value, int64_t{0}, t + over_k.index(run, 0, i));
           const opmath_t part_4 = (logits_at[i] - rt::log(-rt::log(rt::uniform_of<opmath_t>(part_3)))) / tau;
           soft_sum_fold.add(lane, rt::exp(part_4 - soft_max_value));
@@ -119,7 +119,7 @@ int forward_1_y(const OpgenCall& call, OpgenHost& host) {
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> logits_at(logits, run.at[2], run.step[2], run.size);
         rt::Sink<opmath_t> y_out(y, run.at[5], run.step[5], run.size);
-        rt::each(run.size, [&](int64_t i) {
+        rt::each(run.size, [&, tau](int64_t i) {
           const int64_t part_6 = rt::philox(seed_value, int64_t{0}, t + over_k.index(run, 0, i));
           const opmath_t part_5 = rt::uniform_of<opmath_t>(part_6);
           const opmath_t part_7 = rt::exp((logits_at[i] - rt::log(-rt::log(part_5))) / tau - soft_max_value);
@@ -157,7 +157,7 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_y_at(grad_y, run.at[4], run.step[4], run.size);
         const rt::Source<opmath_t> logits_at(logits, run.at[5], run.step[5], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count>(run.size, [&, tau](int64_t i, int lane) {
           const int64_t part_2 = rt::philox(seed_value, int64_t{0}, t + over_k.index(run, 0, i));
           const opmath_t part_3 = (logits_at[i] - rt::log(-rt::log(rt::uniform_of<opmath_t>(part_2)))) / tau;
           dot_soft_fold.add(lane, grad_y_at[i] * (rt::exp(part_3 - soft_max_value) * soft_scale_value));
@@ -169,7 +169,7 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> grad_y_at(grad_y, run.at[4], run.step[4], run.size);
         const rt::Source<opmath_t> logits_at(logits, run.at[5], run.step[5], run.size);
         rt::Sink<opmath_t> grad_logits_out(grad_logits, run.at[6], run.step[6], run.size);
-        rt::each(run.size, [&](int64_t i) {
+        rt::each(run.size, [&, tau](int64_t i) {
           const int64_t part_4 = rt::philox(seed_value, int64_t{0}, t + over_k.index(run, 0, i));
           const opmath_t part_5 = (logits_at[i] - rt::log(-rt::log(rt::uniform_of<opmath_t>(part_4)))) / tau;
           const opmath_t part_6 = rt::exp(part_5 - soft_max_value) * soft_scale_value * (grad_y_at[i] - dot_soft);

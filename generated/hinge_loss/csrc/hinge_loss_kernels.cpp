@@ -26,7 +26,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, margin](int64_t i, int lane) {
         const auto value = rt::powi<2>(rt::max(opmath_t(0), margin - target_at[i] * input_at[i]));
         output_sum_fold.add(lane, value);
       });
@@ -58,7 +58,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, margin](int64_t i, int lane) {
         const auto value = rt::powi<2>(rt::max(opmath_t(0), margin - target_at[i] * input_at[i]));
         output_value_fold.add(lane, value);
       });
@@ -84,7 +84,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, margin](int64_t i) {
         const auto value = rt::powi<2>(rt::max(opmath_t(0), margin - target_at[i] * input_at[i]));
         output_out.set(i, value);
       });
@@ -116,7 +116,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> slope_out(slope, run.at[2], run.step[2], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, margin](int64_t i, int lane) {
         const opmath_t target_value = target_at[i];
         const opmath_t t = margin - target_value * input_at[i];
         output_sum_fold.add(lane, rt::max(opmath_t(0), t));
@@ -152,7 +152,7 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> slope_out(slope, run.at[2], run.step[2], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, margin](int64_t i, int lane) {
         const opmath_t target_value = target_at[i];
         const opmath_t t = margin - target_value * input_at[i];
         output_value_fold.add(lane, rt::max(opmath_t(0), t));
@@ -182,7 +182,7 @@ int forward_5_slope(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> slope_out(slope, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, margin](int64_t i) {
         const opmath_t target_value = target_at[i];
         const opmath_t t = margin - target_value * input_at[i];
         output_out.set(i, rt::max(opmath_t(0), t));
@@ -210,7 +210,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, margin](int64_t i) {
         const opmath_t target_value = target_at[i];
         const opmath_t t = margin - target_value * input_at[i];
         const opmath_t grad_missing = 2 * grad_output_at * rt::max(opmath_t(0), t) / elements;
@@ -238,7 +238,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, margin](int64_t i) {
         const opmath_t target_value = target_at[i];
         const opmath_t t = margin - target_value * input_at[i];
         const opmath_t grad_missing = 2 * grad_output_at * rt::max(opmath_t(0), t);
@@ -266,7 +266,7 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, margin](int64_t i) {
         const opmath_t target_value = target_at[i];
         const opmath_t t = margin - target_value * input_at[i];
         const opmath_t grad_missing = 2 * grad_output_at[i] * rt::max(opmath_t(0), t);

@@ -29,7 +29,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> error_out(error, run.at[2], run.step[2], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, delta](int64_t i, int lane) {
         const opmath_t error_2 = input_at[i] - target_at[i];
         const opmath_t t_2 = rt::abs(error_2);
         output_sum_fold.add(lane, t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - t));
@@ -66,7 +66,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> error_out(error, run.at[2], run.step[2], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, delta](int64_t i, int lane) {
         const opmath_t error_2 = input_at[i] - target_at[i];
         const opmath_t t_2 = rt::abs(error_2);
         output_value_fold.add(lane, t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - t));
@@ -96,7 +96,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> error_out(error, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, delta](int64_t i) {
         const opmath_t error_value = input_at[i] - target_at[i];
         const opmath_t t = rt::abs(error_value);
         error_out.set(i, error_value);
@@ -124,7 +124,7 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> error_at(error, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_error_out(grad_error, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_target_out(grad_target, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, delta](int64_t i) {
         const opmath_t error_value = error_at[i];
         const bool part_2 = rt::abs(error_value) <= delta;
         const opmath_t part_3 = part_2 ? error_value : rt::sign(error_value) * delta;
@@ -153,7 +153,7 @@ int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> error_at(error, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_error_out(grad_error, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_target_out(grad_target, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, delta](int64_t i) {
         const opmath_t error_value = error_at[i];
         const bool part_2 = rt::abs(error_value) <= delta;
         const opmath_t part_3 = part_2 ? error_value : rt::sign(error_value) * delta;
@@ -182,7 +182,7 @@ int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_error_out(grad_error, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_target_out(grad_target, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, delta](int64_t i) {
         const opmath_t error_value = error_at[i];
         const bool part_2 = rt::abs(error_value) <= delta;
         const opmath_t part_3 = part_2 ? error_value : rt::sign(error_value) * delta;

@@ -21,7 +21,7 @@ int forward_0_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Max, opmath_t> logsumexp_j_max_fold;
       over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> sum_d_at(sum_d, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count>(run.size, [&, temperature](int64_t i, int lane) {
           const auto value = sum_d_at[i] / temperature;
           logsumexp_j_max_fold.add(lane, value);
         });
@@ -31,7 +31,7 @@ int forward_0_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> logsumexp_j_sum_fold;
       over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> sum_d_at(sum_d, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count>(run.size, [&, temperature](int64_t i, int lane) {
           const auto value = rt::exp(sum_d_at[i] / temperature - logsumexp_j_shift);
           logsumexp_j_sum_fold.add(lane, value);
         });
@@ -65,7 +65,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     over_i.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> logsumexp_j_at(logsumexp_j, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> sum_d_at(sum_d, run.at[1], run.step[1], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, temperature](int64_t i, int lane) {
         const auto value = logsumexp_j_at[i] - sum_d_at[i] / temperature;
         output_sum_fold.add(lane, value);
       });
@@ -98,7 +98,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
     over_i.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> logsumexp_j_at(logsumexp_j, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> sum_d_at(sum_d, run.at[1], run.step[1], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, temperature](int64_t i, int lane) {
         const auto value = logsumexp_j_at[i] - sum_d_at[i] / temperature;
         output_value_fold.add(lane, value);
       });
@@ -131,7 +131,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Max, opmath_t> logsumexp_j_max_fold;
       over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> sum_d_at(sum_d, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count>(run.size, [&, temperature](int64_t i, int lane) {
           const auto value = sum_d_at[i] / temperature;
           logsumexp_j_max_fold.add(lane, value);
         });
@@ -141,7 +141,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> logsumexp_j_sum_fold;
       over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> sum_d_at(sum_d, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count>(run.size, [&, temperature](int64_t i, int lane) {
           const auto value = rt::exp(sum_d_at[i] / temperature - logsumexp_j_shift);
           logsumexp_j_sum_fold.add(lane, value);
         });

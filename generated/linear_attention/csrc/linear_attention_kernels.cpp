@@ -195,7 +195,10 @@ int backward_grad_numerator(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> denominator_at(denominator, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_numerator_out(grad_numerator, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) { grad_numerator_out.set(i, grad_output_at[i] / (denominator_at[i] + eps)); });
+      rt::each(run.size, [&, eps](int64_t i) {
+        const auto value = grad_output_at[i] / (denominator_at[i] + eps);
+        grad_numerator_out.set(i, value);
+      });
     });
   });
   return rt::status(host);

@@ -24,7 +24,10 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> adaptation_at(adaptation, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> bias_at(bias, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) { output_out.set(i, sum_k_at[i] + scale * adaptation_at[i] + bias_at[i]); });
+      rt::each(run.size, [&, scale](int64_t i) {
+        const auto value = sum_k_at[i] + scale * adaptation_at[i] + bias_at[i];
+        output_out.set(i, value);
+      });
     });
   });
   return rt::status(host);
@@ -47,7 +50,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> sum_k_at(sum_k, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> adaptation_at(adaptation, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) { output_out.set(i, sum_k_at[i] + scale * adaptation_at[i]); });
+      rt::each(run.size, [&, scale](int64_t i) { output_out.set(i, sum_k_at[i] + scale * adaptation_at[i]); });
     });
   });
   return rt::status(host);
@@ -68,7 +71,7 @@ int backward_grad_adaptation(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_adaptation_out(grad_adaptation, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) { grad_adaptation_out.set(i, grad_output_at[i] * scale); });
+      rt::each(run.size, [&, scale](int64_t i) { grad_adaptation_out.set(i, grad_output_at[i] * scale); });
     });
   });
   return rt::status(host);

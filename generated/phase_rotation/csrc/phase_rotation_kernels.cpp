@@ -21,7 +21,7 @@ int forward_output_part_imag_2(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       rt::Sink<opmath_t> output_part_real_out(output_part_real, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> output_part_imag_2_out(output_part_imag_2, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, base](int64_t i) {
         const int64_t part_2 = -outer.index(run, 1, i);
         const opmath_t part_3 = static_cast<opmath_t>(part_2) / static_cast<opmath_t>(D);
         const opmath_t output_part_imag = outer.index(run, 0, 0) * rt::pow(base, part_3);

@@ -191,7 +191,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Line<opmath_t> values_at_3(host, values, rt::stretch(run, 4, argsort_w_at_3.same), 0,
                                            rt::wanted(values_wanted_3),
                                            rt::checked(values, 2, values.stride(2), 0, values_2_3));
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, q](int64_t i) {
         const opmath_t t_3 = q * (size_2 - 1);
         const opmath_t t_4 = t_3 - rt::floor(t_3);
         const opmath_t part_11 = values_at_2[i] + t_4 * (values_at_3[i] - values_at_2[i]);
@@ -245,7 +245,7 @@ int forward_0_slope(const OpgenCall& call, OpgenHost& host) {
       const rt::Line<opmath_t> values_at(host, values, rt::stretch(run, 1, argsort_w_at_2.same), 0,
                                          rt::wanted(values_wanted),
                                          rt::checked(values, 2, values.stride(2), 1, values_2));
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, q](int64_t i) {
         const bool t_5 = size_2 == 0;
         const opmath_t t_6 = q * (size_2 - 1);
         const opmath_t t_7 = t_6 - rt::floor(t_6);

@@ -21,7 +21,7 @@ int forward_condition(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> x_at(x, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> y_out(y, run.at[1], run.step[1], run.size);
       rt::Sink<bool> condition_out(condition, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, scale, low, high](int64_t i) {
         const opmath_t t = scale * x_at[i];
         y_out.set(i, rt::clamp(t, low, high));
         condition_out.set(i, t >= low && t <= high);
@@ -45,7 +45,10 @@ int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_y_at(grad_y, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_x_out(grad_x, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) { grad_x_out.set(i, condition_at[i] ? grad_y_at[i] * scale : opmath_t(0)); });
+      rt::each(run.size, [&, scale](int64_t i) {
+        const auto value = condition_at[i] ? grad_y_at[i] * scale : opmath_t(0);
+        grad_x_out.set(i, value);
+      });
     });
   });
   return rt::status(host);

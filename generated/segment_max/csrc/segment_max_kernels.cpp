@@ -101,7 +101,7 @@ int forward_condition_2(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<int64_t> size_2_at(size_2, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
       rt::Sink<bool> condition_2_out(condition_2, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, empty](int64_t i) {
         const opmath_t top_value = top_at[i];
         output_out.set(i, size_2_at[i] > 0 ? top_value : empty);
         condition_2_out.set(i, -rt::inf<opmath_t>() == top_value);

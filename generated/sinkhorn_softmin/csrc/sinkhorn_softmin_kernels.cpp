@@ -89,7 +89,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> logsumexp_j_sum_at(logsumexp_j_sum, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> logsumexp_j_out(logsumexp_j, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, eps](int64_t i) {
         const opmath_t logsumexp_j_max_value_2 = logsumexp_j_max_at[i];
         const bool part_2 = rt::isfinite(logsumexp_j_max_value_2);
         const opmath_t part_3 = part_2 ? logsumexp_j_max_value_2 : opmath_t(0);
@@ -117,7 +117,7 @@ int backward_grad_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_logsumexp_j_out(grad_logsumexp_j, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) { grad_logsumexp_j_out.set(i, -(grad_output_at[i] * eps)); });
+      rt::each(run.size, [&, eps](int64_t i) { grad_logsumexp_j_out.set(i, -(grad_output_at[i] * eps)); });
     });
   });
   return rt::status(host);
@@ -348,7 +348,7 @@ int backward_grad_f(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_f_sum_at(grad_f_sum, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_f_out(grad_f, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) { grad_f_out.set(i, grad_f_sum_at[i] / eps); });
+      rt::each(run.size, [&, eps](int64_t i) { grad_f_out.set(i, grad_f_sum_at[i] / eps); });
     });
   });
   return rt::status(host);

@@ -22,7 +22,7 @@ int forward_s(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> score_at(score, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> s_out(s, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) { s_out.set(i, score_at[i] / temperature); });
+      rt::each(run.size, [&, temperature](int64_t i) { s_out.set(i, score_at[i] / temperature); });
     });
   });
   return rt::status(host);
@@ -94,7 +94,7 @@ int forward_h_waves(const OpgenCall& call, OpgenHost& host) {
             const rt::Line<opmath_t> h_waves_at_2(host, h_waves, rt::stretch(run, 2, 1), 0,
                                                   rt::clipped(h_waves, 1, h_waves.stride(1), h_waves_1_2),
                                                   rt::clipped(h_waves, 2, h_waves.stride(2), h_waves_2));
-            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+            rt::each_of_row<rt::lane_count>(run.size, [&, gap, temperature](int64_t i) {
               const int64_t t_3 = wave - over_j.index(run, 0, i);
               const opmath_t t_4 = -rt::inf<opmath_t>();
               const bool t_5 = wave == 0;
@@ -300,7 +300,7 @@ int backward_grad_h(const OpgenCall& call, OpgenHost& host) {
       const auto h_waves_1 = [&](int64_t i) { return outer.index(run, 0, 0) + outer.index(run, 1, i); };
       const rt::Line<opmath_t> h_waves_at(host, h_waves, rt::stretch(run, 3, 1), 0,
                                           rt::clipped(h_waves, 1, h_waves.stride(1), h_waves_1));
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, temperature](int64_t i) {
         const opmath_t logsumexp_i_j_value = logsumexp_i_j_at[i];
         s_out.set(i, score_at[i] / temperature);
         const opmath_t part_2 = grad_output_at[i] * temperature * rt::exp(h_waves_at[i] - logsumexp_i_j_value);
@@ -708,7 +708,7 @@ int backward_grad_score(const OpgenCall& call, OpgenHost& host) {
                                               rt::clipped(apart_waves, 1, apart_waves.stride(1), paired_waves_1));
       const rt::Line<opmath_t> grad_h_waves_at(host, grad_h_waves, rt::stretch(run, 3, 1), 0,
                                                rt::clipped(grad_h_waves, 1, grad_h_waves.stride(1), paired_waves_1));
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, temperature](int64_t i) {
         const opmath_t s_value = s_at[i];
         const opmath_t t_17 = -rt::inf<opmath_t>();
         const opmath_t part_3 = rt::sigmoid(paired_waves_at[i] + s_value - apart_waves_at[i]);

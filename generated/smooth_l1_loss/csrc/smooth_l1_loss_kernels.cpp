@@ -30,7 +30,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> difference_out(difference, run.at[2], run.step[2], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, beta](int64_t i, int lane) {
         const opmath_t difference_2 = input_at[i] - target_at[i];
         const opmath_t error = rt::abs(difference_2);
         output_sum_fold.add(lane, error < beta ? error * error / t : error - t_2);
@@ -68,7 +68,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> difference_out(difference, run.at[2], run.step[2], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, beta](int64_t i, int lane) {
         const opmath_t difference_2 = input_at[i] - target_at[i];
         const opmath_t error = rt::abs(difference_2);
         output_value_fold.add(lane, error < beta ? error * error / t : error - t_2);
@@ -98,7 +98,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> difference_out(difference, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, beta](int64_t i) {
         const opmath_t difference_value = input_at[i] - target_at[i];
         const opmath_t error = rt::abs(difference_value);
         difference_out.set(i, difference_value);
@@ -126,7 +126,7 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> difference_at(difference, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_target_out(grad_target, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, beta](int64_t i) {
         const opmath_t difference_value = difference_at[i];
         const opmath_t error = rt::abs(difference_value);
         const opmath_t part_2 = grad_output_at * (error < beta ? error / beta : opmath_t(1));
@@ -155,7 +155,7 @@ int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> difference_at(difference, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_target_out(grad_target, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, beta](int64_t i) {
         const opmath_t difference_value = difference_at[i];
         const opmath_t error = rt::abs(difference_value);
         const opmath_t part_2 = grad_output_at * (error < beta ? error / beta : opmath_t(1));
@@ -184,7 +184,7 @@ int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_target_out(grad_target, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, beta](int64_t i) {
         const opmath_t difference_value = difference_at[i];
         const opmath_t error = rt::abs(difference_value);
         const opmath_t part_2 = grad_output_at[i] * (error < beta ? error / beta : opmath_t(1));

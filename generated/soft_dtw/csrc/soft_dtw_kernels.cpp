@@ -50,7 +50,7 @@ int forward_r_waves(const OpgenCall& call, OpgenHost& host) {
             const rt::Line<opmath_t> r_waves_at_2(host, r_waves, rt::stretch(run, 1, 1), 0,
                                                   rt::clipped(r_waves, 1, r_waves.stride(1), r_waves_1_2),
                                                   rt::clipped(r_waves, 2, r_waves.stride(2), r_waves_2));
-            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+            rt::each_of_row<rt::lane_count>(run.size, [&, gamma](int64_t i) {
               const int64_t t = wave - over_j.index(run, 0, i);
               const bool t_2 = wave == 0;
               const opmath_t part_2 = rt::blend(t_2, opmath_t(0), r_waves_at_2[i]);
@@ -73,7 +73,7 @@ int forward_r_waves(const OpgenCall& call, OpgenHost& host) {
             const rt::Line<opmath_t> r_before_at(host, r_before, rt::stretch(run, 4, 1), 0,
                                                  rt::clipped(r_before, 1, r_before.stride(1), r_before_1),
                                                  rt::clipped(r_before, 2, r_before.stride(2), r_before_2));
-            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+            rt::each_of_row<rt::lane_count>(run.size, [&, gamma](int64_t i) {
               const int64_t t_3 = wave - over_j.index(run, 0, i);
               const bool t_4 = over_j.index(run, 0, i) == 0;
               const opmath_t part_7 = rt::blend(t_4, opmath_t(0), static_cast<opmath_t>(rt::inf<opmath_t>()));
@@ -320,7 +320,7 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
             const rt::Line<opmath_t> grad_r_before_at(
                 host, grad_r_before, rt::stretch(run, 6, 1), 0,
                 rt::clipped(grad_r_before, 1, grad_r_before.stride(1), grad_near_waves_1));
-            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+            rt::each_of_row<rt::lane_count>(run.size, [&, gamma](int64_t i) {
               const int64_t t = wave - over_j.index(run, 0, i);
               const bool t_2 = t >= 0 && t < N;
               const int64_t t_3 = wave + 1;
@@ -361,7 +361,7 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
             const rt::Line<opmath_t> r_before_at(host, r_before, rt::stretch(run, 8, 1), 0,
                                                  rt::clipped(r_before, 1, r_before.stride(1), r_before_1),
                                                  rt::clipped(r_before, 2, r_before.stride(2), r_before_2));
-            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+            rt::each_of_row<rt::lane_count>(run.size, [&, gamma](int64_t i) {
               const int64_t t_14 = wave - over_j.index(run, 0, i);
               const opmath_t near_waves_value = near_waves_at[i];
               const opmath_t t_15 = -rt::inf<opmath_t>();
@@ -394,7 +394,7 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
                 host, grad_r_waves, rt::stretch(run, 12, 1), 0,
                 rt::clipped(grad_r_waves, 1, grad_r_waves.stride(1), near_waves_1),
                 rt::clipped(grad_r_waves, 2, grad_r_waves.stride(2), near_waves_2));
-            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+            rt::each_of_row<rt::lane_count>(run.size, [&, gamma](int64_t i) {
               const int64_t t_21 = wave - over_j.index(run, 0, i);
               const opmath_t t_22 = -rt::inf<opmath_t>();
               const bool t_23 = t_21 == 0;

@@ -21,7 +21,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Max, opmath_t> output_max_fold;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count>(run.size, [&, temperature](int64_t i, int lane) {
           const auto value = input_at[i] / temperature;
           output_max_fold.add(lane, value);
         });
@@ -30,7 +30,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> output_sum_fold;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count>(run.size, [&, temperature](int64_t i, int lane) {
           const auto value = rt::exp(input_at[i] / temperature - output_max);
           output_sum_fold.add(lane, value);
         });
@@ -41,7 +41,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
-        rt::each(run.size, [&](int64_t i) {
+        rt::each(run.size, [&, temperature](int64_t i) {
           const auto value = rt::exp(input_at[i] / temperature - output_max) * output_scale;
           output_out.set(i, value);
         });
@@ -80,7 +80,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> output_at(output, run.at[1], run.step[1], run.size);
         rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
-        rt::each(run.size, [&](int64_t i) {
+        rt::each(run.size, [&, temperature](int64_t i) {
           const auto value = output_at[i] * (grad_output_at[i] - dot_output) / temperature;
           grad_input_out.set(i, value);
         });

@@ -17,7 +17,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) { output_out.set(i, rt::softplus(beta * input_at[i]) / beta); });
+      rt::each(run.size, [&, beta](int64_t i) { output_out.set(i, rt::softplus(beta * input_at[i]) / beta); });
     });
   });
   return rt::status(host);
@@ -37,7 +37,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, beta](int64_t i) {
         const auto value = grad_output_at[i] * rt::sigmoid(beta * input_at[i]);
         grad_input_out.set(i, value);
       });

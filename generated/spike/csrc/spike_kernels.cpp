@@ -17,7 +17,7 @@ int forward_spikes(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> membrane_at(membrane, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> spikes_out(spikes, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) { spikes_out.set(i, membrane_at[i] - threshold > 0 ? 1 : 0); });
+      rt::each(run.size, [&, threshold](int64_t i) { spikes_out.set(i, membrane_at[i] - threshold > 0 ? 1 : 0); });
     });
   });
   return rt::status(host);
@@ -37,7 +37,7 @@ int backward_grad_membrane(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> grad_spikes_at(grad_spikes, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> membrane_at(membrane, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_membrane_out(grad_membrane, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, threshold](int64_t i) {
         const auto value = grad_spikes_at[i] / rt::powi<2>(rt::abs(membrane_at[i] - threshold) + 1);
         grad_membrane_out.set(i, value);
       });

@@ -30,7 +30,7 @@ int forward_0_other_squares(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> anchor_at(anchor, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> positive_at(positive, run.at[1], run.step[1], run.size);
         const rt::Source<opmath_t> negative_at(negative, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count>(run.size, [&, eps](int64_t i, int lane) {
           const opmath_t anchor_value = anchor_at[i];
           const opmath_t positive_value = positive_at[i];
           const opmath_t t = anchor_value - positive_value + eps;
@@ -80,7 +80,7 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> near_squares_at(near_squares, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> far_squares_at(far_squares, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> other_squares_at(other_squares, run.at[2], run.step[2], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, margin](int64_t i, int lane) {
         const opmath_t part_2 = -rt::min(rt::sqrt(far_squares_at[i]), rt::sqrt(other_squares_at[i]));
         output_sum_fold.add(lane, rt::max(opmath_t(0), margin + rt::sqrt(near_squares_at[i]) + part_2));
       });
@@ -114,7 +114,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> near_squares_at(near_squares, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> far_squares_at(far_squares, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> other_squares_at(other_squares, run.at[2], run.step[2], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, margin](int64_t i, int lane) {
         const opmath_t part_2 = -rt::min(rt::sqrt(far_squares_at[i]), rt::sqrt(other_squares_at[i]));
         output_value_fold.add(lane, rt::max(opmath_t(0), margin + rt::sqrt(near_squares_at[i]) + part_2));
       });
@@ -150,7 +150,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> anchor_at(anchor, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> positive_at(positive, run.at[1], run.step[1], run.size);
         const rt::Source<opmath_t> negative_at(negative, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count>(run.size, [&, eps](int64_t i, int lane) {
           const opmath_t anchor_value = anchor_at[i];
           const opmath_t positive_value = positive_at[i];
           const opmath_t t = anchor_value - positive_value + eps;
@@ -210,7 +210,7 @@ int forward_3_far(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> positive_at(positive, run.at[2], run.step[2], run.size);
         rt::Sink<opmath_t> total_2_out(total_2, run.at[3], run.step[3], run.size);
         rt::Sink<opmath_t> total_3_out(total_3, run.at[4], run.step[4], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count>(run.size, [&, eps](int64_t i, int lane) {
           const opmath_t anchor_value = anchor_at[i];
           const opmath_t negative_value = negative_at[i];
           const opmath_t positive_value = positive_at[i];
@@ -256,7 +256,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> near_squares_at(near_squares, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> far_squares_at(far_squares, run.at[1], run.step[1], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, margin](int64_t i, int lane) {
         const opmath_t part_2 = margin + rt::sqrt(near_squares_at[i]) - rt::sqrt(far_squares_at[i]);
         output_sum_fold.add(lane, rt::max(opmath_t(0), part_2));
       });
@@ -288,7 +288,7 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> near_squares_at(near_squares, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> far_squares_at(far_squares, run.at[1], run.step[1], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, margin](int64_t i, int lane) {
         const opmath_t part_2 = margin + rt::sqrt(near_squares_at[i]) - rt::sqrt(far_squares_at[i]);
         output_value_fold.add(lane, rt::max(opmath_t(0), part_2));
       });
@@ -333,7 +333,7 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> positive_at(positive, run.at[2], run.step[2], run.size);
         rt::Sink<opmath_t> total_2_out(total_2, run.at[3], run.step[3], run.size);
         rt::Sink<opmath_t> total_3_out(total_3, run.at[4], run.step[4], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count>(run.size, [&, eps](int64_t i, int lane) {
           const opmath_t anchor_value = anchor_at[i];
           const opmath_t negative_value = negative_at[i];
           const opmath_t positive_value = positive_at[i];
@@ -392,7 +392,7 @@ int backward_0_grad_negative(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> negative_at(negative, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> anchor_at(anchor, run.at[1], run.step[1], run.size);
         const rt::Source<opmath_t> positive_at(positive, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count>(run.size, [&, eps](int64_t i, int lane) {
           const opmath_t t = -negative_at[i];
           const opmath_t t_2 = anchor_at[i] + t + eps;
           const opmath_t t_3 = positive_at[i] + t + eps;
@@ -430,7 +430,7 @@ int backward_0_grad_negative(const OpgenCall& call, OpgenHost& host) {
         rt::Sink<opmath_t> grad_anchor_out(grad_anchor, run.at[5], run.step[5], run.size);
         rt::Sink<opmath_t> grad_positive_out(grad_positive, run.at[6], run.step[6], run.size);
         rt::Sink<opmath_t> grad_negative_out(grad_negative, run.at[7], run.step[7], run.size);
-        rt::each(run.size, [&](int64_t i) {
+        rt::each(run.size, [&, eps](int64_t i) {
           const opmath_t anchor_value = anchor_at[i];
           const opmath_t t_13 = -negative_at[i];
           const opmath_t grad_far_body = t_7 ? opmath_t(0) : grad_far * (anchor_value + t_13 + eps) / far;
@@ -481,7 +481,7 @@ int backward_1_grad_negative(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> negative_at(negative, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> anchor_at(anchor, run.at[1], run.step[1], run.size);
         const rt::Source<opmath_t> positive_at(positive, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count>(run.size, [&, eps](int64_t i, int lane) {
           const opmath_t t = -negative_at[i];
           const opmath_t t_2 = anchor_at[i] + t + eps;
           const opmath_t t_3 = positive_at[i] + t + eps;
@@ -519,7 +519,7 @@ int backward_1_grad_negative(const OpgenCall& call, OpgenHost& host) {
         rt::Sink<opmath_t> grad_anchor_out(grad_anchor, run.at[5], run.step[5], run.size);
         rt::Sink<opmath_t> grad_positive_out(grad_positive, run.at[6], run.step[6], run.size);
         rt::Sink<opmath_t> grad_negative_out(grad_negative, run.at[7], run.step[7], run.size);
-        rt::each(run.size, [&](int64_t i) {
+        rt::each(run.size, [&, eps](int64_t i) {
           const opmath_t anchor_value = anchor_at[i];
           const opmath_t t_13 = -negative_at[i];
           const opmath_t grad_far_body = t_7 ? opmath_t(0) : grad_far * (anchor_value + t_13 + eps) / far;
@@ -570,7 +570,7 @@ int backward_2_grad_negative(const OpgenCall& call, OpgenHost& host) {
         const rt::Source<opmath_t> negative_at(negative, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> anchor_at(anchor, run.at[1], run.step[1], run.size);
         const rt::Source<opmath_t> positive_at(positive, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        rt::lanes<rt::lane_count>(run.size, [&, eps](int64_t i, int lane) {
           const opmath_t t = -negative_at[i];
           const opmath_t t_2 = anchor_at[i] + t + eps;
           const opmath_t t_3 = positive_at[i] + t + eps;
@@ -608,7 +608,7 @@ int backward_2_grad_negative(const OpgenCall& call, OpgenHost& host) {
         rt::Sink<opmath_t> grad_anchor_out(grad_anchor, run.at[5], run.step[5], run.size);
         rt::Sink<opmath_t> grad_positive_out(grad_positive, run.at[6], run.step[6], run.size);
         rt::Sink<opmath_t> grad_negative_out(grad_negative, run.at[7], run.step[7], run.size);
-        rt::each(run.size, [&](int64_t i) {
+        rt::each(run.size, [&, eps](int64_t i) {
           const opmath_t anchor_value = anchor_at[i];
           const opmath_t t_13 = -negative_at[i];
           const opmath_t grad_far_body = t_7 ? opmath_t(0) : grad_far * (anchor_value + t_13 + eps) / far;
@@ -646,7 +646,7 @@ int backward_3_grad_near(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> far_at(far, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_rest_out(grad_rest, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> grad_near_out(grad_near, run.at[4], run.step[4], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, margin](int64_t i) {
         const opmath_t t = margin + near_at[i] - far_at[i];
         const bool t_2 = 0 == t;
         const opmath_t grad_output_body = grad_output_at / elements;
@@ -727,7 +727,7 @@ int backward_4_grad_near(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> far_at(far, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_rest_out(grad_rest, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> grad_near_out(grad_near, run.at[4], run.step[4], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, margin](int64_t i) {
         const opmath_t t = margin + near_at[i] - far_at[i];
         const bool t_2 = 0 == t;
         const opmath_t grad_output_value = grad_output_at;
@@ -758,7 +758,7 @@ int backward_5_grad_near(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_rest_out(grad_rest, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> grad_near_out(grad_near, run.at[4], run.step[4], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, margin](int64_t i) {
         const opmath_t t = margin + near_at[i] - far_at[i];
         const bool t_2 = 0 == t;
         const opmath_t grad_output_value = grad_output_at[i];

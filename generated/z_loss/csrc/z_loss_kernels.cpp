@@ -173,7 +173,7 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> logsumexp_v_at(logsumexp_v, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> logits_at(logits, run.at[4], run.step[4], run.size);
       rt::Sink<opmath_t> grad_logits_out(grad_logits, run.at[5], run.step[5], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, scale](int64_t i) {
         const bool condition_value = condition_at[i];
         const opmath_t logsumexp_v_value = logsumexp_v_at[i];
         const bool t = logsumexp_v_value == -rt::inf<opmath_t>();
@@ -208,7 +208,7 @@ int backward_1_grad_logits(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> logsumexp_v_at(logsumexp_v, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> logits_at(logits, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_logits_out(grad_logits, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&](int64_t i) {
+      rt::each(run.size, [&, scale](int64_t i) {
         const opmath_t logsumexp_v_value = logsumexp_v_at[i];
         const opmath_t part_2 = 2 * (grad_loss_at * scale) * logsumexp_v_value / N;
         const opmath_t part_3 = part_2 * rt::exp(logits_at[i] - logsumexp_v_value);

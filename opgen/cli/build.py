@@ -30,7 +30,7 @@ _DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 EXAMPLES = """\b
 Examples:
   opgen build                        the specs of this project
-  opgen build specs/linear.yaml specs/norms
+  opgen build specs/grn.yaml specs/norms
   opgen build --check --format github
 """
 

@@ -20,7 +20,7 @@ from opgen.write.settings import command as command_line
 EXAMPLES = """\b
 Examples:
   opgen compile                      every generated operator
-  opgen compile linear softmax --jobs 2
+  opgen compile grn swish --jobs 2
 """
 
 

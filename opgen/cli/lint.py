@@ -16,7 +16,7 @@ from opgen.project import lint, looked_at
 EXAMPLES = """\b
 Examples:
   opgen lint                         the specs of this project
-  opgen lint specs/linear.yaml --format json
+  opgen lint specs/grn.yaml --format json
 """
 
 

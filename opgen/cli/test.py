@@ -28,7 +28,7 @@ _STDERR = 2
 EXAMPLES = """\b
 Examples:
   opgen test                         every generated operator, in plain torch
-  opgen test linear --backend native -x
+  opgen test grn --backend native -x
   opgen test -k gradcheck -j 2
 """
 

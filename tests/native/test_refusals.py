@@ -51,7 +51,7 @@ WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "sparse": ({"x": X.to_sparse()}, TypeError, "x must be a dense tensor, not one of layout torch.sparse_coo"),
     "another device": ({"ids": IDS.to("meta")}, ValueError, "ids is on meta, but x is on cpu"),
     "too few dims": ({"x": X[0]}, ValueError, "x must have shape [..., H, W], not [5]"),
-    "sizes that differ": ({"keep": KEEP[:1]}, ValueError, "keep[N] has size 1 along N, where 2 is needed"),
+    "sizes that differ": ({"keep": KEEP[:1]}, ValueError, "keep[N] has size 1 along N, and ids[N] has 2"),
     "divided by zero": ({"stride": 0}, ValueError, "stride must not be 0"),
     "a negative size": ({"size": 9}, ValueError, "P = (H - size)//stride + 1 must not be negative, but is -4"),
     "a short list": ({"shift": [1]}, ValueError, "shift must have 2 elements, not 1: [1]"),

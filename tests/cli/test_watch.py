@@ -103,6 +103,15 @@ def test_quiet_it_tells_changes_and_mistakes(project: Path, opgen: Opgen, monkey
     assert opgen("build", "--watch", "-q") == (INTERRUPTED, "", "\ninterrupted\n")
 
 
+# of Ctrl-C, which what runs in the background ignores
+HEEDFUL = """
+import signal
+from opgen.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+main()
+"""
+
+
 @pytest.mark.skipif(os.name != "posix", reason="interrupted as on POSIX")
 def test_a_process_that_watches_builds_and_is_interrupted(tmp_path: Path) -> None:
     (tmp_path / "specs").mkdir()
@@ -110,7 +119,7 @@ def test_a_process_that_watches_builds_and_is_interrupted(tmp_path: Path) -> Non
     spec.write_text("op: wave\ninputs: [x]\nforward: y = sin(x)\n")
     around = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
     child = subprocess.Popen(
-        [sys.executable, "-m", "opgen", "build", "--watch"], cwd=tmp_path, env=around, text=True,
+        [sys.executable, "-c", HEEDFUL, "build", "--watch"], cwd=tmp_path, env=around, text=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
     )  # fmt: skip
     told: Queue[str] = Queue()

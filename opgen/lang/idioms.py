@@ -19,7 +19,6 @@ from opgen.lang.nodes import (
     Assign,
     Binder,
     Call,
-    Compare,
     Dots,
     Expr,
     Name,
@@ -236,14 +235,15 @@ class Idioms:
 
     def limited(self, name: str, items: Sequence[Expr | Dots], body: Expr, span: Span) -> Expr | None:
         """`sum[j <= i](…)` over what another index limits, or `sum[1](…)` over an axis; None where all is well."""
-        item = items[0] if len(items) == 1 else None
         reduced = self.words.reductions.get(name) is not None
-        made = under_limit(name, item, body, {*self.left} - {*self.words.names}, span) if reduced else None
-        match item:
-            case Compare(operands=(Name(name=index), limit)) if made is not None:
-                self.note(item.span, "a reduction binds plain indices", "a limit is a condition", code="OPG246")
-                self.limits.update({n.name: index for n in nodes(limit) if isinstance(n, Name) and n.name in self.left})
-                return made
+        found = under_limit(name, items, body, {*self.left} - {*self.words.names}, span) if reduced else None
+        if found is not None:
+            condition, made = found
+            self.note(condition.span, "a reduction binds plain indices", "a limit is a condition", code="OPG246")
+            own, limit = condition.operands[0].span.text, condition.operands[1]
+            self.limits.update({n.name: own for n in nodes(limit) if isinstance(n, Name) and n.name in self.left})
+            return made
+        match item := items[0] if len(items) == 1 else None:
             case Number() | Unary() if reduced:
                 self.note(item.span, "a reduction binds plain indices", "an axis is named by its index", code="OPG246")
                 return self._called(name, (body,), {"dim": item}, span)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from types import MappingProxyType
 
 from opgen.diagnostics.model import Span
@@ -21,22 +21,27 @@ _EMPTY: Mapping[str, Callable[[Span], Expr]] = MappingProxyType({  # what adds n
 })  # fmt: skip
 
 
-def under_limit(name: str, item: Expr | Dots | None, body: Expr, others: Container[str], span: Span) -> Expr | None:
-    """A reduction over the places that meet a condition; None where `item` is none, or no such reduction is known.
+def under_limit(
+    name: str, items: Sequence[Expr | Dots], body: Expr, others: Container[str], span: Span
+) -> tuple[Compare, Expr] | None:
+    """The one item that is a condition, and the reduction over the places that meet it; None where that is not so.
 
     `i < n` states an extent, unless it reads one of the `others`: indices of the target.
     """
-    match item:
-        case Compare(operands=(Name(name=index), limit), ops=(sign,)) if name in _EMPTY or name == "mean":
+    limited = [i for i in items if isinstance(i, Compare)]
+    plain = all(isinstance(i, Compare | Dots | Name) for i in items)
+    match limited:
+        case [Compare(operands=(Name(), limit), ops=(sign,)) as item] if plain and (name in _EMPTY or name == "mean"):
             moves = any(isinstance(n, Name) and n.name in others for n in nodes(limit))
             if sign not in ("<=", "!=", ">", ">=") and not (sign == "<" and moves):
                 return None
-            over = (Binder(index, None, span),)
+            names = [i.operands[0] if isinstance(i, Compare) else i for i in items]
+            over = tuple(Binder(i.name, None, span) if isinstance(i, Name) else Dots(span) for i in names)
             nothing = _EMPTY["sum" if name == "mean" else name](span)
             chosen = Call("where", (item, body, nothing), span, span)
             if name != "mean":
-                return Reduction(name, over, chosen, span, span)
+                return item, Reduction(name, over, chosen, span, span)
             total = Reduction("sum", over, chosen, span, span)
-            return Product((("*", total), ("/", Reduction("count", over, item, span, span))), span)
+            return item, Product((("*", total), ("/", Reduction("count", over, item, span, span))), span)
         case _:
             return None

@@ -13,6 +13,13 @@ from opgen.lang.lexer import T, Token
 
 _SUBSCRIPT = re.compile(r"(sum|prod|mean|max|min)_([a-z]\w*)")  # of LaTeX
 
+_DRAWN = re.compile(r"\b(uniform|normal)\((\w+),\s*$")
+
+
+def _before(token: Token) -> str:
+    """What stands in front of a token on its line."""
+    return token.span.source.text[: token.span.start].rpartition("\n")[2]
+
 
 def hints(token: Token, previous: Token | None, wanted: str) -> Iterator[str]:
     """What may be meant where `wanted` would have to stand instead of a token."""
@@ -53,6 +60,8 @@ def hints(token: Token, previous: Token | None, wanted: str) -> Iterator[str]:
         yield "the body of a reduction stands in parentheses: `sum[k](…)`"
     elif token.is_op("[") and previous and previous.is_op(")"):
         yield ELEMENT
+    elif token.is_op("[") and wanted == "an expression" and (drawn := _DRAWN.search(_before(token))):
+        yield f"`{drawn[1]}({drawn[2]})` draws a number at each point of the statement: no shape is named"
     elif token.is_op("[") and wanted == "an expression":
         yield f"there are no lists; {JOIN}"
     elif previous and (subscript := _SUBSCRIPT.fullmatch(previous.text)):

@@ -353,7 +353,14 @@ def _unknown(f: Frame, e: Call) -> Typed:
     if e.name in f.state.tensors:
         return f.error("OPG206", f"`{e.name}` is a tensor", e.name_span, f"read it with brackets: `{e.name}[…]`")
     if e.name in f.decl.params:
-        return f.error("OPG206", f"`{e.name}` is a param", e.name_span, "multiplication is written `*`")
+        shown = f"{e.name}[...]({', '.join(unparse(a) for a in e.args)})"
+        reduces = any(c in REDUCTIONS for c in f.decl.params[e.name].choices)
+        hint = (
+            f"it stands for a reduction, which names its indices: `{shown}`"
+            if reduces
+            else "multiplication is written `*`"
+        )
+        return f.error("OPG206", f"`{e.name}` is a param", e.name_span, hint)
     if e.name in f.decl.known_dims():
         return f.error("OPG206", f"`{e.name}` is a dim", e.name_span, "multiplication is written `*`")
     known = (*CALLABLE, *SPECIAL, *f.decl.functions, *REDUCTIONS)

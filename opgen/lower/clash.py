@@ -111,7 +111,21 @@ def _another(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:
             if other is not info and runs and other.name not in items and items.count(info.name) == 1:
                 shown = ", ".join(other.name if i == info.name else i for i in items)
                 found.append(f"did you mean `{site.tensor}[{shown}]`?")
+    if not found and (meant := _unread(f, info, sites[-1])):
+        return (meant,)
     return tuple(found) if len(found) == 1 else ()
+
+
+def _unread(f: Frame, info: IndexInfo, site: Site) -> str:
+    """A hint where one index of the target is read nowhere, and another one twice."""
+    others = [i for i in f.scope.visible() if isinstance(i, IndexInfo)] if f.scope is not None else []
+    idle = [i for i in others if i is not info and i.stated is None and not i.sites and not i.padded]
+    items = _items(site)
+    if len(idle) != 1 or items.count(info.name) != 1 or any(i is idle[0] for c in f.checks for _, i in c.indices):
+        return ""
+    f.reported.add(idle[0].name)  # what says how far it runs is missing for this reason
+    shown = ", ".join(idle[0].name if i == info.name else i for i in items)
+    return f"`{idle[0].name}` is read nowhere: did you mean `{site.tensor}[{shown}]`?"
 
 
 def _part(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:

@@ -192,6 +192,9 @@ class _Report:
         hints = (exact(f"did you mean `{guess}`?", name, guess, known),) if guess else ()
         if (name, owner) in ELSEWHERE:
             guess, hints = None, (ELSEWHERE[name, owner],)
+            fields = self.nearest(item["loc"][:-1])
+            if isinstance(node, Scalar) and isinstance(fields, Mapping) and fields.get("optional") is not None:
+                guess, hints = "absent", (f"write `absent: {node.text}`",)
         if name in _BOUNDS and "domain" in known and isinstance(node, Scalar):
             own = self.nearest(item["loc"][:-1]).key or "x"
             guess, hints = None, (f"a bound is a domain: write `domain: {own} {_BOUNDS[name]} {node.text}`",)
@@ -199,7 +202,8 @@ class _Report:
         place = node.key.span if isinstance(node, Scalar | Sequence | Mapping) and node.key else self.root.span
         label = "not a field"
         self.bag.error("OPG110", f"{owner} has no field `{name}`", place, label=label, notes=notes, hints=hints)
-        meant = guess and (closest(name, known) or (len(item["loc"]) == 1 and self.root.get(guess) is None))
+        certain = guess == "absent" or (len(item["loc"]) == 1 and self.root.get(str(guess)) is None)
+        meant = guess and (closest(name, known) or certain)
         self.renamed[id(node)] = guess if meant else None
 
     def owner(self, loc: tuple[Any, ...]) -> str:

@@ -153,5 +153,11 @@ def _apart(folder: Path) -> Iterator[None]:
 
 
 def _forget(package: str) -> dict[str, ModuleType]:
-    """Take a package and all that it holds out of what is imported, and return it."""
+    """Take a package and all that it holds out of what is imported, and return it.
+
+    Dynamo keeps the modules that it saw by their names; it would guard those of the page before.
+    """
+    symbolic_convert = sys.modules.get("torch._dynamo.symbolic_convert")
+    if symbolic_convert is not None:
+        symbolic_convert._import_module.cache_clear()
     return {name: sys.modules.pop(name) for name in [*sys.modules] if name.split(".")[0] == package}

@@ -156,7 +156,7 @@ class Idioms:
         return Name(shape[place], span)
 
     def prefix_alone(self, e: Expr) -> Expr:
-        """What was read so far, where nothing follows: a module by itself is nothing."""
+        """What was read so far, where nothing follows."""
         if isinstance(e, Name) and e.name not in _CONSTANTS and "." in e.span.text and self._is_module(e):
             casts = e.name in habits.CASTS
             other = habits.NO_DTYPES if habits.DTYPE.fullmatch(e.name) else habits.NO_ATTRIBUTES
@@ -309,14 +309,22 @@ class Idioms:
         """One diagnostic for all that was met; `whole` is what was read, if that went to the end, and is `at`."""
         first, *others = sorted(self.found, key=lambda found: found.span.start)
         hints = first.hints
-        text = None if whole is None or self.unclear else self._proposal(whole)
+        elsewhere = self._of_other_libraries(whole)
+        text = None if whole is None or self.unclear or elsewhere else self._proposal(whole)
         if text is not None:
             general = first.message.startswith("arguments") or first.code in ("OPG206", "OPG242")
             hints = (*(() if general else hints), written(text, at or first.span))
         else:
-            hints = (*hints, *dict.fromkeys(o.otherwise for o in (first, *others) if o.otherwise))
+            hints = (*hints, *dict.fromkeys(o.otherwise for o in (first, *others) if o.otherwise), *elsewhere)
         related = [Label(o.span, o.label or "this too") for o in others if o.span != first.span]
         bag.error(first.code, first.message, first.span, label=first.label, hints=hints, related=related)
+
+    def _of_other_libraries(self, whole: Assign | Expr | None) -> tuple[str, ...]:
+        """What is said of functions that are not there and have no counterpart: no line with them would build."""
+        value = whole.value if isinstance(whole, Assign) else whole
+        called = () if value is None else (c.name for c in nodes(value) if isinstance(c, Call))
+        foreign = (n for n in called if not self._has(n) and not self.words.knows(n) and n in habits.FUNCTIONS)
+        return tuple(dict.fromkeys(f"there is no `{n}` either: {habits.FUNCTIONS[n]}" for n in foreign))
 
     def _proposal(self, whole: Assign | Expr) -> str | None:
         if not isinstance(whole, Assign):

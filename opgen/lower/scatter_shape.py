@@ -31,13 +31,13 @@ def proposals(f: Frame, s: Assign) -> tuple[str, ...]:
     start = f"start it: `{name}[{loops}] = {_STARTS[s.op]}`" + (f", with {params}" if new else "")
     if not all(size == "..." or size.isalnum() for size in shape):
         return (start,)
-    if _is_read(f, name):
+    if is_read(f, name):
         return (start,)
     output = f"declare it: `outputs: {{{name}: {{shape: [{', '.join(shape)}]}}}}`"
     return (output + (f", with {dims} and {params}" if new else ""), f"or {start}")
 
 
-def _is_read(f: Frame, name: str) -> bool:
+def is_read(f: Frame, name: str) -> bool:
     """Whether a name is a step on the way, and no output."""
     return any(a.name == name for s in f.decl.forward for a in nodes(s.value) if isinstance(a, Access | Name))
 

@@ -37,6 +37,7 @@ from opgen.lower.lazy import take_out
 from opgen.lower.proposals import diagonal
 from opgen.lower.range import check_ranges
 from opgen.lower.reduction import another, check_index_name, reduce
+from opgen.lower.scatter_shape import is_read, proposals
 from opgen.lower.scope import Frame, IndexInfo, Scope, Typed, Variation, loops_of, measure, same_extent
 
 
@@ -202,32 +203,39 @@ def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr, s: Assign) -> 
             hint = f"it goes on with, say, `{name}[t] = {name}[t - 1] + …`"
             frame.error("OPG250", f"`{name}` starts here and goes on nowhere", item.span, hint)
         case _:
-            hints = "left of `=` stand distinct plain indices and `...`", _computed(frame, s)
+            hints = "left of `=` stand distinct plain indices and `...`", *_computed(frame, s)
             frame.error("OPG241", "this is no plain index", item.span, *hints)
     return False
 
 
-def _computed(frame: Frame, s: Assign) -> str:
+def _computed(frame: Frame, s: Assign) -> tuple[str, ...]:
     """How elements at computed positions are written: the statement, and the shape that holds them."""
     name, left = s.target.name, unparse_target(s.target)
     match s.value:
         case Call(name="max" | "min" as fn, args=(a, b)) if left in (unparse(a), unparse(b)):
             other = b if unparse(a) == left else a
-            return (
-                f"at computed positions the {'greatest' if fn == 'max' else 'least'} is `{left} {fn}= {unparse(other)}`"
-            )
+            which = "greatest" if fn == "max" else "least"
+            return (f"at computed positions the {which} is `{left} {fn}= {unparse(other)}`",)
         case Sum(terms=(("+", first), *rest)) if unparse(first) == left and rest:
             added = unparse(Sum(tuple(rest), s.value.span))
-            return f"at computed positions `+=` adds up: `{left} += {added}`"
+            return (f"at computed positions `+=` adds up: `{left} += {added}`",)
         case _:
             pass
-    line = f"at computed positions `+=` adds up: `{left} += …`"
+    line = f"at computed positions `+=` adds up: `{left} += {_short(s.value)}`"
     if frame.decl.output_shapes.get(name) is not None:
-        return line
+        return (line,)
+    if is_read(frame, name):
+        return (line, *proposals(frame, replace(s, op="+=")))
     alike = [a.name for a in nodes(s.value) if isinstance(a, Access) and unparse(replace(a, name=name)) == left]
     known = (frame.state.tensors.get(n) for n in alike)
     of = next((shape_text(t.shape) for t in known if t is not None and t.shape is not None), "[…]")
-    return f"{line}, with the shape of all of it: `outputs: {{{name}: {{shape: {of}}}}}`"
+    return (f"{line}, with the shape of all of it: `outputs: {{{name}: {{shape: {of}}}}}`",)
+
+
+def _short(e: Expr) -> str:
+    """What is added, where it is soon said."""
+    text = unparse(e)
+    return text if len(text) <= 30 else "…"
 
 
 def _declare(frame: Frame, s: Assign, scope: Scope, wanted: Wanted) -> bool:

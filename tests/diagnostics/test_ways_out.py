@@ -149,6 +149,10 @@ SPECS = [
     ("inputs: {x: {shape: [N]}, steps: {shape: [], dtype: int}}\nmodule: {name: Count, buffers: {steps: zeros}}",
      ["y[n] = 2*x[n]", "steps += 1"], "OPG236", "steps",
      ["`next_steps = steps + 1`", "`updates: {steps: next_steps}`"]),
+    ("inputs: {x: {shape: [..., D]}}", ["y = cat(-x[..., D//2:], x[..., :D//2])"], "OPG201", ":",
+     ["there is no `cat` either", "`where(i < N, a[i], b[i - N])`"]),
+    ("inputs: {at: {shape: [N], dtype: int, domain: 0 <= at < B}, w: {shape: [N]}, edges: {shape: [B]}}",
+     ["h[at[n]] = w[n]", "y[b] = h[b]/edges[b]"], "OPG241", "at[n]", ["`h[at[n]] += w[n]`", "`h[b < B] = 0`"]),
 ]  # fmt: skip
 
 

@@ -62,6 +62,14 @@ CASES: dict[str, Case] = {
         "y[(b + integer(s, 2))%3, d] += x[b, d]*uniform(s)", "{x: {shape: [B, D]}, s: {dtype: seed}}",
         {"x": (4, 2), "s": ()}, "outputs: {y: {shape: [3, D]}}",
     ),
+    "truth_in_scans": Case(
+        "y[k] = x[k]*cumsum[k](where(m[k], 1, 0)) + cumsum[k](x[k]*m[k])\ns[k] = s[k - 1] + m[k]",
+        "{x: {shape: [K]}, m: {shape: [K], dtype: bool}}", {"x": (5,), "m": (5,)}, "outputs: [y, s]",
+    ),
+    "truth_in_orders": Case(
+        "o[k] = argsort[k](where(m[k], 1, 0))\ny[k] = x[o[k]]", "{x: {shape: [K]}, m: {shape: [K], dtype: bool}}",
+        {"x": (5,), "m": (5,)}, "outputs: [y]",
+    ),
     "reversed": Case("y[..., n] = x[..., N - 1 - n]", X, {"x": (2, 5)}, WIDE),
     "shifted_with_fill": Case("y[..., n] = pad(x[..., n - 1], -2)*2", X, {"x": (2, 5)}, WIDE),
     "windows": Case(

@@ -270,7 +270,8 @@ ROWS = (
     Code(
         "OPG250",
         "Bad recurrence",
-        "A recurrence reads its own names at the same place or further back by a number, the same way along an index.",
+        "A recurrence reads its own names at the same place or further back by a number, the same way along an index;"
+        " both ways along others beside it.",
         "h[t] = 0.5*h[t - 1] + 0.5*h[t + 1] + x[t]",
         "h[t] = 0.5*h[t - 1] + 0.5*h[t - 2] + x[t]",
         given="inputs: {x: {shape: [T]}}",

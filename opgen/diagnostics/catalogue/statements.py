@@ -303,4 +303,14 @@ ROWS = (
         "outputs: {y: {shape: [N]}}\nforward: y[n] = sum[k](x[n, k])",
         given="inputs: {x: {shape: [N, K]}}",
     ),
+    Code(
+        "OPG254",
+        "Gradient of zeros",
+        "Steps (`round`, comparisons, `cast` to fewer bits) and positions (`argsort`, `argmax`) have the derivative 0."
+        " Where all results are made of them, nothing can be trained through the operator. A warning; the spec builds"
+        " all the same.",
+        "y = round(x)",
+        "y = x + detach(round(x) - x)",
+        given="inputs: [x]",
+    ),
 )

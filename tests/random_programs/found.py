@@ -5,6 +5,10 @@ from __future__ import annotations
 X = "inputs: {x: {shape: [..., N]}}\n"
 
 FOUND = {
+    "a place that is drawn for each of the batch": (
+        "inputs:\n  x: {shape: [N]}\n  y: {shape: [..., N]}\n  seed: {dtype: seed}\n"
+        "forward: |\n  t = x[integer(seed, N)]\n  z[..., n] = 2*y[..., n]\n"
+    ),
     "a wave equation": (
         "inputs: {x: {shape: [T, N]}, w: {shape: [N]}}\noutputs: [u]\nforward: |\n  u[-1, i] = w[i]\n"
         "  u[t, i] = x[t, i] - 0.5*u[t - 2, i] + where(i > 0, sin(u[t - 1, i - 1]), 0) + pad(u[t - 1, i + 1], 0)\n"
@@ -404,6 +408,7 @@ FOUND = {
     ),
 }
 SHAPES = {
+    "a place that is drawn for each of the batch": {"x": (3,), "y": (2, 3), "seed": ()},
     "a wave equation": {"x": (4, 3), "w": (3,)},
     "neighbours with ends on both sides": {"x": (4, 3)},
     "a rounded power of an integer": {"x": (3,)},

@@ -59,6 +59,12 @@ def accesses(statements: Iterable[Assign], names: Sequence[str]) -> Iterator[Acc
                 yield n
 
 
+def furthest(statements: Iterable[Assign], name: str, place: int) -> int:
+    """How far from an index a name is read at a position, by any of the statements."""
+    items = (a.items[place] for a in accesses(statements, (name,)) if place < len(a.items))
+    return max((abs(step.offset) for i in items if (step := shift_of(i)) is not None), default=1)
+
+
 def circles(statements: Sequence[Assign]) -> tuple[tuple[str, ...], ...]:
     """Groups of names that read one another, with at least one read at another place."""
     graph: dict[str, dict[str, None]] = {}

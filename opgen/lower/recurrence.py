@@ -14,7 +14,7 @@ from opgen.diagnostics.model import Bag, Span
 from opgen.ir.polynomial import polynomial
 from opgen.ir.program import Axis, Compute, Kind, Loop, Statement, statement_reads
 from opgen.ir.scalar import Index, Read, Scalar, substitute, transform
-from opgen.lang.circles import Step, accesses, constant_part, is_constant, shift_of
+from opgen.lang.circles import Step, accesses, constant_part, furthest, is_constant, shift_of
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Name
 from opgen.lower.declare import Declarations
 from opgen.lower.draw import placed_step
@@ -51,8 +51,9 @@ class _Group:
 
     def outside(self, name: str) -> Outside:
         """What stands outside of a name."""
-        ways = (step.offset for step in self.steps)
-        return Outside(tuple(zip(self.places[name], ways, strict=True)), tuple(self.begun.get(name, ())))
+        along = zip(self.places[name], self.steps, strict=True)
+        ends = tuple((place, way) for place, step in along for way in ((step.offset,) if step.offset else (-1, 1)))
+        return Outside(ends, tuple(self.begun.get(name, ())))
 
 
 def lower_recurrence(
@@ -134,18 +135,18 @@ def _start_placed(g: _Group, n: str, s: Assign) -> bool:
     if not same:
         g.error(f"the start of `{n}` has other positions than `{g.bodies[n].target.span.text}`", s)
         return False
-    ways = dict(g.outside(n).along)
+    ends = g.outside(n).along
     apart = {k: item for k, item in enumerate(items) if is_constant(item)}
     below = {k: item.span.text.startswith("-") for k, item in apart.items()}
-    bad = next((k for k in apart if k not in ways or (ways[k] < 0) != below[k]), None)
+    bad = next((k for k in apart if (k, -1 if below[k] else 1) not in ends), None)
     if bad is None:
         return True
     item = own[bad]
-    if bad not in ways and below[bad] and isinstance(item, Binder):
+    if bad not in g.places[n] and below[bad] and isinstance(item, Binder):
         hint = f"leave this start out, or read `{n}` at `{item.name} - 1`"
         g.error(f"no read of `{n}` goes back along `{item.name}`, so it has no start there", s, hint)
         return False
-    place = bad if bad in ways else g.places[n][0]
+    place = bad if bad in g.places[n] else g.places[n][0]
     hints = misplaced(g.bodies[n], g.starts[n], s, g.places[n], place, g.steps[g.places[n].index(place)])
     g.error(f"the start of `{n}` stands at the wrong place", s, *hints)
     return False
@@ -195,12 +196,12 @@ def _checked(g: _Group) -> bool:
 
 
 def _back(g: _Group, n: str, a: Access) -> tuple[int, ...] | None:
-    """How far back a read of a body goes along every slot; None where it stands anywhere else."""
+    """How far back a read of a body goes along every slot that tells the order; None where it stands anywhere else."""
     found: list[int] = []
     for place, index, step in zip(g.places[a.name], g.along[n], g.steps, strict=True):
         item = a.items[place] if place < len(a.items) else None
         shift = None if item is None else shift_of(item)
-        if isinstance(item, Name) and item.name == index:
+        if step.offset == 0 or (isinstance(item, Name) and item.name == index):
             found.append(0)
         elif shift is not None and shift.index == index and shift.offset * step.offset > 0:
             found.append(abs(shift.offset))
@@ -247,7 +248,7 @@ def _begun(g: _Group, sizes: Extents, n: str, s: Assign) -> list[Statement] | No
     wanted = g.wanted(s)
     if wanted.shape is None and not says_extents(g.state, plain) and sizes.complete(n):
         wanted = replace(wanted, shape=sizes.shape(n), span=g.bodies[n].target.span, origin="as it goes on")
-    made = lower_statement(g.d, g.state, plain, _without(wanted, apart), g.bag)
+    made = lower_statement(g.d, g.state, plain, wanted.without(apart), g.bag)
     if not made:
         return None
     found = replace(made[-1], target=g.state.fresh(f"{n}_start"))
@@ -257,24 +258,27 @@ def _begun(g: _Group, sizes: Extents, n: str, s: Assign) -> list[Statement] | No
             hints = misplaced(g.bodies[n], g.starts[n], s, g.places[n], k, g.steps[g.places[n].index(k)])
             g.error(f"the start of `{n}` stands at the wrong place", s, *hints)
             return None
+        if abs(far) > (most := furthest(g.d.forward, n, k)):
+            g.error("no read goes back as far as this start", s, f"reads of `{n}` find what stands {most} outside")
+            return None
     own.append(Begun(tuple((k, far) for k, far in at if far is not None), found))
     return [*made[:-1], found]
 
 
 def _far(g: _Group, sizes: Extents, n: str, s: Assign, k: int) -> int | None:
-    """How far outside of its name a start stands at a position."""
+    """How far outside of its name a start stands at a position, with a minus below the first element."""
     item = (s.target.items or ())[k]
     assert not isinstance(item, Dots)
     if item.span.text.replace(" ", "").startswith("-"):
         shown = item.span.text.replace(" ", "")[1:]
-        return int(shown) if shown.isdigit() and int(shown) else None
+        return -int(shown) if shown.isdigit() and int(shown) else None
     expr = Name(item.name, item.span) if isinstance(item, Binder) else item
     position, extent = extent_of(frame_of(g.d, g.state, Bag()), expr), sizes.known.get((n, k))
     if extent is None:
         return 1
-    away = (
-        None if position is None else (polynomial(position, g.state.dims) - polynomial(extent, g.state.dims)).constant
-    )
+    if position is None:
+        return None
+    away = (polynomial(position, g.state.dims) - polynomial(extent, g.state.dims)).constant
     return None if away is None or away < 0 else away + 1
 
 
@@ -300,10 +304,6 @@ def _steps(
             known = g.state.tensors[n]
             g.state.tensors[n] = replace(known, shape=found[-1].shape, kind=found[-1].kind)
     return None if failed else steps
-
-
-def _without(w: Wanted, places: Sequence[int]) -> Wanted:
-    return w if w.shape is None else replace(w, shape=tuple(n for k, n in enumerate(w.shape) if k not in places))
 
 
 def _running(g: _Group, n: str, c: Compute) -> Compute:
@@ -381,10 +381,10 @@ def _with_starts(g: _Group, c: Compute, along: Sequence[Slot]) -> Scalar | None:
             return e
         away: dict[int, int] = {}
         for place, slot in zip(g.places[e.tensor], along, strict=True):
-            back = slot.back(e.at[place])
-            if back is not None and back > 0:
-                away[place] = back
-            elif back != 0 and len(along) == 1:
+            shift = slot.shift(e.at[place])
+            if shift and shift * slot.way >= 0:
+                away[place] = shift
+            elif shift != 0 and len(along) == 1:
                 g.error(f"a recurrence reads its own names at `{slot.axis.name}` or further back only", at)
                 good = False
         shape = g.state.tensors[e.tensor].shape

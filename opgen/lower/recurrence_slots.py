@@ -1,12 +1,13 @@
 """Along which indices a recurrence runs, and which way.
 
 In go the statements of its names; out come slots. A read goes back along a slot, by one or more, or stands still
-there. Where a single index goes one back at every such read, the statements may each call it as they like.
+there. Where a single index goes one back at every such read, the statements may each call it as they like. Along some
+slots reads go both ways: `u[t - 1, i + 1]` beside `u[t - 1, i - 1]` goes back along `t` all the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from opgen.diagnostics.model import Bag, Label
 from opgen.lang.circles import Step, accesses, is_constant, shift_of
@@ -20,9 +21,9 @@ def slots(
     bodies: Mapping[str, Assign], starts: Mapping[str, Sequence[Assign]], names: Sequence[str], bag: Bag
 ) -> tuple[Step, ...]:
     """The indices along which the names run, as the first statement calls them, each with -1 or +1 for the way that
-    its reads go; none after a mistake."""
+    its reads go, or 0 for both; none after a mistake."""
     step = _only(bodies, starts, names)
-    return (step,) if step is not None else _several(bodies, names, bag)
+    return (step,) if step is not None else _several(bodies, starts, names, bag)
 
 
 def _only(bodies: Mapping[str, Assign], starts: Mapping[str, Sequence[Assign]], names: Sequence[str]) -> Step | None:
@@ -60,29 +61,58 @@ def _bare(e: Expr) -> Iterator[Access]:
         yield from _bare(o)
 
 
-def _several(bodies: Mapping[str, Assign], names: Sequence[str], bag: Bag) -> tuple[Step, ...]:
-    """All indices of the names that reads go back along."""
-    found: dict[str, tuple[Step, Access]] = {}
-    for s in bodies.values():
+def _several(
+    bodies: Mapping[str, Assign], starts: Mapping[str, Sequence[Assign]], names: Sequence[str], bag: Bag
+) -> tuple[Step, ...]:
+    """The indices of the names that reads may leave the extent along, and those that tell their order."""
+    found: dict[str, dict[int, Access]] = {}  # the first read of each way, by index
+    reads: list[tuple[Access, set[str]]] = []
+    needed: set[str] = set()
+    for n, s in bodies.items():
         own = {i.name for i in s.target.items or () if isinstance(i, Binder)}
+        needed |= _started(s, starts.get(n, ()))
+        bare = list(_bare(s.value))
         for a in accesses((s,), names):
-            for step in _shifts(a):
-                if step.index not in own:
-                    continue
-                way = Step(step.index, 1 if step.offset > 0 else -1)
-                first = found.setdefault(step.index, (way, a))
-                if first[0] != way:
-                    message = f"this recurrence runs along `{step.index}` upwards and downwards"
-                    hints = ("run one name upwards and another one downwards, and combine them afterwards",)
-                    related = (Label(first[1].span, "the other way here"),)
-                    bag.error("OPG250", message, a.span, related=related, hints=hints)
-                    return ()
+            shifts = [step for step in _shifts(a) if step.index in own]
+            reads.append((a, {step.index for step in shifts}))
+            needed |= reads[-1][1] if a in bare else set()
+            for step in shifts:
+                found.setdefault(step.index, {}).setdefault(1 if step.offset > 0 else -1, a)
+    ordered = {index for index, ways in found.items() if len(ways) == 1}
+    lost = next((indices for _, indices in reads if indices and not indices & ordered), None)
+    if lost is not None:
+        index = next(i for i in found if i in lost)
+        one, other = found[index].values()
+        message = f"this recurrence runs along `{index}` upwards and downwards"
+        related = (Label(one.span, "the other way here"),)
+        bag.error("OPG250", message, other.span, related=related, hints=_one_way(other, index, ordered))
+        return ()
     if not found:
         first_read = next(a for s in bodies.values() for a in accesses((s,), names) if _shifts(a))
         message = "a recurrence goes back along an index of its own"
         hints = (f"`{_shifts(first_read)[0].index}` stands nowhere left of `=`",)
         bag.error("OPG250", message, first_read.span, hints=hints)
-    return tuple(step for step, _ in found.values())
+    for index in (i for i in found if i in ordered):
+        if any(indices and not indices & ordered & needed for _, indices in reads):
+            needed.add(index)
+    return tuple(
+        Step(index, next(iter(ways)) if len(ways) == 1 else 0) for index, ways in found.items() if index in needed
+    )
+
+
+def _started(s: Assign, starts: Sequence[Assign]) -> set[str]:
+    """The indices of a statement that have a start."""
+    own = s.target.items or ()
+    apart = {k for start in starts for k, i in enumerate(start.target.items or ()) if is_constant(i) and k < len(own)}
+    return {i.name for k, i in enumerate(own) if k in apart and isinstance(i, Binder)}
+
+
+def _one_way(a: Access, index: str, ordered: Collection[str]) -> tuple[str, ...]:
+    """How to say what a read along an index means, beside one that goes the other way."""
+    hint = "run one name upwards and another one downwards, and combine them afterwards"
+    if not ordered:
+        return (hint,)
+    return (f"read `{a.name}` further back along `{sorted(ordered)[0]}`, too: that tells what is computed first", hint)
 
 
 def _shifts(a: Access) -> tuple[Step, ...]:

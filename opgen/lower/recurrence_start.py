@@ -38,7 +38,10 @@ class _MeetError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """An access, how far it may stand outside at which positions, and what it is where it stands inside."""
+    """An access, how far it may stand outside at which positions, and what it is where it stands inside.
+
+    `away` is negative where it may stand below the first element.
+    """
 
     outside: Outside
     read: Read
@@ -46,34 +49,36 @@ class _Choice:
     shape: Shape
     kind: Kind
 
-    def over(self, left: tuple[tuple[int, int], ...], at: Mapping[int, int]) -> Scalar:
+    def over(self, left: tuple[int, ...], at: Mapping[int, int]) -> Scalar:
         """The value where `at` says how far outside it stands, and of the positions `left` nothing is known yet."""
         if not left:
             return self.value(at) if at else self.read
-        (place, way), rest = left[0], left[1:]
+        place, rest = left[0], left[1:]
         inside = self.over(rest, at)
-        found = [self.over(rest, {**at, place: far}) for far in range(1, self.away[place] + 1)]
+        furthest = abs(self.away[place])
+        way = self.away[place] // furthest
+        found = [self.over(rest, {**at, place: way * far}) for far in range(1, furthest + 1)]
         if len(found) > 1 and all(e == found[0] for e in found):
-            return where(self.beyond(place, way), found[0], inside)
+            return where(self.beyond(place), found[0], inside)
         for far, value in enumerate(found, 1):
-            inside = where(self.here(place, way, far), value, inside)
+            inside = where(self.here(place, far), value, inside)
         return inside
 
-    def here(self, place: int, way: int, far: int) -> Scalar:
+    def here(self, place: int, far: int) -> Scalar:
         """Whether the access stands so far outside at a position."""
-        index, back = self.base(place, way), self.away[place] - far
-        return call("eq", index, Lit(back) if way < 0 else sub(self.size(place), Lit(1 + back)))
+        index, back = self.base(place), abs(self.away[place]) - far
+        return call("eq", index, Lit(back) if self.away[place] < 0 else sub(self.size(place), Lit(1 + back)))
 
-    def beyond(self, place: int, way: int) -> Scalar:
+    def beyond(self, place: int) -> Scalar:
         """Whether the access stands outside at a position at all."""
-        index, back = self.base(place, way), Lit(self.away[place])
-        return call("lt", index, back) if way < 0 else call("ge", index, sub(self.size(place), back))
+        index, back = self.base(place), Lit(abs(self.away[place]))
+        return call("lt", index, back) if self.away[place] < 0 else call("ge", index, sub(self.size(place), back))
 
-    def base(self, place: int, way: int) -> Scalar:
+    def base(self, place: int) -> Scalar:
         """The position that the access is so many places back from."""
         position = self.read.at[place]
         assert not isinstance(position, Batch)
-        return (polynomial(position) - number(way * self.away[place])).scalar()
+        return (polynomial(position) - number(self.away[place])).scalar()
 
     def size(self, place: int) -> Scalar:
         extent = self.shape[place]
@@ -82,8 +87,7 @@ class _Choice:
 
     def outer(self, place: int, far: int) -> Scalar:
         """The position so far outside."""
-        way = dict(self.outside.along)[place]
-        return Lit(-far) if way < 0 else add(self.size(place), Lit(far - 1))
+        return Lit(far) if far < 0 else add(self.size(place), Lit(far - 1))
 
     def value(self, at: Mapping[int, int]) -> Scalar:
         """What stands outside: the start with the same positions, else the nearest that holds there too."""
@@ -122,16 +126,15 @@ class _Choice:
 
 
 def or_start(outside: Outside, read: Read, away: Mapping[int, int], shape: Shape, kind: Kind) -> Scalar | Unclear:
-    """An access, or a start where it stands outside; `away` is how far back it is, by position."""
-    left = tuple((place, way) for place, way in outside.along if place in away)
+    """An access, or a start where it stands outside; `away` is how far it is from its point, by position."""
+    left = tuple(dict.fromkeys(place for place, _ in outside.along if place in away))
     try:
         return _Choice(outside, read, away, shape, kind).over(left, {})
     except _MeetError as met:
         items = [text.position(p) for p in read.at]
-        for place, way in left:
-            if place in met.at:
-                far, extent = met.at[place], text.position(shape[place])
-                items[place] = f"-{far}" if way < 0 else extent if far == 1 else f"{extent} + {far - 1}"
+        for place, far in met.at.items():
+            extent = text.position(shape[place])
+            items[place] = str(far) if far < 0 else extent if far == 1 else f"{extent} + {far - 1}"
         return Unclear(
             f"starts of `{read.tensor}` meet, and none says what holds there",
             f"say it: `{read.tensor}[{', '.join(items)}] = …`",
@@ -139,13 +142,13 @@ def or_start(outside: Outside, read: Read, away: Mapping[int, int], shape: Shape
 
 
 def steps_back(e: Access, known: Known) -> dict[int, int]:
-    """How far an access of a recurrence that is done steps back, maybe out of it to its start, by position."""
+    """How far an access of a recurrence that is done steps, maybe out of it to its start, by position."""
     if known.outside is None:
         return {}
-    furthest = max((far for s in known.outside.starts for _, far in s.at), default=1)
+    furthest = max((abs(far) for s in known.outside.starts for _, far in s.at), default=1)
     steps = ((place, way, shift_of(e.items[place])) for place, way in known.outside.along)
     return {
-        place: abs(step.offset)
+        place: step.offset
         for place, way, step in steps
         if step is not None and step.offset * way > 0 and abs(step.offset) <= furthest
     }

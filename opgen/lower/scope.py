@@ -46,7 +46,10 @@ UNKNOWN = "?"  # the dim of a tensor whose shape is being found out
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A start of a recurrence: at which positions it is how far outside, and what it is at the others."""
+    """A start of a recurrence: at which positions it is how far outside, and what it is at the others.
+
+    Below the first element it is so far with a minus.
+    """
 
     at: tuple[tuple[int, int], ...]
     value: Compute
@@ -56,7 +59,7 @@ class Begun:
 class Outside:
     """What stands outside of a recurrence: below 0, or from the extent on where it runs downwards."""
 
-    along: tuple[tuple[int, int], ...]  # the positions that run along, with -1 or, downwards, 1
+    along: tuple[tuple[int, int], ...]  # the positions that run along, with -1 or, downwards, 1; some with both
     starts: tuple[Begun, ...]
 
 

@@ -52,6 +52,12 @@ class Wanted:
     at_least: bool = False  # the kind may also be complex
     batch: bool = False  # a bare target has batch dims whatever the right side has
 
+    def without(self, places: Sequence[int]) -> Wanted:
+        """The same without these positions."""
+        if self.shape is None:
+            return self
+        return replace(self, shape=tuple(n for k, n in enumerate(self.shape) if k not in places))
+
 
 def frame_of(d: Declarations, state: Variation, bag: Bag) -> Frame:
     """A frame without indices and tensors, for constants and local functions."""

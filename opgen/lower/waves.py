@@ -38,17 +38,22 @@ from opgen.ir.scalar import (
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """An axis along which a recurrence runs: `way` is -1 where it reads what is before, 1 where what is behind."""
+    """An axis along which a recurrence runs: `way` is -1 where it reads what is before, 1 where what is behind.
+
+    It is 0 where it reads both; other axes tell the order then.
+    """
 
     axis: Axis
     way: int
 
+    def shift(self, p: Position) -> int | None:
+        """How many places a position is from the index; None where it is no such position."""
+        return None if isinstance(p, Batch) else (polynomial(p) - polynomial(Index(self.axis.name))).constant
+
     def back(self, p: Position) -> int | None:
         """How many places back a position is; None where it is no such position."""
-        if isinstance(p, Batch):
-            return None
-        away = (polynomial(p) - polynomial(Index(self.axis.name))).constant
-        return None if away is None else away * self.way
+        shift = self.shift(p)
+        return None if shift is None else shift * self.way
 
     def count(self) -> Scalar:
         """How many places the point of its axis is from the first."""
@@ -90,8 +95,8 @@ def _chosen(steps: Sequence[Compute], along: Sequence[Slot]) -> tuple[Slot, ...]
         back = _back(made[r.tensor], r, chosen)
         return back is not None and (back > 0 or (back == 0 and earlier))
 
-    outer = sorted(along, key=lambda slot: _at(steps[-1], slot))
-    for size in range(1, len(along) + 1):
+    outer = sorted((slot for slot in along if slot.way), key=lambda slot: _at(steps[-1], slot))
+    for size in range(1, len(outer) + 1):
         for chosen in combinations(outer, size):
             own = all(_place(c, slot) is not None for c in steps for slot in chosen)
             if own and all(is_before(r, chosen, earlier=earlier) for r, earlier in found):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from opgen.ir.program import Compute, Kind, Loop
-from opgen.ir.scalar import BATCH, Apply, Batch, Index, Lit, Read, Scalar, mul, walk
+from opgen.ir.scalar import Apply, Batch, Lit, Scalar, mentions, mul
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,7 @@ class Group:
 
 
 def loops_of(e: Scalar, loops: tuple[Loop, ...]) -> tuple[Loop, ...]:
-    names = {n.name for n in walk(e) if isinstance(n, Index)}
-    batch = any(isinstance(n, Read) and BATCH in n.at for n in walk(e))
+    names, batch = mentions(e)
     return tuple(a for a in loops if (batch if isinstance(a, Batch) else a.name in names))
 
 

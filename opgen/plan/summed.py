@@ -9,7 +9,7 @@ from __future__ import annotations
 from opgen.ir.names import Names
 from opgen.ir.point import read_of
 from opgen.ir.program import Axis, Compute, Loop, Scatter, Statement
-from opgen.ir.scalar import Batch, Index, Read, reads, walk
+from opgen.ir.scalar import Batch, mentions, reads
 from opgen.plan.ranges import Ranges
 
 
@@ -19,9 +19,9 @@ def summed(statements: tuple[Statement, ...], ranges: Ranges, names: Names) -> t
 
 
 def _apart(s: Scatter, ranges: Ranges, names: Names) -> tuple[Statement, ...]:
-    nodes = [n for q in s.at if not isinstance(q, Batch) for n in walk(q)]
-    batched = any(isinstance(q, Batch) for q in s.at) or any(isinstance(n, Read) and Batch() in n.at for n in nodes)
-    varying = {n.name for n in nodes if isinstance(n, Index)}
+    found = [mentions(q) for q in s.at if not isinstance(q, Batch)]
+    batched = any(isinstance(q, Batch) for q in s.at) or any(batch for _, batch in found)
+    varying = {name for own, _ in found for name in own}
     moving = tuple(a for a in s.loops if (a.name in varying if isinstance(a, Axis) else batched))
     over = tuple(a for a in s.loops if a not in moving)
     if s.op != "sum" or not over or any(_may_leave(s, k, ranges, moving) for k in range(len(s.at))):

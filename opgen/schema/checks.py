@@ -10,7 +10,7 @@ from opgen.schema.dtypes import WHOLE, WITHOUT_GRADIENT
 from opgen.schema.elsewhere import ALIASES, HEADER, LIBRARIES, NATIVE, Callee
 from opgen.schema.formula import Formula, Word
 from opgen.schema.leaves import truth
-from opgen.schema.model import FunctionSpec, InputSpec, OpSpec, ParamSpec
+from opgen.schema.model import FunctionSpec, InputSpec, OpSpec, OutputSpec, ParamSpec
 from opgen.schema.module_checks import check_module
 from opgen.schema.references import no_repeats, refers, sizes_of
 
@@ -26,6 +26,9 @@ def check(spec: OpSpec, bag: Bag) -> None:
     _callables(spec, bag)
     _aliases(spec, bag)
     names = tuple(tensor.name for tensor in spec.inputs)
+    for output in spec.outputs or ():
+        if output.dtype in WITHOUT_GRADIENT and output.differentiable and "differentiable" in output.model_fields_set:
+            _constant(output, bag)
     if spec.inplace is not None:
         _inplace(spec, spec.inplace, bag)
     if spec.module is not None:
@@ -62,8 +65,12 @@ def _input(tensor: InputSpec, bag: Bag) -> None:
     if tensor.dtype == "seed":
         _seed(tensor, bag)
     if tensor.dtype in WITHOUT_GRADIENT and tensor.differentiable:
-        message = f"`{tensor.name}` is of dtype {tensor.dtype} and cannot have a gradient"
-        bag.error("OPG117", message, tensor.span, hints=("remove `differentiable: true`",))
+        _constant(tensor, bag)
+
+
+def _constant(tensor: InputSpec | OutputSpec, bag: Bag) -> None:
+    message = f"`{tensor.name}` is of dtype {tensor.dtype} and cannot have a gradient"
+    bag.error("OPG117", message, tensor.span, hints=("remove `differentiable: true`",))
 
 
 def _seed(tensor: InputSpec, bag: Bag) -> None:

@@ -13,6 +13,7 @@ from opgen.ir import philox
 from opgen.ir.interp import Array
 from opgen.opt.derive import derive
 from tests.cuda.harness import Emulation, needs_compiler
+from tests.drawing_specs import DRAWING, SETTINGS, SPECS, same
 from tests.lower.specs import built
 
 pytestmark = [pytest.mark.thorough, needs_compiler]
@@ -55,3 +56,28 @@ def test_the_same_bits(emulation: Make, tmp_path: Path, monkeypatch: pytest.Monk
             assert torch.equal(emulated, tensor.double().flatten()), name
         else:  # the logarithm and the cosine of doubles are those of two libraries
             torch.testing.assert_close(emulated, tensor.flatten(), rtol=1e-14, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", DRAWING)
+def test_operators_of_the_catalogue(
+    name: str, emulation: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch = pytest.importorskip("torch")
+    (tmp_path / f"{name}.yaml").write_text(SPECS[name])
+    assert not build(tmp_path / f"{name}.yaml", tmp_path / f"emulated_{name}").failed
+    monkeypatch.syspath_prepend(str(tmp_path))
+    op = getattr(importlib.import_module(f"emulated_{name}.{name}"), name)
+    operator = built(SPECS[name])
+    inputs = [t.name for t in operator.inputs if t.name != "seed"]
+    given = [torch.randn(3, 37, generator=torch.Generator().manual_seed(k)) for k in range(len(inputs))]
+    arrays = {n: Array((3, 37), t.flatten().tolist()) for n, t in zip(inputs, given, strict=True)}
+    derived = derive(operator)
+    assert len(derived) == len(SETTINGS[name])
+    for k, settings in enumerate(SETTINGS[name]):
+        d = next(d for d in derived if all(settings[c.name] == c.value for c in d.variant.conditions))  # type: ignore[union-attr]
+        made = emulation(f"{name}{k}", d.forward, ["float32"])
+        params = {n: v for n, v in settings.items() if not isinstance(v, bool)}
+        found = made.emulated.run(arrays | {"seed": Array((), [11])}, params, "float32")
+        (result,) = d.variant.program.outputs
+        emulated = torch.tensor(found[result.name].data, dtype=torch.float32).reshape(3, 37)
+        same(name, emulated, op(*given, torch.tensor(11), **settings))

@@ -12,6 +12,7 @@ from opgen.diagnostics.codes import CATALOGUE, GROUPS, lookup
 from opgen.diagnostics.explain import entry, overview, page
 from opgen.diagnostics.model import Bag, Diagnostic, Source
 from opgen.diagnostics.text import render_all
+from opgen.diff.flat import flat
 from opgen.lower.operator import lower
 from opgen.lower.unused import unused
 from opgen.schema.load import load
@@ -43,7 +44,7 @@ def reported(text: str) -> tuple[Diagnostic, ...]:
     spec = load(Source("spec.yaml", text + "\n"), bag)
     operator = None if spec is None else lower(spec, bag)
     if spec is not None and operator is not None:
-        return (*bag.items, *unused(spec), *not_found(operator))
+        return (*bag.items, *unused(spec), *flat(operator), *not_found(operator))
     return bag.items
 
 

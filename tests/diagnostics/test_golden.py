@@ -14,6 +14,7 @@ import pytest
 from opgen.diagnostics.codes import CATALOGUE
 from opgen.diagnostics.model import Bag, Diagnostic, Source
 from opgen.diagnostics.text import render_all
+from opgen.diff.flat import flat
 from opgen.lower.operator import lower
 from opgen.lower.unused import unused
 from opgen.schema.load import load
@@ -30,7 +31,7 @@ def report(text: str) -> str:
     operator = lower(spec, bag) if spec is not None else None
     warnings: tuple[Diagnostic, ...] = ()
     if spec is not None and operator is not None and not bag.has_errors:
-        warnings = (*unused(spec), *not_found(operator))
+        warnings = (*unused(spec), *flat(operator), *not_found(operator))
     return render_all((*bag.items, *warnings))
 
 

@@ -1,7 +1,20 @@
-"""Section 10 of the language page: recurrences along several axes, of integers and of conditions."""
+"""Section 10 of the language page: recurrences along several axes, of integers and of conditions.
+
+- a recurrence may read earlier values: an_axis_that_runs_downwards, along_three, both_ways_beside_time; not_shifted,
+  …
+- starts stand just outside: starts_at_minus_one_and_minus_two, starts_on_all_sides; a_start_inside,
+  a_start_too_far_out, …
+- points that do not read each other: test_a_loop_over_waves; the gradient of every case is compared
+- recurrences of integers and conditions: pointers, conditions, sums_of_integers_stay_exact, test_no_derivatives;
+  test_a_pointer_out_of_range
+"""
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
+import pytest
 import torch
 
 from .sections import Build, Refused, Works, randn, refused, works
@@ -21,6 +34,9 @@ def warped(cost: torch.Tensor, gamma: float = 1.0) -> torch.Tensor:
             near = torch.stack([-r[i - 1, j] / gamma, -r[i, j - 1] / gamma, -r[i - 1, j - 1] / gamma])
             r[i, j] = cost[..., i, j] - gamma * torch.logsumexp(near[near.isfinite()].reshape(-1, *batch), 0)
     return r[n - 1, m - 1]
+
+
+MATRIX = "op: a\ninputs: {x: {shape: [N, M]}}\nforward: "
 
 
 def further_back(x: torch.Tensor) -> torch.Tensor:
@@ -46,6 +62,23 @@ def followed(back: torch.Tensor, last: torch.Tensor) -> torch.Tensor:
     return torch.stack(rows[:-1])
 
 
+def along_three(x: torch.Tensor) -> torch.Tensor:
+    r: dict[tuple[int, ...], torch.Tensor] = {}
+    for at in torch.cartesian_prod(*map(torch.arange, x.shape)).tolist():
+        before = [r.get(tuple(p - (k == axis) for k, p in enumerate(at)), x.new_zeros(())) for axis in range(3)]
+        r[tuple(at)] = x[tuple(at)] + 0.5 * before[0] * before[1] + torch.sin(before[2])
+    return torch.stack(list(r.values())).reshape(x.shape)
+
+
+def wave(push: torch.Tensor, c: torch.Tensor, left: float = 0, right: float = 0, first: float = 0) -> torch.Tensor:
+    rows = [torch.full_like(push[0], first)] * 2
+    for t, row in enumerate(push):
+        ends = [push.new_full((1,), end if t else 0) for end in (left, right)]
+        wide = torch.cat([ends[0], rows[-1], ends[1]])
+        rows.append(row + 2 * rows[-1] - rows[-2] + c * (wide[:-2] - 2 * rows[-1] + wide[2:]))
+    return torch.stack(rows[2:])
+
+
 DTW = """
     op: soft_dtw
     inputs: {cost: {shape: [..., N, M]}}
@@ -58,6 +91,10 @@ DTW = """
       r[..., i, j] = cost[..., i, j] - gamma*logaddexp(logaddexp(-r[..., i-1, j]/gamma, -r[..., i, j-1]/gamma), -r[..., i-1, j-1]/gamma)
       loss[...] = r[..., N - 1, M - 1]
 """  # noqa: E501
+
+
+WAVE = "op: a\ninputs: {push: {shape: [T, N]}, c: {shape: []}}\noutputs: [u]\nforward: |\n"
+STEP = "  u[t, i] = push[t, i] + 2*u[t - 1, i] - u[t - 2, i] + c*(u[t - 1, i - 1] - 2*u[t - 1, i] + u[t - 1, i + 1])\n"
 
 
 @works(
@@ -76,6 +113,21 @@ DTW = """
         "  r[i, j] = x[i, j] + 0.5*sin(r[i - 1, j])*r[i, j + 1]\n",
         down_and_up,
         (randn(3, 4),),
+    ),
+    Works(
+        "along_three",
+        "op: a\ninputs: {x: {shape: [A, B, C]}}\noutputs: [r]\n"
+        "forward: r[i, j, k] = x[i, j, k] + 0.5*r[i - 1, j, k]*r[i, j - 1, k] + sin(r[i, j, k - 1])\n",
+        along_three,
+        (randn(2, 3, 2),),
+    ),
+    Works("both_ways_beside_time", f"{WAVE}{STEP}", wave, (randn(4, 3), randn(1).reshape(()))),
+    Works(
+        "starts_on_all_sides",
+        f"{WAVE}  u[t, -1] = 0.5\n  u[t, N] = -1\n  u[-1, i] = 2\n  u[-2, i] = 2\n  u[-1, -1] = 0\n  u[-1, N] = 0\n"
+        f"{STEP}",
+        lambda push, c: wave(push, c, 0.5, -1.0, 2.0),
+        (randn(4, 3), randn(1).reshape(())),
     ),
     Works(
         "pointers",
@@ -106,7 +158,64 @@ def test_recurrences(case: Works, build_operator: Build) -> None:
     case.check(build_operator)
 
 
+def test_a_loop_over_waves(build_operator: Build) -> None:
+    """One wave after the other, forward and backward, and no loop within the loop."""
+    tree = ast.parse(Path(str(build_operator(DTW).__file__)).with_name("function.py").read_text())
+    for name in ("soft_dtw_forward", "soft_dtw_backward"):
+        (f,) = (n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == name)
+        loops = [n for n in ast.walk(f) if isinstance(n, ast.For | ast.While | ast.comprehension)]
+        inner = [n for loop in loops for n in ast.walk(loop) if n is not loop and n in loops]
+        assert loops
+        assert not inner, ast.unparse(f)
+
+
+def test_no_derivatives(build_operator: Build) -> None:
+    spec = (
+        "op: a\ninputs: {x: {shape: [T]}}\noutputs: [seen, n]\nforward: |\n"
+        "  seen[t] = seen[t - 1] or x[t] > 0\n  n[t] = n[t - 1] + int(seen[t])\n"
+    )
+    seen, n = build_operator(spec).a(randn(5).requires_grad_())
+    assert (seen.dtype, n.dtype) == (torch.bool, torch.int64)
+    assert not seen.requires_grad
+    assert not n.requires_grad
+
+
+def test_a_pointer_out_of_range(build_operator: Build) -> None:
+    spec = (
+        "op: a\ninputs: {back: {shape: [T, S], dtype: int}}\noutputs: [path]\n"
+        "forward: |\n  path[T] = 0\n  path[t] = back[t, path[t + 1]]\n"
+    )
+    with pytest.raises(IndexError, match="back"):
+        build_operator(spec).a(torch.tensor([[0, 1], [3, 1]]))
+
+
 @refused(
+    Refused("not_shifted", f"{MATRIX}r[i, j] = x[i, j] + r[i, j]\n", "OPG219", "r[i, j]"),
+    Refused(
+        "shifted_by_a_param",
+        "op: a\ninputs: {x: {shape: [N]}}\nparams: {n: {type: int, default: 1}}\nforward: r[i] = x[i] + r[i - n]\n",
+        "OPG219",
+        "r[i - n]",
+    ),
+    Refused("other_indices", f"{MATRIX}r[i, j] = x[i, j] + r[j - 1, i]\n", "OPG250", "r[j - 1, i]"),
+    Refused(
+        "both_ways_and_no_time",
+        f"{MATRIX}r[i, j] = x[i, j] + r[i, j - 1] + r[i, j + 1]*r[i - 1, j]\n",
+        "OPG250",
+        "r[i, j + 1]",
+    ),
+    Refused(
+        "a_start_too_far_out",
+        f"{MATRIX}|\n  r[-2, j] = 1\n  r[i, j] = x[i, j] + r[i - 1, j]\n",
+        "OPG250",
+        "r[-2, j]",
+    ),
+    Refused(
+        "a_start_on_the_other_side",
+        f"{MATRIX}|\n  r[N, j] = 1\n  r[i, j] = x[i, j] + r[i - 1, j]\n",
+        "OPG250",
+        "r[N, j]",
+    ),
     Refused(
         "both_ways_along_one_axis",
         "op: a\ninputs: {x: {shape: [N, M]}}\nforward: r[i, j] = x[i, j] + r[i - 1, j] + r[i + 1, j - 1]\n",
@@ -135,72 +244,4 @@ def test_recurrences(case: Works, build_operator: Build) -> None:
     ),
 )
 def test_recurrences_refused(case: Refused) -> None:
-    case.check()
-
-
-@works(
-    Works(
-        "sorted",
-        "op: a\ninputs: {x: {shape: [..., N]}}\noutputs: [y]\nforward: 'y[..., k] = sort[k](x[..., k])'\n",
-        lambda x: x.sort(-1).values,
-        (randn(2, 5),),
-    ),
-    Works(
-        "the_lower_median",
-        "op: a\ninputs: {x: {shape: [..., N]}}\noutputs: [y]\nforward: 'y[...] = median[k](x[..., k])'\n",
-        lambda x: x.median(-1).values,
-        (randn(2, 6),),
-    ),
-    Works(
-        "a_linear_quantile",
-        "op: a\ninputs: {x: {shape: [..., N]}}\nparams: {q: {type: float, default: 0.3}}\noutputs: [y]\n"
-        "forward: 'y[...] = quantile[k](x[..., k], q)'\n",
-        lambda x: torch.quantile(x, 0.3, -1),
-        (randn(2, 6),),
-    ),
-    Works(
-        "the_third_smallest",
-        "op: a\ninputs: {x: {shape: [..., N]}}\noutputs: [y]\nforward: 'y[...] = kth[k](x[..., k], 3)'\n",
-        lambda x: x.kthvalue(3, -1).values,
-        (randn(2, 6),),
-    ),
-    Works(
-        "windows_of_a_body",
-        "op: a\ninputs: {x: {shape: [..., N]}}\noutputs: [y]\n"
-        "forward: 'y[..., i < N - 2] = median[w < 3](2*x[..., i + w])'\n",
-        lambda x: 2 * x.unfold(-1, 3, 1).median(-1).values,
-        (randn(2, 6),),
-    ),
-    Works(
-        "over_two_indices",
-        "op: a\ninputs: {x: {shape: [N, M]}}\noutputs: [y]\n"
-        "forward: 'y = kth[i, j](x[i, j], 2) + median[i, j](x[i, j])'\n",
-        lambda x: x.reshape(-1).kthvalue(2).values + x.reshape(-1).median(),
-        (randn(3, 4),),
-    ),
-    Works(
-        "nan_as_in_torch",
-        "op: a\ninputs: {x: {shape: [..., N]}}\noutputs: [y, z, s]\n"
-        "forward: |\n  y[...] = median[k](x[..., k])\n  z[...] = kth[k](x[..., k], 2)\n"
-        "  s[..., k] = sort[k](x[..., k])\n",
-        lambda x: (x.median(-1).values, x.kthvalue(2, -1).values, x.sort(-1).values),
-        (torch.tensor([[1.0, float("nan"), 0.0], [3.0, 1.0, 2.0]], dtype=torch.float64),),
-        gradients=False,
-    ),
-)
-def test_order_statistics(case: Works, build_operator: Build) -> None:
-    case.check(build_operator)
-
-
-ROWS = "op: a\ninputs: {x: {shape: [..., N]}}\nforward: "
-
-
-@refused(
-    Refused("quantile_without_q", f"{ROWS}y[...] = quantile[k](x[..., k])\n", "OPG210", "quantile[k](x[..., k])"),
-    Refused("kth_of_a_float", f"{ROWS}y[...] = kth[k](x[..., k], 0.5)\n", "OPG223", "0.5"),
-    Refused("median_of_the_batch", f"{ROWS}y = median[...](x[..., 0])\n", "OPG246", "..."),
-    Refused("median_with_an_argument", f"{ROWS}y[...] = median[k](x[..., k], 2)\n", "OPG201", ","),
-    Refused("sort_of_two", f"{ROWS}'y[..., k] = sort[..., k](x[..., k])'\n", "OPG246", "sort[..., k](x[..., k])"),
-)
-def test_order_statistics_refused(case: Refused) -> None:
     case.check()

@@ -53,6 +53,16 @@ def crossed(i: int, j: int) -> float:
 
 
 @cache
+def spread(t: int, i: int) -> float:
+    if t < 0:
+        return 0.5 if 0 <= i < 4 else 0.0
+    if i < 0 or i > 3:
+        return -1.0 if i < 0 else 0.25
+    near = spread(t - 1, i - 1) * spread(t - 1, i + 1)
+    return x(t, i) + 0.5 * math.sin(near) - 0.3 * spread(t - 2, i) + 0.2 * spread(t - 1, i + 2) * (i + 2 < 4)
+
+
+@cache
 def second(t: int, _: int = 0) -> float:
     if t < 0:
         return 1.0 if t == -1 else -2.0
@@ -73,6 +83,12 @@ def second(t: int, _: int = 0) -> float:
             mixed,
         ),
         ("r[i, j] = x[i, j] + 0.5*r[i - 2, j] + 0.3*r[i, j + 1]*r[i - 1, j + 1]", crossed),
+        (
+            "r[-1, i] = 0.5\nr[-2, i] = 0.5\nr[t, -1] = -1\nr[t, M] = 0.25\nr[-1, -1] = 0\nr[-1, M] = 0\n"
+            "r[t, i] = x[t, i] + 0.5*sin(r[t - 1, i - 1]*r[t - 1, i + 1]) - 0.3*r[t - 2, i]"
+            " + where(i + 2 < M, 0.2*r[t - 1, i + 2], 0)",
+            spread,
+        ),
     ],
 )
 def test_along_two(formula: str, value: Callable[..., float]) -> None:
@@ -80,6 +96,27 @@ def test_along_two(formula: str, value: Callable[..., float]) -> None:
     assert run(p, {"x": X})["r"].data == pytest.approx(each((3, 4), value))
     if value is not aligned:  # differences of infinite numbers are none
         judge(p, {"x": X})
+
+
+def test_neighbours_of_the_step_before() -> None:
+    """What goes both ways along one index goes back along another, and that is the loop."""
+    bare = "u[t, i] = x[t, i] + 0.9*u[t - 1, i]*u[t - 1, i - 1] + sin(u[t - 1, i + 1]) - 0.5*u[t - 2, i]"
+    near = "where(i > 0, u[t - 1, i - 1], 0)"
+    guarded = (
+        "u[-1, i] = w[i]\nu[-2, i] = 2*w[i]\n"
+        f"u[t, i] = x[t, i] + 0.9*u[t - 1, i]*{near} + sin(pad(u[t - 1, i + 1], 0)) - 0.5*u[t - 2, i]"
+    )
+    for formula in (bare, guarded):
+        p = verify(program(elementwise(formula, "{x: {shape: [T, N]}, w: {shape: [N]}}")))
+        (loop,) = (s for s in p.statements if isinstance(s, Recurrence))
+        assert loop.along.name == "t"
+        found = run(p, {"x": X, "w": noise(4)})["u"].data
+        u = {(t, i): 0.0 if formula is bare else -t * noise(4).data[i] for t in (-1, -2) for i in range(4)}
+        for t, i in ((t, i) for t in range(3) for i in range(4)):
+            side = [u.get((t - 1, i + k), 0.0) for k in (-1, 1)]
+            u[t, i] = x(t, i) + 0.9 * u[t - 1, i] * side[0] + math.sin(side[1]) - 0.5 * u[t - 2, i]
+        assert found == pytest.approx([u[t, i] for t in range(3) for i in range(4)])
+        judge(p, {"x": X, "w": noise(4)})
 
 
 def test_further_back_along_one() -> None:
@@ -158,6 +195,9 @@ def test_empty_and_short(rows: int, columns: int, found: list[float]) -> None:
         ("r[i, j] = x[i, j] + r[i - 1, j - 1] + sum[k](r[k, j - 1])*r[i - 1, j]", "r[i, j]"),
         ("r[N, j] = 1\nr[i, j] = x[i, j] + r[i - 1, j]*r[i, j - 1]", "r[N, j]"),
         ("r[i, j] = x[i, j] + r[i - 1, i]*r[i, j - 1]", "r[i, j]"),
+        ("r[i, j] = x[i, j] + r[i - 1, j] + r[i, j - 1]*r[i - 1, j + 1]", "r[i - 1, j + 1]"),
+        ("r[-2, j] = 0\nr[i, j] = x[i, j] + r[i - 1, j]", "r[-2, j]"),
+        ("r[N + 1, j] = 0\nr[i, j] = x[i, j] + r[i + 1, j]", "r[N + 1, j]"),
     ],
 )
 def test_mistakes(formula: str, marked: str) -> None:

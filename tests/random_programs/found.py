@@ -5,6 +5,18 @@ from __future__ import annotations
 X = "inputs: {x: {shape: [..., N]}}\n"
 
 FOUND = {
+    "a place that is drawn for each of the batch": (
+        "inputs:\n  x: {shape: [N]}\n  y: {shape: [..., N]}\n  seed: {dtype: seed}\n"
+        "forward: |\n  t = x[integer(seed, N)]\n  z[..., n] = 2*y[..., n]\n"
+    ),
+    "a wave equation": (
+        "inputs: {x: {shape: [T, N]}, w: {shape: [N]}}\noutputs: [u]\nforward: |\n  u[-1, i] = w[i]\n"
+        "  u[t, i] = x[t, i] - 0.5*u[t - 2, i] + where(i > 0, sin(u[t - 1, i - 1]), 0) + pad(u[t - 1, i + 1], 0)\n"
+    ),
+    "neighbours with ends on both sides": (
+        "inputs: {x: {shape: [T, N]}}\noutputs: [u]\nforward: |\n  u[t, -1] = 0.5\n  u[t, N] = -1\n"
+        "  u[-1, -1] = 0\n  u[-1, N] = 0\n  u[t, i] = sin(x[t, i] + u[t - 1, i - 1]*u[t - 1, i + 1])\n"
+    ),
     "a factor that may be missing": (
         "inputs:\n"
         "  x: {shape: [N, M]}\n"
@@ -396,6 +408,9 @@ FOUND = {
     ),
 }
 SHAPES = {
+    "a place that is drawn for each of the batch": {"x": (3,), "y": (2, 3), "seed": ()},
+    "a wave equation": {"x": (4, 3), "w": (3,)},
+    "neighbours with ends on both sides": {"x": (4, 3)},
     "a rounded power of an integer": {"x": (3,)},
     "the greatest of no integers": {"x": (0, 2)},
     "points of a device in loops beside each other": {"x": (2,), "y": (2,), "z": (2,)},

@@ -270,7 +270,8 @@ ROWS = (
     Code(
         "OPG250",
         "Bad recurrence",
-        "A recurrence reads its own names at the same place or further back by a number, the same way along an index.",
+        "A recurrence reads its own names at the same place or further back by a number, the same way along an index;"
+        " both ways along others beside it.",
         "h[t] = 0.5*h[t - 1] + 0.5*h[t + 1] + x[t]",
         "h[t] = 0.5*h[t - 1] + 0.5*h[t - 2] + x[t]",
         given="inputs: {x: {shape: [T]}}",
@@ -301,5 +302,15 @@ ROWS = (
         "outputs: {y: {shape: [K]}}\nforward: y[n] = sum[k](x[n, k])",
         "outputs: {y: {shape: [N]}}\nforward: y[n] = sum[k](x[n, k])",
         given="inputs: {x: {shape: [N, K]}}",
+    ),
+    Code(
+        "OPG254",
+        "Gradient of zeros",
+        "Steps (`round`, comparisons, `cast` to fewer bits) and positions (`argsort`, `argmax`) have the derivative 0."
+        " Where all results are made of them, nothing can be trained through the operator. A warning; the spec builds"
+        " all the same.",
+        "y = round(x)",
+        "y = x + detach(round(x) - x)",
+        given="inputs: [x]",
     ),
 )

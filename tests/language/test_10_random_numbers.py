@@ -1,10 +1,25 @@
-"""Random numbers as functions of a seed, of which call of the spec they are, and of the place of the point."""
+"""Section 10 of the language page: random numbers.
+
+- an input of `dtype: seed` is a 0-dim int64 tensor: test_numbers_are_those_of_the_place; test_wrong_seeds,
+  test_refused
+- left out of a call, it is drawn once: test_a_seed_that_is_left_out (`manual_seed`, `fork_rng`)
+- checkpointing, `torch.compile`, `export`, vmap: test_gradients_see_the_same_numbers, test_compiled_graphs_draw_anew,
+  …
+- functions of the seed, the call and the place: test_numbers_are_those_of_the_place, test_distributions,
+  test_correlations; test_refused
+- the same in every derivative, not saved: test_gradients_see_the_same_numbers, test_only_the_seed_is_saved
+- in every back end, for any number of threads: `tests/native`, `tests/cuda` and `tests/distributed`,
+  `test_*random_numbers.py`
+- constants for derivatives: test_numbers_are_constants
+- the example: test_the_example_of_the_page
+"""
 
 from __future__ import annotations
 
 import importlib
 import math
 from collections.abc import Callable
+from itertools import combinations
 from types import ModuleType
 
 import pytest
@@ -13,6 +28,8 @@ from torch.func import vmap
 from torch.utils.checkpoint import checkpoint
 
 from opgen.ir import philox
+
+from .sections import Refused, refused
 
 Build = Callable[[str], ModuleType]
 
@@ -50,6 +67,17 @@ forward: y[..., i] = x[..., i, integer(seed, M)]
 """
 
 
+DROPOUT = """
+op: dropout_residual
+inputs: {x: {shape: [...]}, residual: {shape: [...]}, seed: {dtype: seed}}
+params: {p: {type: float, default: 0.1, domain: 0 <= p < 1}, training: {type: bool, default: true}}
+forward: |
+  y = residual + where(uniform(seed) >= p, x/(1 - p), 0) if training
+  y = residual + x if not training
+module: {name: DropoutResidual, training: training}
+"""
+
+
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
     """The numbers of one operator, for a million of points."""
@@ -83,6 +111,19 @@ def test_numbers_of_other_dtypes_are_rounded(drawn: ModuleType, dtype: torch.dty
     assert torch.equal(found[2], exact[2])
 
 
+def distance(values: torch.Tensor) -> torch.Tensor:
+    """How far the distribution of numbers is from the uniform one, at most (Kolmogorov and Smirnov)."""
+    ordered, count = values.flatten().sort().values, values.numel()
+    steps = torch.arange(count, dtype=torch.float64) / count
+    return torch.maximum((ordered - steps).abs().max(), (steps + 1 / count - ordered).abs().max())
+
+
+def surplus(values: torch.Tensor, side: int) -> float:
+    """How far the chi square of `side`**2 integers below `side` is from its mean."""
+    counts = torch.bincount(values.flatten(), minlength=side).double()
+    return abs((counts - side).square().sum().item() / side - (side - 1))
+
+
 MANY = pytest.param(1000, marks=pytest.mark.thorough)
 
 
@@ -90,28 +131,42 @@ MANY = pytest.param(1000, marks=pytest.mark.thorough)
 @pytest.mark.parametrize("seed", [0, 1, -(2**60)])
 def test_distributions(drawn: ModuleType, seed: int, side: int) -> None:
     """Kolmogorov and Smirnov's distance, which exceeds 1.95 over the root of the count once in a thousand seeds."""
-    count = side * side
     u, g, k, twice = drawn.draws(torch.zeros(side, side, dtype=torch.float64), torch.tensor(seed), n=side)
-    steps = torch.arange(count, dtype=torch.float64) / count
     for values in (u, (1 + torch.erf(g / math.sqrt(2))) / 2, twice):
-        ordered = values.flatten().sort().values
-        assert max((ordered - steps).abs().max(), (steps + 1 / count - ordered).abs().max()) < 1.95 / side
+        assert distance(values) < 1.95 / side
     assert u.min() >= 0
     assert u.max() < 1
-    counts = torch.bincount(k.flatten(), minlength=side).double()
-    assert abs((counts - side).square().sum() / side - (side - 1)) < 3.3 * math.sqrt(2 * side)
+    assert surplus(k, side) < 3.3 * math.sqrt(2 * side)
 
 
 @pytest.mark.parametrize("side", [200, MANY])
 def test_correlations(drawn: ModuleType, side: int) -> None:
-    """Between neighbours, calls and seeds; four standard deviations."""
+    """Between calls, and for every call between neighbours and seeds; four standard deviations."""
     x = torch.zeros(side, side, dtype=torch.float64)
-    u, g, k, twice = (v.double() for v in drawn.draws(x, torch.tensor(3)))
-    other, far = (drawn.draws(x, torch.tensor(s))[0] for s in (4, 3 + 2**32))
-    pairs = [(u, twice), (u, g), (u, k), (u, other), (u, far), (u[:, 1:], u[:, :-1]), (u[1:], u[:-1]), (g[1:], g[:-1])]
-    for a, b in (*pairs, (g[:, 1:].square(), g[:, :-1].square())):
+    own, other, far = ([v.double() for v in drawn.draws(x, torch.tensor(s))] for s in (3, 4, 3 + 2**32))
+    pairs = list(combinations(own, 2))
+    for v, beside, further in zip(own, other, far, strict=True):
+        pairs += [(v, beside), (v, further), (v[:, 1:], v[:, :-1]), (v[1:], v[:-1])]
+    g = own[1].square()
+    for a, b in (*pairs, (g, other[1].square()), (g[:, 1:], g[:, :-1])):
         covariance = ((a - a.mean()) * (b - b.mean())).mean()
         assert covariance.abs() < 4 / side * a.std() * b.std()
+
+
+@pytest.mark.parametrize("side", [200, MANY])
+def test_seeds_side_by_side(drawn: ModuleType, side: int) -> None:
+    """The first number of each of many seeds, one after the other, is a stream like any other."""
+    count = side * side
+    seeds = torch.arange(-count // 2, count // 2)
+    x = torch.zeros(1, dtype=torch.float64)
+    u, g, k, _ = (v.flatten() for v in vmap(lambda s: drawn.draws(x, s, n=side))(seeds))
+    for values in (u, (1 + torch.erf(g / math.sqrt(2))) / 2):
+        assert distance(values) < 1.95 / side
+    assert surplus(k, side) < 3.3 * math.sqrt(2 * side)
+    for v in (u, g, k.double()):
+        for apart in (1, 2, 256):
+            a, b = v[apart:] - v.mean(), v[:-apart] - v.mean()
+            assert (a * b).mean().abs() < 4 / side * v.var()
 
 
 def test_a_seed_that_is_left_out(build_operator: Build) -> None:
@@ -129,6 +184,38 @@ def test_a_seed_that_is_left_out(build_operator: Build) -> None:
     assert torch.equal(noisy(x, scale, training=False), x)  # draws nothing
     noisy(x, scale, torch.tensor(3))
     assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_the_example_of_the_page(build_operator: Build) -> None:
+    package = build_operator(DROPOUT)
+    x, residual = torch.randn(50, 40).requires_grad_(), torch.randn(50, 40)
+    y = package.dropout_residual(x, residual, torch.tensor(7), p=0.3)
+    kept = y != residual
+    assert 0.6 < kept.float().mean() < 0.8
+    torch.testing.assert_close(y, residual + torch.where(kept, x / 0.7, 0))
+    torch.testing.assert_close(torch.autograd.grad(y.sum(), x)[0], kept / 0.7)
+    layer = package.DropoutResidual(p=0.3)
+    assert not torch.equal(layer(x, residual), layer(x, residual))
+    assert torch.equal(layer.eval()(x, residual), residual + x)
+
+
+def test_only_the_seed_is_saved(build_operator: Build) -> None:
+    package = build_operator(DROPOUT)
+    x, residual, seed = torch.randn(50, 40).requires_grad_(), torch.randn(50, 40), torch.tensor(7)
+    saved: list[torch.Size] = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: saved.append(t.shape) or t, lambda t: t):
+        package.dropout_residual(x, residual, seed)
+    assert torch.Size([]) in saved
+    assert set(saved) <= {torch.Size([]), torch.Size([0])}, saved
+
+
+def test_numbers_are_constants(build_operator: Build) -> None:
+    spec = "op: scaled\ninputs: {x: {shape: [N]}, seed: {dtype: seed}}\nforward: |\n"
+    spec += "  u[i < N] = uniform(seed)\n  y[i] = x[i]*u[i]\noutputs: [y, u]\n"
+    x, seed = torch.rand(6, dtype=torch.float64).requires_grad_(), torch.tensor(3)
+    y, u = build_operator(spec).scaled(x, seed)
+    assert torch.equal(torch.autograd.grad(y.sum(), x, retain_graph=True)[0], u.detach())
+    assert not torch.autograd.grad(u.sum(), x)[0].any()
 
 
 def test_wrong_seeds(build_operator: Build) -> None:
@@ -225,3 +312,43 @@ def test_devices_draw_what_one_would(build_operator: Build) -> None:
             drawn = package.beside(spread)
             for got, want in ((found, expected), (drawn, left_out)):
                 torch.testing.assert_close([sharding._whole(t) for t in got], list(want))
+
+
+SEEDED = "op: a\ninputs: {x: {shape: [N]}, s: {dtype: seed}}\n"
+
+
+def _seed(fields: str, more: str = "") -> str:
+    return f"op: a\ninputs: {{x: {{shape: [N]}}, s: {{dtype: seed{fields}}}}}\n{more}forward: y[i] = x[i]*uniform(s)\n"
+
+
+@refused(
+    Refused("a_number_is_no_seed", f"{SEEDED}forward: y[i] = x[i]*uniform(3)\n", "OPG206", "3"),
+    Refused("a_tensor_is_no_seed", f"{SEEDED}forward: 'y[i] = x[i]*normal(x[i])'\n", "OPG206", "x[i]"),
+    Refused("a_seed_is_no_number", f"{SEEDED}forward: y[i] = x[i]*s\n", "OPG223", "s"),
+    Refused("a_seed_has_no_positions", f"{SEEDED}forward: 'y[i] = x[i]*uniform(s[0])'\n", "OPG206", "s[0]"),
+    Refused("uniform_of_nothing", f"{SEEDED}forward: y[i] = x[i]*uniform()\n", "OPG210", "uniform()"),
+    Refused("uniform_of_two", f"{SEEDED}forward: 'y[i] = x[i]*uniform(s, 2)'\n", "OPG210", "uniform(s, 2)"),
+    Refused("integer_of_one", f"{SEEDED}forward: y[i] = x[i]*integer(s)\n", "OPG210", "integer(s)"),
+    Refused("one_of_no_integers", f"{SEEDED}forward: 'y[i] = x[i]*integer(s, 0)'\n", "OPG223", "0"),
+    Refused("one_of_half_an_integer", f"{SEEDED}forward: 'y[i] = x[i]*integer(s, 0.5)'\n", "OPG223", "0.5"),
+    Refused("a_random_extent", f"{SEEDED}forward: 'y[i < integer(s, 3)] = x[i]'\n", "OPG226", "s"),
+    Refused(
+        "a_function_that_draws",
+        f"{SEEDED}functions: {{f(v): v*uniform(s)}}\nforward: 'y[i] = f(x[i])'\n",
+        "OPG206",
+        "uniform(s)",
+    ),
+    Refused("a_seed_of_a_shape", _seed(", shape: [N]"), "OPG117", "N"),
+    Refused("a_seed_with_a_domain", _seed(", domain: s > 0"), "OPG117", "s > 0"),
+    Refused("a_seed_with_a_gradient", _seed(", differentiable: true"), "OPG117", "s"),
+    Refused("an_optional_seed", _seed(", optional: true"), "OPG117", "s"),
+    Refused("a_seed_in_a_buffer", _seed("", "module: {buffers: {s: zeros}}\n"), "OPG117", "s"),
+    Refused(
+        "an_output_of_dtype_seed",
+        "op: a\ninputs: {x: {shape: [N]}}\noutputs: {y: {dtype: seed}}\nforward: y[i] = x[i]\n",
+        "OPG114",
+        "seed",
+    ),
+)
+def test_refused(case: Refused) -> None:
+    case.check()

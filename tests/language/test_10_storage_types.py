@@ -1,4 +1,14 @@
-"""Inputs and outputs of few bits: rounding, ends of the range, what callers may give, modules, gradients."""
+"""Section 10 of the language page: storage types.
+
+- the dtype of an input or an output: test_what_is_given_in_few_bits, test_wider_dtypes, test_a_module_…;
+  test_what_few_bits_are_not_for
+- rounded to the nearest even, saturates: test_…_are_rounded_to_even_and_stay_in_range, test_wide_integers_…,
+  test_wider_dtypes
+- `cast(e, int8)` rounds inside a formula: test_…_are_rounded_to_even_and_stay_in_range;
+  test_what_few_bits_are_not_for
+- no gradient; with `detach` one that goes straight through: test_what_was_rounded_is_a_constant;
+  test_what_few_bits_are_not_for
+"""
 
 from __future__ import annotations
 
@@ -61,6 +71,19 @@ def test_integers_are_rounded_to_even_and_stay_in_range(build_operator: Build, n
 def test_wide_integers_are_rounded_as_well(build_operator: Build) -> None:
     stored = build_operator(ROUNDED.replace("DTYPE", "int64")).rounded(torch.tensor([0.25, 0.75, 1.25, -1e9]))
     assert torch.equal(stored, torch.tensor([0, 2, 2, -2_000_000_000]))
+
+
+@pytest.mark.parametrize("name", ["half", "bfloat16", "float32", "float64"])
+def test_wider_dtypes(build_operator: Build, name: str) -> None:
+    """They are rounded once, overflow to infinity as in torch, and have gradients; inputs are promoted."""
+    spec = f"op: wide\ninputs: {{x: {{shape: [K], dtype: {name}}}}}\noutputs: {{y: {{dtype: {name}}}}}\n"
+    wide = build_operator(f"{spec}forward: 'y[k] = x[k]/3'\n").wide
+    for dtype in (torch.float32, torch.float64):
+        x = torch.tensor([1.0, -2.0, 1e38, 65519.0 * 3, 65520.0 * 3], dtype=dtype, requires_grad=True)
+        y = wide(x)
+        assert y.dtype == getattr(torch, name)
+        assert torch.equal(y, (x / 3).to(y.dtype))
+        assert torch.autograd.grad(y, x, torch.ones_like(y))[0].dtype == dtype
 
 
 @pytest.mark.parametrize("name", FLOATS)
@@ -128,6 +151,11 @@ def test_what_was_rounded_is_a_constant(build_operator: Build) -> None:
             "OPG117",
         ),
         ("inputs: {x: {dtype: int4}}\nforward: y = 2*x\n", "OPG114"),
+        ("inputs: [x]\noutputs: {y: {dtype: float8_e4m3}}\nforward: y = 2*x\n", "OPG114"),
+        ("inputs: [x]\nforward: 'y = cast(x, int4)'\n", "OPG205"),
+        ("inputs: [x]\nforward: 'y = cast(x, half)'\n", "OPG205"),
+        ("inputs: [x]\noutputs: {y: {dtype: int8, differentiable: true}}\nforward: y = 2*x\n", "OPG117"),
+        ("inputs: [x]\noutputs: {y: {dtype: float8_e5m2, differentiable: true}}\nforward: y = 2*x\n", "OPG117"),
         (
             "inputs: {x: {shape: [K]}, w: {shape: [K], dtype: int8}}\nforward: y[k] = x[k]*w[k]\n"
             "module: {parameters: {w: ones}}\n",

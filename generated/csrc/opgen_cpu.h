@@ -283,7 +283,11 @@ inline T load(const Tensor<T>& tensor, int64_t at) {
   if constexpr (sizeof(T) == sizeof(float)) {
     if (tensor.narrow) return widened(static_cast<const uint16_t*>(tensor.data)[at], tensor.source.dtype);
   }
-  return static_cast<const T*>(tensor.data)[at];
+  if constexpr (std::is_same_v<T, bool>) {
+    return static_cast<const unsigned char*>(tensor.data)[at] != 0;  // bytes that are viewed as bool may be 2
+  } else {
+    return static_cast<const T*>(tensor.data)[at];
+  }
 }
 template <typename T, typename V>
 inline void store(const Tensor<T>& tensor, int64_t at, V value) {

@@ -104,7 +104,7 @@ struct Tensor {
   }
   template <typename... Positions>
   OPGEN_DEVICE math_t<T> load(Positions... positions) const {
-    return widen(data[offset<0>(positions...)]);
+    return loaded(data + offset<0>(positions...));
   }
   // A missing argument reads as zero.
   template <typename... Positions>
@@ -122,7 +122,7 @@ template <typename T, int V>
 struct alignas(sizeof(T) * V < 16 ? sizeof(T) * V : 16) Pack {
   std::remove_const_t<T> values[V];
 
-  OPGEN_DEVICE math_t<T> get(int i) const { return widen(values[i]); }
+  OPGEN_DEVICE math_t<T> get(int i) const { return loaded(values + i); }
   template <typename Value>
   OPGEN_DEVICE void set(int i, Value value) {
     narrow(static_cast<math_t<T>>(value), &values[i]);

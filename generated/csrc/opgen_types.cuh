@@ -99,6 +99,16 @@ struct Math<bfloat16_t> {
 template <typename T>
 using math_t = typename Math<std::remove_const_t<T>>::type;
 
+// An element in memory. Bytes that are viewed as bool may be 2.
+template <typename T>
+OPGEN_DEVICE math_t<T> loaded(const T* from) {
+  if constexpr (std::is_same_v<std::remove_const_t<T>, bool>) {
+    return *reinterpret_cast<const unsigned char*>(from) != 0;
+  } else {
+    return widen(*from);
+  }
+}
+
 // Rounds to the storage type and back.
 template <typename T>
 OPGEN_DEVICE math_t<T> rounded(math_t<T> x) {

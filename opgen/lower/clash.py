@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import replace
 
 from opgen.diagnostics.model import Label, Span
 from opgen.ir import text
 from opgen.ir.scalar import BATCH, ONE, Dim
-from opgen.lang.nodes import Binder, Name
+from opgen.lang.nodes import Binder, Expr, Name, Reduction
 from opgen.lang.unparse import unparse_assign
+from opgen.lang.walk import nodes
 from opgen.lower.access import shape_text
 from opgen.lower.scope import Frame, IndexInfo, Site
 
@@ -129,19 +131,39 @@ def _unread(f: Frame, info: IndexInfo, site: Site) -> str:
 
 
 def _part(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:
-    """A hint where a tensor was assigned over a whole dim of which only a part is meant."""
+    """A hint where a tensor was assigned over a whole dim of which only a part is meant, or is read in part."""
+    derived = {str(d.name) for d in f.decl.spec.dims}
     for site, other in (sites, sites[::-1]):
+        if _is_part(derived, site, other):
+            continue
         own = [s for s in f.decl.forward if s.target.name == site.tensor]
         items, written = _items(site), (own[0].target.items or ()) if len(own) == 1 else ()
         if len(items) != len(written) or info.name not in items or not isinstance(other.extent, Dim):
             continue
         place = items.index(info.name)
         binder = written[place]
-        if isinstance(binder, Binder) and binder.extent is None:
+        if isinstance(binder, Binder) and binder.extent is None and not _runs_along(own[0].value, binder.name):
             bounded = replace(binder, extent=Name(other.extent.name, binder.span))
             target = replace(own[0].target, items=(*written[:place], bounded, *written[place + 1 :]))
             line = unparse_assign(replace(own[0], target=target))
             return (
                 f"`{site.tensor}` runs over the whole of `{text.scalar(site.extent)}`; for a part of it write `{line}`",
             )
+    for site, other in (sites, sites[::-1]):
+        if _is_part(derived, site, other):
+            size = text.scalar(site.extent)
+            first = f"the first `{size}` of `{text.scalar(other.extent)}`"
+            return (f"where {first} are meant, say so where `{info.name}` is bound: `{info.name} < {size}`",)
     return ()
+
+
+def _is_part(derived: Container[str], site: Site, other: Site) -> bool:
+    """Whether only one of two dims is computed, so that it is most likely a part of the other one."""
+    a, b = site.extent, other.extent
+    return isinstance(a, Dim) and a.name in derived and isinstance(b, Dim) and b.name not in derived
+
+
+def _runs_along(e: Expr, index: str) -> bool:
+    """Whether a value depends on all places of an index, as a softmax does."""
+    bound = (b for r in nodes(e) if isinstance(r, Reduction) for b in r.binders if isinstance(b, Binder))
+    return any(b.name == index for b in bound)

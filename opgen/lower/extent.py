@@ -34,10 +34,11 @@ def extent_of(f: Frame, e: Expr) -> Scalar | None:
     return typed.scalar
 
 
-def resolve(f: Frame, info: IndexInfo, *, body: bool) -> bool:
+def resolve(f: Frame, info: IndexInfo, *, body: bool, where: str = "") -> bool:
     """Settle the extent of an index whose accesses are all known; False after a mistake.
 
-    `body`: the formula was understood, so that an index without accesses is a mistake of its own.
+    `body`: the formula was understood, so that an index without accesses is a mistake of its own. `where`: a hint
+    where an extent can be written, if not at the index.
     """
     if info.stated is not None:
         info.extent = info.stated
@@ -52,7 +53,7 @@ def resolve(f: Frame, info: IndexInfo, *, body: bool) -> bool:
             if size is not None:
                 hint = f"`{size.span.text}` is the size of a dim; its index is written `{info.name}`"
             message = f"nothing says how far `{info.name}` runs"
-            f.error("OPG214", message, info.span, hint, label="stands alone in no access")
+            f.error("OPG214", message, info.span, hint, *([where] if where else ()), label="stands alone in no access")
         return False
     sites = [s for s in info.sites if not s.padded] or info.sites
     first = sites[0]

@@ -215,7 +215,7 @@ def _back(g: _Group, n: str, a: Access) -> tuple[int, ...] | None:
 
 def _lowered(g: _Group) -> tuple[Statement, ...] | None:
     before: list[Statement] = []
-    sizes = extents(g.d, g.state, g.bodies, g.places, {n: g.wanted(s) for n, s in g.bodies.items()})
+    sizes = extents(g.d, g.state, g.bodies, g.places, {n: g.wanted(s) for n, s in g.bodies.items()}, g.starts)
     for n, s in ((n, s) for n, found in g.starts.items() for s in found):
         made = _begun(g, sizes, n, s)
         if made is None:
@@ -241,17 +241,19 @@ def _start_kind(g: _Group, n: str) -> Kind | None:
 
 def _begun(g: _Group, sizes: Extents, n: str, s: Assign) -> list[Statement] | None:
     """The statements of a start."""
-    items = s.target.items or ()
+    items, wanted = s.target.items or (), g.wanted(s)
     apart = tuple(k for k, item in enumerate(items) if is_constant(item))
     at = [(k, _far(g, sizes, n, s, k)) for k in apart]
     plain = replace(s, target=replace(s.target, items=tuple(i for k, i in enumerate(items) if k not in apart)))
-    wanted = g.wanted(s)
     if wanted.shape is None and not says_extents(g.state, plain) and sizes.complete(n):
         wanted = replace(wanted, shape=sizes.shape(n), span=g.bodies[n].target.span, origin="as it goes on")
     made = lower_statement(g.d, g.state, plain, wanted.without(apart), g.bag)
     if not made:
         return None
     found = replace(made[-1], target=g.state.fresh(f"{n}_start"))
+    if (unlike := sizes.unlike(n, [k for k in range(len(items)) if k not in apart], found, g.state.dims)) is not None:
+        g.error(unlike, s)
+        return None
     own = g.begun.setdefault(n, [])
     for k, far in at:
         if far is None:
@@ -274,10 +276,8 @@ def _far(g: _Group, sizes: Extents, n: str, s: Assign, k: int) -> int | None:
         return -int(shown) if shown.isdigit() and int(shown) else None
     expr = Name(item.name, item.span) if isinstance(item, Binder) else item
     position, extent = extent_of(frame_of(g.d, g.state, Bag()), expr), sizes.known.get((n, k))
-    if extent is None:
-        return 1
-    if position is None:
-        return None
+    if extent is None or position is None:
+        return None if extent is not None else 1
     away = (polynomial(position, g.state.dims) - polynomial(extent, g.state.dims)).constant
     return None if away is None or away < 0 else away + 1
 
@@ -316,8 +316,8 @@ def _running(g: _Group, n: str, c: Compute) -> Compute:
     def axes(loops: tuple[Loop, ...]) -> tuple[Loop, ...]:
         return tuple(replace(a, name=names.get(a.name, a.name)) if isinstance(a, Axis) else a for a in loops)
 
-    body = substitute(c.body, {Index(a): Index(b) for a, b in names.items()})
-    return replace(c, axes=axes(c.axes), over=axes(c.over), body=body)
+    instead = {Index(a): Index(b) for a, b in names.items()}
+    return replace(c, axes=axes(c.axes), over=axes(c.over), body=substitute(c.body, instead))
 
 
 def _assembled(g: _Group, before: list[Statement], steps: list[Compute]) -> tuple[Statement, ...] | None:
@@ -372,7 +372,7 @@ def _axes_of(g: _Group, c: Compute, along: Sequence[Slot]) -> tuple[Loop, ...] |
 
 def _with_starts(g: _Group, c: Compute, along: Sequence[Slot]) -> Scalar | None:
     """The body of a step with a choice between what it reads from further back and the starts."""
-    at = next((s for n, s in g.bodies.items() if n == c.target), next(iter(g.bodies.values())))
+    at = g.bodies.get(c.target, next(iter(g.bodies.values())))
     good = True
 
     def step(e: Scalar) -> Scalar:

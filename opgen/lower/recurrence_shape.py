@@ -1,16 +1,17 @@
 """How far the indices of a recurrence run, found out before its bodies are lowered.
 
 In go the statements of its names; out comes a shape for each, with an unknown size where nothing is said. A name takes
-over what the others say: `d[t] = y[t - 1]` runs as far as `y` does.
+over what the others say: `d[t] = y[t - 1]` runs as far as `y` does; where they say nothing, its start does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from opgen.diagnostics.model import Bag
-from opgen.ir.program import Shape
+from opgen.ir import text
+from opgen.ir.program import Axis, Compute, Shape, Statement
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import BATCH, Batch, Dim, Scalar
 from opgen.lang.circles import Step, step_of
@@ -18,7 +19,7 @@ from opgen.lang.nodes import Access, Assign, Binder, Call, Dots, Expr, Name, Red
 from opgen.lang.walk import operands
 from opgen.lower.declare import Declarations
 from opgen.lower.extent import extent_of
-from opgen.lower.scope import UNKNOWN, Variation
+from opgen.lower.scope import UNKNOWN, Variation, same_extent
 from opgen.lower.statement import Wanted, frame_of
 
 Place = tuple[str, int]  # a position of a name
@@ -45,6 +46,15 @@ class Extents:
         """Whether a shape is known, and not from the name's own statement alone."""
         return self.complete(name) and not all(p in self.own for p in self._places(name))
 
+    def unlike(self, name: str, places: Sequence[int], start: Statement, dims: dict[str, Scalar | None]) -> str | None:
+        """What is wrong with a start that has other places than what goes on from it, which reads it at all of them."""
+        for k, axis in zip(places, start.axes if isinstance(start, Compute) else (), strict=False):
+            size = self.known.get((name, k))
+            if isinstance(axis, Axis) and size is not None and not same_extent(axis.extent, size, dims):
+                here, there = text.scalar(axis.extent), text.scalar(size)
+                return f"`{axis.name}` runs over `{here}` in this start, and over `{there}` where it goes on"
+        return None
+
     def _places(self, name: str) -> tuple[Place, ...]:
         return tuple((name, k) for k, a in enumerate(self.bodies[name].target.items or ()) if isinstance(a, Binder))
 
@@ -55,6 +65,7 @@ def extents(
     bodies: Mapping[str, Assign],
     along: Mapping[str, tuple[int, ...]],
     wanted: Mapping[str, Wanted],
+    starts: Mapping[str, Sequence[Assign]],
 ) -> Extents:
     """Everything that the statements and the declared shapes say."""
     found = Extents(bodies, along)
@@ -77,6 +88,14 @@ def extents(
             size = next(_ended(state, bodies[n], k), None)
             if size is not None:
                 found.known[n, k] = size
+    for _ in bodies:
+        _share(found)
+    for n, s in ((n, s) for n, begun in starts.items() for s in begun):
+        for k, item in enumerate(s.target.items or ()):
+            if isinstance(item, Binder) and (n, k) not in found.known and k not in along[n]:
+                size = _stated(d, state, item) or next(_sites(state, s, item.name), None)
+                if size is not None:
+                    found.known[n, k] = size
     for _ in bodies:
         _share(found)
     return found

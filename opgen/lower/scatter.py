@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from opgen.diagnostics.model import Bag
@@ -12,6 +12,7 @@ from opgen.ir.program import Axis, Compute, Kind, Loop, Scatter, Shape
 from opgen.ir.reductions import REDUCTIONS
 from opgen.ir.scalar import BATCH, Batch, Dim, Position, Read, Scalar
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name
+from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes
 from opgen.lower.access import check_rank, position, shape_text, spelled
 from opgen.lower.declare import Declarations, every
@@ -73,7 +74,7 @@ def lower_scatter(
         scope.loops.remove(BATCH)
     body = numeric(frame.lower(s.value))
     infos = [i for i in scope.loops if isinstance(i, IndexInfo)]
-    good = every(resolve(frame, i, body=body.kind is not None) for i in infos)
+    good = every(resolve(frame, i, body=body.kind is not None, where=_apart(s, infos)) for i in infos)
     if at is None or body.kind is None or not good or not check_ranges(frame) or not small(frame, s, body.scalar):
         return ()
     kind = promote((body.kind, before.kind if before is not None else body.kind))
@@ -96,6 +97,15 @@ def lower_scatter(
         target, axes, loops_of(scope.loops), at, body.scalar, op, base, s.target.padded, chosen, s.span
     )  # fmt: skip
     return (*(p.compute() for p in frame.pending), scatter)
+
+
+def _apart(s: Assign, infos: Sequence[IndexInfo]) -> str:
+    """How a scatter is written whose index needs an extent: positions to the left of it state none."""
+    if all(isinstance(item, Binder | Dots | Name) for item in s.target.items or ()):
+        return ""
+    named = ", ".join(i.name if i.sites or i.stated is not None else f"{i.name} < …" for i in infos)
+    added = f"`each[{', '.join(i.name for i in infos)}]`"
+    return f"a computed position states none: write `each[{named}] = {unparse(s.value)}` first, and add {added}"
 
 
 def identity(target: str, s: Assign, wanted: Wanted) -> Compute | None:

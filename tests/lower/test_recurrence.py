@@ -52,6 +52,14 @@ def test_a_scan_and_its_gradient() -> None:
     judge(p, ARRAYS)
 
 
+def test_where_nothing_else_says_so_indices_run_as_far_as_the_start_does() -> None:
+    p = verify(program(elementwise("x[-1, i, a] = x0[i, a]\nx[t, i, a] = w[t]*x[t - 1, i, a]",
+                                   "{x0: {shape: [V, D]}, w: {shape: [T]}}")))  # fmt: skip
+    found = run(p, {"x0": noise(2, 3), "w": Array((4,), [2.0, 0.5, 1.0, 3.0])})["x"]
+    assert found.shape == (4, 2, 3)
+    assert found.data[-6:] == pytest.approx([3 * x for x in noise(2, 3).data])
+
+
 @pytest.mark.parametrize(
     ("formula", "inputs", "arrays"),
     [

@@ -316,7 +316,7 @@ def _running(g: _Group, n: str, c: Compute) -> Compute:
     def axes(loops: tuple[Loop, ...]) -> tuple[Loop, ...]:
         return tuple(replace(a, name=names.get(a.name, a.name)) if isinstance(a, Axis) else a for a in loops)
 
-    instead = {Index(a): Index(b) for a, b in names.items()}
+    instead: dict[Scalar, Scalar] = {Index(a): Index(b) for a, b in names.items()}
     return replace(c, axes=axes(c.axes), over=axes(c.over), body=substitute(c.body, instead))
 
 

@@ -181,42 +181,56 @@ struct Fold<Sum, double, Lanes> : LongSum<double, Lanes> {};
 // The first position of the largest (or smallest) value; nan counts as larger (smaller) than anything.
 template <bool Largest>
 struct Best {
+  using Fold = std::conditional_t<Largest, Max, Min>;
+
   template <typename T>
   static OPGEN_INLINE bool better(T a, T b) {
-    return isnan(a) ? !isnan(b) : Largest ? a > b : a < b;
+    return (Largest ? a > b : a < b) | (isnan(a) & !isnan(b));
+  }
+  template <typename T>
+  static OPGEN_INLINE bool level(T a, T b) {
+    return (a == b) | (isnan(a) & isnan(b));
   }
 };
 
+// Without branches, so that lanes stay vectors: both halves of a pair are chosen by one comparison.
 template <typename Op, typename T, int Lanes = lane_count>
 struct Arg {
-  T partial[Lanes];
-  int64_t position[Lanes];
+  alignas(64) T partial[Lanes];
+  alignas(64) int64_t position[Lanes];  // -1 where nothing came yet
 
   OPGEN_INLINE Arg() { reset(); }
   OPGEN_INLINE void reset() {
+    for (int lane = 0; lane < Lanes; ++lane) partial[lane] = Op::Fold::template identity<T>();
     for (int lane = 0; lane < Lanes; ++lane) position[lane] = -1;
   }
   OPGEN_INLINE void add(int64_t lane, T value, int64_t at) {
-    if (position[lane] >= 0 && !Op::better(value, partial[lane])) return;
-    partial[lane] = value;
-    position[lane] = at;
+    set(lane, (position[lane] < 0) | Op::better(value, partial[lane]), value, at);
   }
   OPGEN_INLINE void merge(const Arg& other) {
-    for (int lane = 0; lane < Lanes; ++lane) take(lane, other.partial[lane], other.position[lane]);
-  }
-  OPGEN_INLINE void take(int64_t lane, T value, int64_t at) {
-    if (at < 0) return;
-    const bool ahead = position[lane] < 0 || Op::better(value, partial[lane]);
-    const bool level = !ahead && !Op::better(partial[lane], value) && at < position[lane];
-    if (!ahead && !level) return;
-    partial[lane] = value;
-    position[lane] = at;
+    for (int lane = 0; lane < Lanes; ++lane) {
+      const T value = other.partial[lane];
+      const int64_t at = other.position[lane];
+      const bool first = Op::level(value, partial[lane]) & (at < position[lane]);
+      set(lane, (at >= 0) & ((position[lane] < 0) | Op::better(value, partial[lane]) | first), value, at);
+    }
   }
   OPGEN_INLINE int64_t operator[](int64_t lane) const { return position[lane]; }
   OPGEN_INLINE int64_t value() const {
-    Arg all = *this;
-    for (int lane = 1; lane < Lanes; ++lane) all.take(0, all.partial[lane], all.position[lane]);
-    return all.position[0];
+    const T best = joined<typename Op::Fold>(partial);
+    int64_t first[Lanes];
+    for (int lane = 0; lane < Lanes; ++lane) {
+      const bool is_best = Op::level(partial[lane], best) & (position[lane] >= 0);
+      first[lane] = is_best ? position[lane] : INT64_MAX;
+    }
+    const int64_t at = joined<Min>(first);
+    return at == INT64_MAX ? -1 : at;
+  }
+
+ private:
+  OPGEN_INLINE void set(int64_t lane, bool ahead, T value, int64_t at) {
+    partial[lane] = ahead ? value : partial[lane];
+    position[lane] = ahead ? at : position[lane];
   }
 };
 

@@ -136,8 +136,16 @@ struct Stretch {
   }
   template <Leaves leaves, typename At>
   OPGEN_INLINE void move(const Place<leaves, At>& place) {
+    move(place, slope(place));
+  }
+  // How far a position moves from a point to the next.
+  template <Leaves leaves, typename At>
+  OPGEN_INLINE int64_t slope(const Place<leaves, At>& place) const {
+    return size > 1 ? place.at(lane + every) - place.at(lane) : 0;
+  }
+  template <Leaves leaves, typename At>
+  OPGEN_INLINE void move(const Place<leaves, At>& place, int64_t slope) {
     const int64_t start = place.at(lane);
-    const int64_t slope = size > 1 ? place.at(lane + every) - start : 0;
     at += start * place.stride;
     step += slope * place.stride;
     if constexpr (leaves != Leaves::never) {
@@ -162,6 +170,28 @@ struct Stretch {
     }
   }
 };
+
+// How far positions move along the parts of a run, which is the same in all of them: to divide takes longer than to
+// copy a few points.
+template <int Places>
+struct Slopes {
+  int64_t of[Places];
+
+  template <typename... Place>
+  OPGEN_INLINE Slopes(const Stretch& s, const Place&... places) {
+    if (s.period <= 0) return;
+    const Stretch first = s.part(0);
+    int n = 0;
+    ((of[n++] = first.slope(places)), ...);
+  }
+  template <typename... Place>
+  OPGEN_INLINE void move(Stretch& part, const Place&... places) const {
+    int n = 0;
+    (part.move(places, of[n++]), ...);
+  }
+};
+template <typename... Place>
+Slopes(const Stretch&, const Place&...) -> Slopes<sizeof...(Place)>;
 
 OPGEN_INLINE Stretch combed(int64_t at, int64_t step, const Comb& comb) {
   Stretch s(at + comb.first * step, step * comb.every, comb.count, 1);
@@ -273,9 +303,10 @@ struct Line {
     same = false;
     from = buffer;
     if (s.period > 1) {
+      const Slopes slopes(s, places...);
       for (int64_t lane = 0; lane < s.period && lane < s.size; ++lane) {
         Stretch part = s.part(lane);
-        (part.move(places), ...);
+        slopes.move(part, places...);
         if (!part.whole()) (part.report(host, needed, places), ...);
         gather_stretch(tensor, part, fill, buffer);
       }
@@ -321,9 +352,10 @@ OPGEN_NOINLINE void accumulate_stretch(const Tensor<T>& tensor, const Stretch& s
 template <typename Op, typename T, typename... Places>
 OPGEN_INLINE void accumulate(OpgenHost& host, const Tensor<T>& tensor, const Stretch& s, const Values<T>& values,
                              const Places&... places) {
+  const Slopes slopes(s, places...);
   for (int64_t lane = 0; lane < s.period && lane < s.size; ++lane) {
     Stretch part = s.part(lane);
-    (part.move(places), ...);
+    slopes.move(part, places...);
     if (!part.whole()) (part.report(host, Always(), places), ...);
     accumulate_stretch<Op>(tensor, part, values.buffer);
   }

@@ -8,8 +8,27 @@
 namespace rt {
 inline namespace OPGEN_ISA {
 
-constexpr int64_t tile_rows = 32;   // outer points that share a tile
+constexpr int64_t tile_rows = 64;   // outer points that share a tile
 constexpr int64_t tile_width = 64;  // points of a stream in a tile
+// Rows of a tile that go through the other one together, as far as there are registers for their sums: what all of them
+// read is loaded once.
+#if defined(__x86_64__) && !defined(__AVX2__)
+constexpr int64_t row_group = 1;
+#else
+constexpr int64_t row_group = 4;
+#endif
+
+// The elements of a row of a tile, such that whole vectors cover it; what is behind its own is zero.
+OPGEN_INLINE int64_t padded(int64_t size) { return (size + lane_count - 1) / lane_count * lane_count; }
+// The group of rows that starts with `first`.
+struct Group {
+  int64_t first;
+  int64_t last;  // behind it
+
+  OPGEN_INLINE Group(int64_t first, int64_t rows)
+      : first(first), last(rows - first < row_group ? rows : first + row_group) {}
+  OPGEN_INLINE bool full() const { return last - first == row_group; }
+};
 
 // Part of a tensor: `width` elements from one row to the next.
 template <typename T>
@@ -25,8 +44,13 @@ struct Tile {
   OPGEN_NOINLINE void fill(const Tensor<T>& tensor, int64_t at, int64_t rows, int64_t row_step, int64_t columns,
                            int64_t column_step, int64_t width) {
     if (row_step < column_step) {
+      T buffer[block];
       for (int64_t c = 0; c < columns; ++c) {
-        for (int64_t r = 0; r < rows; ++r) data[r * width + c] = load(tensor, at + r * row_step + c * column_step);
+        for (int64_t first = 0; first < rows; first += block) {
+          const int64_t count = rows - first < block ? rows - first : block;
+          gather(tensor, at + first * row_step + c * column_step, row_step, count, buffer);
+          for (int64_t r = 0; r < count; ++r) data[(first + r) * width + c] = buffer[r];
+        }
       }
     } else {
       for (int64_t r = 0; r < rows; ++r) gather(tensor, at + r * row_step, column_step, columns, data + r * width);
@@ -62,41 +86,105 @@ struct Sums : Totals<T> {
   explicit Sums(int64_t size) : memory(2 * size) { static_cast<Totals<T>&>(*this) = {memory.data, memory.data + size}; }
 };
 
-// Those of the points of a tile.
+// A value for every point of a tile, for each row of a group.
 template <typename T>
-struct Dots : Totals<T> {
-  alignas(64) T memory[2 * tile_width] = {};
+struct Points {
+  alignas(64) T memory[row_group * tile_width];
+  int64_t first;  // row
 
-  OPGEN_INLINE Dots() { static_cast<Totals<T>&>(*this) = {memory, memory + tile_width}; }
-  Dots(const Dots&) = delete;
-  Dots& operator=(const Dots&) = delete;
+  OPGEN_INLINE explicit Points(const Group& group) : first(group.first) {}
+  Points(const Points&) = delete;
+  Points& operator=(const Points&) = delete;
+  OPGEN_INLINE T& operator()(int64_t r, int64_t i) { return memory[(r - first) * tile_width + i]; }
 };
 
-template <int Width, typename T, typename Body>
-OPGEN_INLINE void sum_strip(int64_t begin, int64_t end, Totals<T> to, int64_t first, const Body& body) {
-  alignas(64) T part[Width] = {};
-  for (int64_t k = begin; k < end; ++k) {
-#pragma GCC ivdep
-    for (int i = 0; i < Width; ++i) part[i] += body(k, first + i);
+// part[r][i] = the sum of body(row + r, k, at + i) over k from begin to end, which stays in registers.
+template <int Rows, int Width, typename T, typename Body>
+OPGEN_INLINE void sum_strip(T (&part)[Rows][Width], int64_t row, int64_t begin, int64_t end, int64_t at,
+                            const Body& body) {
+  for (int r = 0; r < Rows; ++r) {
+    for (int i = 0; i < Width; ++i) part[r][i] = T(0);
   }
+  for (int64_t k = begin; k < end; ++k) {
+#pragma GCC unroll 8
+    for (int r = 0; r < Rows; ++r) {
+      if constexpr (Width > lane_count) {
 #pragma GCC ivdep
-  for (int i = 0; i < Width; ++i) to.add(first + i, part[i]);
-}
-
-// to[i] += the sum of body(k, i) over k < count, for all i < size.
-template <typename T, typename Body>
-OPGEN_INLINE void sums(int64_t count, int64_t size, Totals<T> to, const Body& body) {
-  for (int64_t begin = 0; begin < count; begin += tile_width) {
-    const int64_t end = count - begin < tile_width ? count : begin + tile_width;
-    int64_t i = 0;
-    for (; i + 64 <= size; i += 64) sum_strip<64>(begin, end, to, i, body);
-    for (; i + lane_count <= size; i += lane_count) sum_strip<lane_count>(begin, end, to, i, body);
-    for (; i < size; ++i) {
-      Fold<Sum, T> part;
-      lanes<lane_count>(end - begin, [&](int64_t k, int lane) { part.add(lane, body(begin + k, i)); });
-      to.add(i, part.value());
+        for (int i = 0; i < Width; ++i) part[r][i] += body(row + r, k, at + i);
+      } else {  // unrolled before it is vectorised, it would stay scalar
+#pragma GCC ivdep
+#pragma GCC unroll 1
+        for (int i = 0; i < Width; ++i) part[r][i] += body(row + r, k, at + i);
+      }
     }
   }
+}
+
+// Calls strip(rows, width, row, at) for all rows of a group and places up to a padded size.
+template <typename Strip>
+OPGEN_INLINE void strips(const Group& group, int64_t size, const Strip& strip) {
+  using std::integral_constant;
+  constexpr integral_constant<int, 1> one;
+  if (row_group > 1 && group.full()) {
+    for (int64_t at = 0; at < size; at += lane_count)
+      strip(integral_constant<int, row_group>(), integral_constant<int, lane_count>(), group.first, at);
+    return;
+  }
+  for (int64_t r = group.first; r < group.last; ++r) {
+    int64_t at = 0;
+    for (; at + 64 <= size; at += 64) strip(one, integral_constant<int, 64>(), r, at);
+    for (; at < size; at += lane_count) strip(one, integral_constant<int, lane_count>(), r, at);
+  }
+}
+
+template <int Rows, int Width, typename T, typename Body>
+OPGEN_INLINE void dot_strip(int64_t count, int64_t row, int64_t at, Points<T>& to, const Body& body) {
+  alignas(64) T part[Rows][Width];
+  if (count <= tile_width) {
+    sum_strip(part, row, 0, count, at, body);
+    for (int r = 0; r < Rows; ++r) {
+#pragma GCC ivdep
+      for (int i = 0; i < Width; ++i) to(row + r, at + i) = part[r][i];
+    }
+    return;
+  }
+  alignas(64) T sums[2][Rows * Width];
+  const Totals<T> totals = {sums[0], sums[1]};
+  totals.clear(Rows * Width);
+  for (int64_t begin = 0; begin < count; begin += tile_width) {
+    sum_strip(part, row, begin, count - begin < tile_width ? count : begin + tile_width, at, body);
+    for (int r = 0; r < Rows; ++r) {
+#pragma GCC ivdep
+      for (int i = 0; i < Width; ++i) totals.add(r * Width + i, part[r][i]);
+    }
+  }
+  for (int r = 0; r < Rows; ++r) {
+#pragma GCC ivdep
+    for (int i = 0; i < Width; ++i) to(row + r, at + i) = totals[r * Width + i];
+  }
+}
+// to(r, i) = the sum of body(r, k, i) over k < count, for the rows of a group and all points of a tile.
+template <typename T, typename Body>
+OPGEN_INLINE void dots(int64_t count, const Group& group, Points<T>& to, const Body& body) {
+  strips(group, tile_width,
+         [&](auto rows, auto width, int64_t row, int64_t at) { dot_strip<rows(), width()>(count, row, at, to, body); });
+}
+
+template <int Rows, int Width, typename T, typename Body>
+OPGEN_INLINE void weigh_strip(int64_t count, int64_t row, int64_t at, int64_t size, Totals<T> to, const Body& body) {
+  alignas(64) T part[Rows][Width];
+  sum_strip(part, row, 0, count, at, body);
+  for (int r = 0; r < Rows; ++r) {
+#pragma GCC ivdep
+    for (int i = 0; i < Width; ++i) to.add((row + r) * size + at + i, part[r][i]);
+  }
+}
+// to[r * size + i] += the sum of body(r, k, i) over k < count, for the rows of a group and all i below a padded size.
+template <typename T, typename Body>
+OPGEN_INLINE void weigh(int64_t count, const Group& group, int64_t size, const Totals<T>& to, const Body& body) {
+  strips(group, size, [&](auto rows, auto width, int64_t row, int64_t at) {
+    weigh_strip<rows(), width()>(count, row, at, size, to, body);
+  });
 }
 
 // A maximum in the making that sums are scaled by: what `raise` returns is how they change when it moves.

@@ -287,17 +287,6 @@ def backward_flops(grad_output: Tensor, query: Tensor, reduction: str, needs_inp
     return count
 
 
-def backward_excess(grad_output: Tensor, query: Tensor, reduction: str) -> int:
-    """By how many picoseconds the loops of the compiled kernel are expected to take longer than torch."""
-    if reduction != "none":
-        D = query.shape[1]
-        N = query.shape[0]
-        return 406 * D * N * N
-    D = query.shape[1]
-    N = grad_output.shape[0]
-    return 406 * D * N * N
-
-
 OP = register(
     Definition(
         name="info_nce",
@@ -325,10 +314,8 @@ OP = register(
         second_mask=("grad_output", "query", "key"),
         backward_tangent=info_nce_backward_tangent,
         autocast="float32",
-        faster_in_torch={"backward": "a matrix product that is never stored"},
         flops=flops,
         backward_flops=backward_flops,
-        backward_excess=backward_excess,
     )
 )
 

@@ -8,23 +8,22 @@ points go one by one (`row`), and the lanes are runs along the loops inside.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from opgen.code.cpp_comb import Comb, combed
 from opgen.code.cpp_layout import block, named
-from opgen.code.cpp_lines import Lines
-from opgen.code.cpp_scope import Access
-from opgen.code.cpp_statements import FOLDS, Around, Statements, fold_name, sums
+from opgen.code.cpp_runs import Runs
+from opgen.code.cpp_statements import Around, fold_name, sums
 from opgen.code.long_values import hoisted
 from opgen.code.native_scope import value_type
 from opgen.code.printer import Text
 from opgen.ir.program import Axis, Loop
-from opgen.ir.scalar import Batch, Lit, Read, Scalar, reads, walk
+from opgen.ir.scalar import Batch, Lit, Scalar, walk
 from opgen.kernel.formal import Formal
 from opgen.kernel.lanes import lanes
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile
-from opgen.kernel.walk import chain, inside, parts, values, waits
+from opgen.kernel.walk import chain, inside, parts, waits
 from opgen.kernel.wanted import is_constant
 from opgen.plan.model import Let
 
@@ -54,7 +53,7 @@ def _turns(part: Body) -> Iterator[For]:
             yield from (n for n in within if isinstance(n, For) and n.role is Role.SERIAL and waits(n))
 
 
-class _PartCode(Statements):
+class _PartCode(Runs):
     """Lays out one part of a kernel."""
 
     def __init__(self, formal: Formal, part: Body) -> None:
@@ -62,11 +61,8 @@ class _PartCode(Statements):
         self.outer: tuple[Loop, ...] = ()
         self.loops: dict[tuple[Loop, ...], str] = {}  # inner loops, by name
         self.counts: list[str] = []  # of the inner loops, as they are run through
-        self.pieces: dict[str, Scalar] = {}  # by loops: what their runs do not go across
-        self.outer_locals: set[str] = set()
         self.combs: dict[Body, Comb] = {}  # by what runs at some of the lanes only
         self.declared: set[str] = set()  # lines of runs that stand side by side in one block
-        self.phase = ""  # the lane that such lanes start from
         self.across = False  # whether the lanes are points of the outer loops
         self.looped = False  # whether runs of points go through loops, for which their locals are kept
 
@@ -201,7 +197,7 @@ class _PartCode(Statements):
         self.scope.stand(loops, "run")
         self.number(self.outer, "outer", "row", lane=False)
         moving = self.number(loops, inner, "run", lane=True)
-        around = self._sources(body, "run", inner, moving)
+        around = self.sources(body, "run", inner, moving)
         lines = self.each(body, "lane")
         self.outer_locals = saved
         i = named("i", lines)
@@ -246,7 +242,7 @@ class _PartCode(Statements):
         scope.stand(self.outer, where, declared=self.declared)
         moving = self.number(self.outer, "outer", where, lane=True)
         sparse = self.combs.get(group)
-        around = self._sources(group, where, "outer", moving, sparse)
+        around = self.sources(group, where, "outer", moving, sparse)
         if sparse is not None:
             return self._in_phases(group, sparse, around, where)
         kept: list[str] = []
@@ -286,7 +282,7 @@ class _PartCode(Statements):
         moving = self.number(self.outer, "outer", "columns", lane=True)
         self.number(loops, inner, "point", lane=False)
         sparse = self.combs.get((loop,))
-        around = self._sources(body, "point", "outer", moving, sparse)
+        around = self.sources(body, "point", "outer", moving, sparse)
         lines = self.each(body, "i")
         self.outer_locals = saved
         i = named("i", lines)
@@ -308,89 +304,33 @@ class _PartCode(Statements):
         """A loop that goes on from what it stored: at each of its places, everything lane by lane."""
         assert isinstance(loop.loop, Axis)
         scope = self.scope
-        scope.stand(self.outer, where)
-        self.number(self.outer, "outer", where, lane=True)
         self.counts.append(scope.extent(loop.loop))
         head = self.head(loop.loop, reverse=loop.reverse)
+        before, scope.runs = scope.runs, None
+        long = [line for group in self._stores_apart(loop.body) for line in self._store_of_place(group, where)]
+        scope.runs = before
+        scope.stand(self.outer, where)
+        self.number(self.outer, "outer", where, lane=True)
         lines = self.nested(loop.body)
-        return block(head, block(f"rt::each({where}.size, [&](int64_t{named('i', lines)}) {{", lines, "});"))
+        alone = block(head, block(f"rt::each({where}.size, [&](int64_t{named('i', lines)}) {{", lines, "});"))
+        if not long:
+            return alone
+        enough = f"if ({where}.size >= rt::lane_count) {{"
+        return [*block(enough, block(head, long), "} else {"), *block("", alone)[1:]]
 
-    # --- what a run reads and writes ---------------------------------------------------------------------------------
+    def _stores_apart(self, body: Body) -> list[Body]:
+        """Each store of a place with what it may ask for, where that is all there is: each can be a run of its own."""
+        if any(not isinstance(n, Let | Store) or (isinstance(n, Store) and n.slot in self.bound) for n in body):
+            return []
+        stores = [k for k, n in enumerate(body) if isinstance(n, Store)]
+        return [(*(n for n in body[:k] if isinstance(n, Let)), body[k]) for k in stores]
 
-    def _sources(self, body: Body, at: str, loops: str, moving: dict[str, int], sparse: Comb | None = None) -> Around:
-        """Runs of everything a body reads and writes; what does not move is one number."""
-        scope, accesses, step = self.scope, self._accesses(values(body)), self.scope.stepper
-        lines = self._values_at(accesses, at)
-        for a in accesses:
-            if scope.plain(a) and a.moves_with(scope.lanes) and a.name not in scope.declared:
-                scope.declared.add(a.name)
-                lines.append(self._run_of("Source", a, at, step))
-        lines += [self._run_of("Sink", self.written(s), at, step) for s in body if isinstance(s, Store)]
-        own = {n.name for n in body if isinstance(n, Let)}
-        last = bool(scope.lanes) and isinstance(scope.lanes[-1], Axis) and scope.lanes[-1].name in moving
-        ahead = Lines(scope, body, at, step, loops, moving, last, frozenset(self.arrays), frozenset(own), self.pieces)
-        if sparse is not None:
-            self._teeth(sparse, ahead)
-        for e in values(body):
-            for r in reads(e):
-                if r.tensor not in self.bound:
-                    ahead.read(r)
-        behind: list[str] = []
-        self.added.clear()
-        for n in body:
-            atomic, condition = (n.body[0], n.condition) if isinstance(n, If) and len(n.body) == 1 else (n, None)
-            if isinstance(atomic, Atomic):
-                found = ahead.add(atomic, condition, FOLDS[atomic.op])
-                if found is not None:
-                    ahead.out.append(found[0])
-                    behind.append(found[1])
-                    self.added.add(n)
-        return Around(lines, ahead.out, self.once(body, moving), behind, ahead.comb)
-
-    def _teeth(self, sparse: Comb, ahead: Lines) -> None:
-        """Declare the lanes that a body runs along where these are not all."""
-        scope = self.scope
-        ahead.comb, size, divisor = scope.fresh("comb"), f"{scope.stepper}.size", scope.print(sparse.divisor)
-        if sparse.start is None:
-            self.phase = scope.fresh("phase")
-            ahead.out.append(f"rt::Comb {ahead.comb}({size}, {divisor}, {self.phase});")
-        else:
-            multiple = ahead.function(sparse.start, "multiple")
-            ahead.out.append(f"auto {ahead.comb} = rt::Comb::multiples({size}, {divisor}, {multiple});")
-        for condition in sparse.uniform:
-            ahead.out.append(f"{ahead.comb}.only({self.condition(condition)});")
-        for name, pairs in (("clip", sparse.clips), ("below", sparse.below)):
-            for position, limit in pairs:
-                at = ahead.function(position, "place")
-                ahead.out.append(f"{ahead.comb}.{name}({scope.print(limit)}, {at});")
-        ahead.out.append(f"if ({ahead.comb}.count == 0) {'continue' if sparse.start is None else 'return'};")
-
-    def _values_at(self, accesses: Iterable[Access], where: str) -> list[str]:
-        """Plain accesses that have one value at this place, as constants; each once. One point reads directly."""
-        lines: list[str] = []
-        for access in accesses if self.scope.lanes else ():
-            if (
-                self.scope.plain(access)
-                and not access.moves_with(self.scope.lanes)
-                and access.name not in self.outer_locals
-            ):
-                self.outer_locals.add(access.name)
-                tensor = self.scope.tensor(access.buffer)
-                lines.append(f"const auto {access.name} = rt::load({tensor}, {self.scope.at(access, where)});")
-        return lines
-
-    def _run_of(self, kind: str, a: Access, at: str, step: str) -> str:
-        type_ = value_type(self.scope.formal.slots[a.buffer].kind)
-        tensor, n = self.scope.tensor(a.buffer), a.number
-        const = "const " if kind == "Source" else ""
-        return f"{const}rt::{kind}<{type_}> {a.name}({tensor}, {self.scope.at(a, at)}, {step}.step[{n}], {step}.size);"
-
-    def _accesses(self, expressions: Iterable[Scalar]) -> list[Access]:
-        found: dict[int, Access] = {}
-        for e in expressions:
-            for r in walk(e):
-                if isinstance(r, Read) and r.tensor not in self.bound:
-                    access = self.scope.find(r.tensor, r.at)
-                    assert access is not None
-                    found[access.number] = access
-        return [found[k] for k in sorted(found)]
+    def _store_of_place(self, group: Body, where: str) -> list[str]:
+        """A store of a place as a run."""
+        scope, saved = self.scope, set(self.outer_locals)
+        scope.stand(self.outer, where)
+        around = self.sources(group, where, "outer", self.number(self.outer, "outer", where, lane=True))
+        lines = self.each(group, "i")
+        self.outer_locals = saved
+        each = block(f"rt::each_of_row<rt::lane_count>({where}.size, {scope.held(lines)}(int64_t i) {{", lines, "});")
+        return block("{", [*around.plain, *self.ahead(around), *each, *around.behind])

@@ -23,6 +23,7 @@ from opgen.plan.stream import point_scalars, stores_of, sums_of, sweep_scalars
 
 _FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min"}
 _ROW, _POINT, _INNER = "r", "i", "e"
+_FIRST, _GROUP = "first", "group"  # a row, and those that go together from there on
 
 
 @dataclass(slots=True)
@@ -45,10 +46,19 @@ class _StreamScope(CpuScope):
     across: bool = False  # whether that loop goes through the rows of a tile
     dots: frozenset[str] = frozenset()
     tiles: dict[tuple[Read, str, bool], _Tile] = field(default_factory=dict)
+    widths: dict[Axis, str] = field(default_factory=dict)  # of rows of tiles along a loop, by its name
+
+    def width(self, a: Axis) -> str:
+        """How many elements a row along a loop takes in a tile."""
+        if a not in self.widths:
+            size = self.extent(a)
+            name = self.widths[a] = self.fresh(f"{a.name}_padded")
+            self.numbers[name] = f"const int64_t {name} = rt::padded({size});"
+        return self.widths[a]
 
     def load(self, r: Read) -> Text:
         if r.tensor in self.dots:
-            return Text(f"{self.locals[r.tensor][0]}[{_POINT}]", NATIVE.atom)
+            return Text(f"{self.locals[r.tensor][0]}({_ROW}, {_POINT})", NATIVE.atom)
         flows, turns = Index(self.along.name) in r.at, Index(self.rows) in r.at
         inner = self.inner if self.inner is not None and Index(self.inner.name) in r.at else None
         kind = self.formal.slots[r.tensor].kind
@@ -58,7 +68,7 @@ class _StreamScope(CpuScope):
             return Text(f"{tile.name}[{lead or 0}]", NATIVE.atom, kind)
         if flows and self.across:
             return Text(f"{tile.name}[{_INNER} * rt::tile_width + {lead}]", NATIVE.atom, kind)
-        place = f"{lead} * {self.extent(inner)} + {_INNER}" if lead else _INNER
+        place = f"{lead} * {self.width(inner)} + {_INNER}" if lead else _INNER
         return Text(f"{tile.name}[{place}]", NATIVE.atom, kind)
 
     def _tile(self, r: Read, flows: bool, turns: bool, inner: Axis | None) -> _Tile:
@@ -85,8 +95,9 @@ class _StreamScope(CpuScope):
         elif across:
             sides = f"{long}, {step}, {count}, {move}, {room}"
         else:
-            sides = f"{count}, {move}, {long}, {step}, {long}"
-        area = room if inner is None else long if room == "1" else f"{room} * {self.extent(inner)}"
+            sides = f"{count}, {move}, {long}, {step}, {self.width(inner)}"
+        wide = "1" if inner is None else long if across else self.width(inner)
+        area = room if inner is None else wide if room == "1" else f"{room} * {wide}"
         type_ = value_type(self.formal.slots[r.tensor].kind)
         declared = f"rt::Tile<{type_}> {name}({area});"
         self.tiles[key] = _Tile(name, declared, f"{name}.fill({tensor}, {at}, {sides});", flows)
@@ -109,7 +120,8 @@ class _Code:
         self.folds: dict[str, str] = {}
         self.kept: list[str] = []  # declarations of one number per row
         self.row_values: dict[str, tuple[str, Kind]] = {}
-        for name in (_ROW, _INNER, "start", "size", "rows"):
+        self.arrays: list[str] = []  # declarations of what is known of every point of a tile, for a group of rows
+        for name in (_ROW, _INNER, _FIRST, _GROUP, "start", "size", "rows"):
             self.scope.fresh(name)
         self._collect()
 
@@ -151,7 +163,7 @@ class _Code:
         return [*self.scope.numbers.values(), *self.scope.tensors(), *loops]
 
     def _room(self, w: Weigh) -> str:
-        return f"rt::tile_rows * {self.scope.extent(w.over)}"
+        return f"rt::tile_rows * {self.scope.width(w.over)}"
 
     # --- rows --------------------------------------------------------------------------------------------------------
 
@@ -208,7 +220,7 @@ class _Code:
 
     def _stored(self, w: Weigh) -> list[str]:
         scope = self.scope
-        total = f"{self.sums[w.buffer]}[{_ROW} * {scope.extent(w.over)} + {_INNER}]"
+        total = f"{self.sums[w.buffer]}[{_ROW} * {scope.width(w.over)} + {_INNER}]"
         parts: list[str] = []
         text = total
         if w.scale != ONE:
@@ -238,27 +250,35 @@ class _Code:
             self.sums[w.buffer] = scope.fresh(f"{scope.tensor(w.buffer)}_sum")
             lines.append(f"{self.sums[w.buffer]}.clear({self._room(w)});")
         known = len(scope.tiles)
-        row = self._row(s)
+        group = self._group(s)
         flowing = [t.filled for t in list(scope.tiles.values())[known:] if t.flows]
-        flowing += [t.filled for t in list(scope.tiles.values())[:known] if t.flows and mentions(t.name, row)]
+        flowing += [t.filled for t in list(scope.tiles.values())[:known] if t.flows and mentions(t.name, group)]
         size = f"const int64_t size = {length} - start < rt::tile_width ? {length} - start : rt::tile_width;"
-        rows = block(f"for (int64_t {_ROW} = 0; {_ROW} < rows.size; ++{_ROW}) {{", row)
+        own = f"const rt::Group {_GROUP}({_FIRST}, rows.size);"
+        rows = block(f"for (int64_t {_FIRST} = 0; {_FIRST} < rows.size; {_FIRST} += rt::row_group) {{", [own, *group])
         head = f"for (int64_t start = 0; start < {length}; start += rt::tile_width) {{"
         return [*lines, *block(head, [size, *flowing, *rows])]
 
-    def _row(self, s: Sweep) -> list[str]:
-        """One row against one tile."""
+    def _group(self, s: Sweep) -> list[str]:
+        """Some rows against one tile: their dots, then point by point what these give, then what is weighed by it."""
         scope = self.scope
         scope.locals = dict(self.row_values)
-        lines = [line for d in s.dots for line in self._dot(d)]
+        self.arrays = []
+        dots = [line for d in s.dots for line in self._dot(d)]
         top = next((f for f in s.folds if f.name == s.online), None)
         rest = tuple(f for f in s.folds if f is not top)
         wanted = {r.tensor for w in s.sums for r in reads(w.value)}
+        lines = []
         if top is not None:
             lines += self._raised(s, top, wanted)
         lets = self._needed(s.lets, [*(f.value for f in rest), *(w.value for w in s.sums)])
         lines += self._points(lets, rest, wanted)
-        return lines + [line for w in s.sums for line in self._weigh(w)]
+        each = (
+            block(f"for (int64_t {_ROW} = {_GROUP}.first; {_ROW} < {_GROUP}.last; ++{_ROW}) {{", lines) if lines else []
+        )
+        if top is not None:
+            scope.locals[s.shift] = (f"{self.folds[top.name]}[{_ROW}].shift", Kind.FLOAT)
+        return [*self.arrays, *dots, *each, *(line for w in s.sums for line in self._weigh(w))]
 
     def _needed(self, lets: Sequence[Let], values: Sequence[Scalar]) -> list[Let]:
         """The lets that some values come down to and that are not there yet."""
@@ -283,7 +303,7 @@ class _Code:
         scope.locals = {k: v for k, v in scope.locals.items() if k not in own or k in arrays}
         scope.locals[s.shift] = (shift, Kind.FLOAT)
         scaled = [f"{self.folds[f.name]}[{_ROW}].scale({factor});" for f in s.folds if f is not top]
-        scaled += [f"{self._row_of(w)}.scale({scope.extent(w.over)}, {factor});" for w in s.sums]
+        scaled += [f"{self._row_of(w)}.scale({scope.width(w.over)}, {factor});" for w in s.sums]
         return [
             f"rt::Fold<rt::Max, {value_type(top.kind)}> {part};",
             *lines,
@@ -298,15 +318,14 @@ class _Code:
         """A loop over the points of a tile; lets that later loops need are arrays."""
         scope = self.scope
         scope.inner = None
-        arrays: list[str] = []
         body: list[str] = []
         for x in lets:
             if x.name in wanted:
                 name = scope.fresh(x.name)
-                arrays.append(f"alignas(64) {value_type(x.kind)} {name}[rt::tile_width];")
-                parts, value = hoisted(scope, x.value, len(f"{name}[i] = ;") + 6)
-                body += [*parts, f"{name}[{_POINT}] = {value.text};"]
-                scope.locals[x.name] = (f"{name}[{_POINT}]", x.kind)
+                self.arrays.append(f"rt::Points<{value_type(x.kind)}> {name}({_GROUP});")
+                parts, value = hoisted(scope, x.value, len(f"{name}(r, i) = ;") + 6)
+                body += [*parts, f"{name}({_ROW}, {_POINT}) = {value.text};"]
+                scope.locals[x.name] = (f"{name}({_ROW}, {_POINT})", x.kind)
             else:
                 body += self._let(x)
         adds = [(f"{self.folds[f.name]}[{_ROW}].add(lane, ", f.value) for f in folds]
@@ -320,7 +339,7 @@ class _Code:
         head = f"rt::each(size, [&](int64_t{i}) {{"
         if adds or added is not None:
             head = f"rt::lanes<rt::lane_count>(size, [&](int64_t{i}, int lane) {{"
-        return [*arrays, *block(head, body, "});"), *ran]
+        return [*block(head, body, "});"), *ran]
 
     def _dot(self, d: Dot) -> list[str]:
         scope = self.scope
@@ -330,9 +349,10 @@ class _Code:
         parts, value = hoisted(scope, d.value, len("return ;") + 6)
         scope.inner, scope.across = None, False
         body = [*parts, f"return {value.text};"]
-        head = f"rt::sums({scope.extent(d.over)}, rt::tile_width, {name}, {_lambda(body, _INNER, _POINT)}"
+        head = f"rt::dots({scope.extent(d.over)}, {_GROUP}, {name}, {_lambda(body, _ROW, _INNER, _POINT)}"
         scope.locals[d.name] = (name, Kind.FLOAT)
-        return [f"rt::Dots<opmath_t> {name};", *block(head, body, "});")]
+        self.arrays.append(f"rt::Points<opmath_t> {name}({_GROUP});")
+        return block(head, body, "});")
 
     def _weigh(self, w: Weigh) -> list[str]:
         scope = self.scope
@@ -341,12 +361,13 @@ class _Code:
         parts, value = hoisted(scope, w.value, len("return ;") + 6)
         body = [*parts, f"return {value.text};"]
         scope.inner = None
-        head = f"rt::sums(size, {scope.extent(w.over)}, {self._row_of(w)}, {_lambda(body, _POINT, _INNER)}"
+        to = f"{scope.width(w.over)}, {self.sums[w.buffer]}"
+        head = f"rt::weigh(size, {_GROUP}, {to}, {_lambda(body, _ROW, _POINT, _INNER)}"
         return block(head, body, "});")
 
     def _row_of(self, w: Weigh) -> str:
         """The sums of a row."""
-        return f"{self.sums[w.buffer]}.from({_ROW} * {self.scope.extent(w.over)})"
+        return f"{self.sums[w.buffer]}.from({_ROW} * {self.scope.width(w.over)})"
 
     def _let(self, x: Let) -> list[str]:
         head = f"const {value_type(x.kind)} {x.name} = "

@@ -39,6 +39,7 @@ from opgen.plan.model import (
     Chain,
     Contract,
     Convolve,
+    Dot,
     KernelPlan,
     Nest,
     Pass,
@@ -112,6 +113,7 @@ SUM, EXTREME = 0.6, 2.0  # of torch
 LIBRARY = 18.0, 20.0  # a matrix product or a convolution, which torch makes either way: the kernel's call is shorter
 MARGIN = 0.97  # of the time of torch: what comes that close is left to it
 LEAST = 1 / 8  # of the time of a kernel, that it is taken to be slower by where it is slower: figures are not exact
+PRODUCT = 0.07, 0.1  # a matrix product within a kernel, blocked, with what goes around it
 FORMS = 1.5  # an outer product that is stored
 MASKED = 6.0  # of torch: a gather at positions that may be outside
 SCATTER = (2.5, 4.0)
@@ -234,25 +236,26 @@ def _costs(step: Step) -> Iterator[Cost]:
                 made = _points((*step.outer, step.along, *t.loops, *t.over), exprs)
                 yield replace(made, torch=made.torch + 10 * PASS)  # torch makes a step at a time
         case Stream():
-            for s in step.sweeps:
-                for d in s.dots:
-                    product = isinstance(d.value, Apply) and d.value.fn == "mul"
-                    operations = sum(k for n, k in occurrences(d.value).items() if isinstance(n, Apply))
-                    torch = 0.1 if product else PASS * operations
-                    loops = (*step.outer, step.along, d.over)
-                    yield Cost(
-                        len(loops),
-                        0.3,
-                        torch,
-                        tuple(map(extent, loops)),
-                        ((0.3, "a matrix product that is never stored"),),
-                    )
+            known: set[Scalar] = set()
+            for d in (d for s in step.sweeps for d in s.dots):
+                yield _dot(step, d, again=d.value in known)
+                known.add(d.value)
         case Contract():
             yield Cost(len({*step.batch, *step.m, *step.n, *step.k}), *LIBRARY)
         case Convolve():
             yield Cost(max(len((*step.nest.outer, *p.loops)) for p in step.nest.passes), *LIBRARY)
         case _:
             assert_never(step)
+
+
+def _dot(step: Stream, d: Dot, *, again: bool) -> Cost:
+    """A sum of pairs; what a later sweep asks for `again` is stored in torch."""
+    product = isinstance(d.value, Apply) and d.value.fn == "mul"
+    operations = sum(k for n, k in occurrences(d.value).items() if isinstance(n, Apply))
+    torch = 0.0 if again else PRODUCT[1] if product else PASS * operations
+    loops = (*step.outer, step.along, d.over)
+    reason = max(PRODUCT[0] - torch, 0.0), "a matrix product that is never stored"
+    return Cost(len(loops), PRODUCT[0], torch, tuple(map(extent, loops)), (reason,))
 
 
 def _pass(n: Nest, p: Pass) -> Cost:

@@ -144,7 +144,8 @@ struct Loops {
     int64_t first = begin;
     for (int a = 0; a < Accesses; ++a) run.at[a] = base == nullptr ? 0 : base[a];
     for (int d = rank - 1; d >= 0; --d) {
-      run.index[d] = first % sizes[d];
+      run.index[d] = first == 0 ? 0 : first % sizes[d];  // a division takes as long as a short row
+      if (first == 0) continue;
       first /= sizes[d];
       for (int a = 0; a < Accesses; ++a) run.at[a] += run.index[d] * steps[d][a];
     }

@@ -237,7 +237,11 @@ OPGEN_DEVICE int64_t mod(int64_t x, int64_t y) {
 }
 OPGEN_DEVICE int64_t remainder(int64_t x, int64_t y) { return mod(x, y); }
 OPGEN_DEVICE int64_t fmod(int64_t x, int64_t y) { return y == 0 ? 0 : x % y; }
-OPGEN_DEVICE int64_t floordiv(int64_t x, int64_t y) { return y == 0 ? 0 : (x - mod(x, y)) / y; }
+OPGEN_DEVICE int64_t floordiv(int64_t x, int64_t y) {  // one division, which is that of `mod` as well
+  if (y == 0) return 0;
+  const int64_t q = x / y, r = x % y;
+  return r != 0 && (r < 0) != (y < 0) ? q - 1 : q;
+}
 OPGEN_DEVICE int64_t floor(int64_t x) { return x; }
 OPGEN_DEVICE int64_t ceil(int64_t x) { return x; }
 OPGEN_DEVICE int64_t round(int64_t x) { return x; }

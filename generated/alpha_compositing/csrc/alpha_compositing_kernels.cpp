@@ -160,25 +160,51 @@ int backward_share_through(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &grad_weight_1, &alpha, &share_through, &factor_through, &share_through);
   rt::parallel(host, outer.count, T, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      for (int64_t t = T - 1; t >= 0; --t) {
-        rt::each(run.size, [&](int64_t i) {
-          const bool t_2 = t + 1 < T;
-          opmath_t part_2;
-          if (t_2) {
-            const opmath_t part_3 = rt::load(grad_weight_1, run.of(0, i) + (t + 1) * grad_weight_1.stride(1));
-            part_2 = part_3 * rt::load(alpha, run.of(1, i) + (t + 1) * alpha.stride(1));
-          } else {
-            part_2 = 0;
+      if (run.size >= rt::lane_count) {
+        for (int64_t t = T - 1; t >= 0; --t) {
+          {
+            rt::Sink<opmath_t> share_through_out(share_through, run.at[4] + t * share_through.stride(1), run.step[4],
+                                                 run.size);
+            const auto grad_weight_1_1 = [&](int64_t) { return t + 1; };
+            const rt::Line<opmath_t> grad_weight_1_at(
+                host, grad_weight_1, rt::stretch(run, 0, 1), 0,
+                rt::clipped(grad_weight_1, 1, grad_weight_1.stride(1), grad_weight_1_1));
+            const rt::Line<opmath_t> alpha_at(host, alpha, rt::stretch(run, 1, 1), 0,
+                                              rt::clipped(alpha, 1, alpha.stride(1), grad_weight_1_1));
+            const rt::Line<opmath_t> share_through_at(
+                host, share_through, rt::stretch(run, 2, 1), 0,
+                rt::clipped(share_through, 1, share_through.stride(1), grad_weight_1_1));
+            const rt::Line<opmath_t> factor_through_at(
+                host, factor_through, rt::stretch(run, 3, 1), 0,
+                rt::clipped(factor_through, 1, factor_through.stride(1), grad_weight_1_1));
+            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+              const bool t_2 = t + 1 < T;
+              const opmath_t part_2 = rt::blend(t_2, share_through_at[i] * factor_through_at[i], opmath_t(0));
+              share_through_out.set(i, rt::blend(t_2, grad_weight_1_at[i] * alpha_at[i], opmath_t(0)) + part_2);
+            });
           }
-          opmath_t part_4;
-          if (t_2) {
-            const opmath_t part_5 = rt::load(factor_through, run.of(3, i) + (t + 1) * factor_through.stride(1));
-            part_4 = rt::load(share_through, run.of(2, i) + (t + 1) * share_through.stride(1)) * part_5;
-          } else {
-            part_4 = 0;
-          }
-          rt::store(share_through, run.of(4, i) + t * share_through.stride(1), part_2 + part_4);
-        });
+        }
+      } else {
+        for (int64_t t = T - 1; t >= 0; --t) {
+          rt::each(run.size, [&](int64_t i) {
+            const bool t_2_2 = t + 1 < T;
+            opmath_t part_3;
+            if (t_2_2) {
+              const opmath_t part_4 = rt::load(grad_weight_1, run.of(0, i) + (t + 1) * grad_weight_1.stride(1));
+              part_3 = part_4 * rt::load(alpha, run.of(1, i) + (t + 1) * alpha.stride(1));
+            } else {
+              part_3 = 0;
+            }
+            opmath_t part_5;
+            if (t_2_2) {
+              const opmath_t part_6 = rt::load(factor_through, run.of(3, i) + (t + 1) * factor_through.stride(1));
+              part_5 = rt::load(share_through, run.of(2, i) + (t + 1) * share_through.stride(1)) * part_6;
+            } else {
+              part_5 = 0;
+            }
+            rt::store(share_through, run.of(4, i) + t * share_through.stride(1), part_3 + part_5);
+          });
+        }
       }
     });
   });

@@ -10,7 +10,9 @@ template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.ints[1];
   const int64_t V_2 = call.ints[3];
+  const int64_t v_padded = rt::padded(V_2);
   const int64_t E = call.ints[2];
+  const int64_t e_padded = rt::padded(E);
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const int64_t L = call.ints[0];
   const rt::Tensor<opmath_t> query(call, 0, 3, 0);
@@ -27,47 +29,50 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   outer.step(5, output.stride(1));
   outer.dim_of_steps(L, true);
   rt::parallel(host, outer.count, S, [=, &host](int64_t begin, int64_t end) {
-    rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
+    rt::Tile<opmath_t> query_rows(rt::tile_rows * e_padded);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
-    rt::Sums<opmath_t> output_sum(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> value_2_tile(rt::tile_width * v_padded);
+    rt::Sums<opmath_t> output_sum(rt::tile_rows * v_padded);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
-      query_rows.fill(query, rows.at[0], rows.size, rows.step[0], E, query.stride(2), E);
+      query_rows.fill(query, rows.at[0], rows.size, rows.step[0], E, query.stride(2), e_padded);
       const opmath_t t = -rt::inf<opmath_t>();
       rt::Running<opmath_t> softmax_j_max_value_fold[rt::tile_rows];
       rt::Fold<rt::Sum, opmath_t> softmax_j_sum_value_fold[rt::tile_rows];
-      output_sum.clear(rt::tile_rows * V_2);
+      output_sum.clear(rt::tile_rows * v_padded);
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
         key_tile.fill(key, rows.at[1] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         value_2_tile.fill(value_2, rows.at[2] + start * value_2.stride(1), size, value_2.stride(1), V_2,
-                          value_2.stride(2), V_2);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> sum_e;
-          rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
-            const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
+                          value_2.stride(2), v_padded);
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> sum_e(group);
+          rt::Points<opmath_t> t_2(group);
+          rt::Points<opmath_t> t_3(group);
+          rt::dots(E, group, sum_e, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = query_rows[r * e_padded + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          rt::Fold<rt::Max, opmath_t> part_2;
-          alignas(64) opmath_t t_2[rt::tile_width];
-          rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-            t_2[i] = (start + i) <= outer.index(rows, 0, r) ? scale * sum_e[i] : t;
-            part_2.add(lane, t_2[i]);
-          });
-          const opmath_t factor = softmax_j_max_value_fold[r].raise(part_2.value());
-          if (factor != 1) {
-            softmax_j_sum_value_fold[r].scale(factor);
-            output_sum.from(r * V_2).scale(V_2, factor);
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::Fold<rt::Max, opmath_t> part_2;
+            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+              t_2(r, i) = (start + i) <= outer.index(rows, 0, r) ? scale * sum_e(r, i) : t;
+              part_2.add(lane, t_2(r, i));
+            });
+            const opmath_t factor = softmax_j_max_value_fold[r].raise(part_2.value());
+            if (factor != 1) {
+              softmax_j_sum_value_fold[r].scale(factor);
+              output_sum.from(r * v_padded).scale(v_padded, factor);
+            }
+            const opmath_t softmax_j_max_shift = softmax_j_max_value_fold[r].shift;
+            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+              t_3(r, i) = rt::exp(t_2(r, i) - softmax_j_max_shift);
+              softmax_j_sum_value_fold[r].add(lane, t_3(r, i));
+            });
+            softmax_j_sum_value_fold[r].ran(size);
           }
-          const opmath_t softmax_j_max_shift = softmax_j_max_value_fold[r].shift;
-          alignas(64) opmath_t t_3[rt::tile_width];
-          rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-            t_3[i] = rt::exp(t_2[i] - softmax_j_max_shift);
-            softmax_j_sum_value_fold[r].add(lane, t_3[i]);
-          });
-          softmax_j_sum_value_fold[r].ran(size);
-          rt::sums(size, V_2, output_sum.from(r * V_2), [&](int64_t i, int64_t e) {
-            const auto value = t_3[i] * value_2_tile[i * V_2 + e];
+          rt::weigh(size, group, v_padded, output_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_3(r, i) * value_2_tile[i * v_padded + e];
             return value;
           });
         }
@@ -79,7 +84,8 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         rt::store(softmax_j_sum, rows.at[4] + r * rows.step[4], softmax_j_sum_value);
         const opmath_t scale_2 = S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value;
         rt::each(V_2, [&](int64_t e) {
-          rt::store(output, rows.at[5] + r * rows.step[5] + e * output.stride(2), scale_2 * output_sum[r * V_2 + e]);
+          rt::store(output, rows.at[5] + r * rows.step[5] + e * output.stride(2),
+                    scale_2 * output_sum[r * v_padded + e]);
         });
       }
     });
@@ -113,6 +119,8 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.ints[2];
   const int64_t E = call.ints[1];
   const int64_t V_2 = call.ints[3];
+  const int64_t v_padded = rt::padded(V_2);
+  const int64_t e_padded = rt::padded(E);
   const int64_t L = call.ints[0];
   const rt::Tensor<opmath_t> query(call, 0, 3, 0);
   const rt::Tensor<opmath_t> key(call, 1, 3, 0);
@@ -128,48 +136,51 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   outer.step(5, output.stride(1));
   outer.dim_of_steps(L, true);
   rt::parallel(host, outer.count, S, [=, &host](int64_t begin, int64_t end) {
-    rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
+    rt::Tile<opmath_t> query_rows(rt::tile_rows * e_padded);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
-    rt::Sums<opmath_t> output_sum(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> value_2_tile(rt::tile_width * v_padded);
+    rt::Sums<opmath_t> output_sum(rt::tile_rows * v_padded);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
-      query_rows.fill(query, rows.at[0], rows.size, rows.step[0], E, query.stride(2), E);
+      query_rows.fill(query, rows.at[0], rows.size, rows.step[0], E, query.stride(2), e_padded);
       const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
       const opmath_t t_2 = -rt::inf<opmath_t>();
       rt::Running<opmath_t> softmax_j_max_value_fold[rt::tile_rows];
       rt::Fold<rt::Sum, opmath_t> softmax_j_sum_value_fold[rt::tile_rows];
-      output_sum.clear(rt::tile_rows * V_2);
+      output_sum.clear(rt::tile_rows * v_padded);
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
         key_tile.fill(key, rows.at[1] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         value_2_tile.fill(value_2, rows.at[2] + start * value_2.stride(1), size, value_2.stride(1), V_2,
-                          value_2.stride(2), V_2);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> sum_e;
-          rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
-            const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
+                          value_2.stride(2), v_padded);
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> sum_e(group);
+          rt::Points<opmath_t> t_3(group);
+          rt::Points<opmath_t> t_4(group);
+          rt::dots(E, group, sum_e, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = query_rows[r * e_padded + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          rt::Fold<rt::Max, opmath_t> part_2;
-          alignas(64) opmath_t t_3[rt::tile_width];
-          rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-            t_3[i] = (start + i) <= outer.index(rows, 0, r) ? t * sum_e[i] : t_2;
-            part_2.add(lane, t_3[i]);
-          });
-          const opmath_t factor = softmax_j_max_value_fold[r].raise(part_2.value());
-          if (factor != 1) {
-            softmax_j_sum_value_fold[r].scale(factor);
-            output_sum.from(r * V_2).scale(V_2, factor);
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::Fold<rt::Max, opmath_t> part_2;
+            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+              t_3(r, i) = (start + i) <= outer.index(rows, 0, r) ? t * sum_e(r, i) : t_2;
+              part_2.add(lane, t_3(r, i));
+            });
+            const opmath_t factor = softmax_j_max_value_fold[r].raise(part_2.value());
+            if (factor != 1) {
+              softmax_j_sum_value_fold[r].scale(factor);
+              output_sum.from(r * v_padded).scale(v_padded, factor);
+            }
+            const opmath_t softmax_j_max_shift = softmax_j_max_value_fold[r].shift;
+            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+              t_4(r, i) = rt::exp(t_3(r, i) - softmax_j_max_shift);
+              softmax_j_sum_value_fold[r].add(lane, t_4(r, i));
+            });
+            softmax_j_sum_value_fold[r].ran(size);
           }
-          const opmath_t softmax_j_max_shift = softmax_j_max_value_fold[r].shift;
-          alignas(64) opmath_t t_4[rt::tile_width];
-          rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-            t_4[i] = rt::exp(t_3[i] - softmax_j_max_shift);
-            softmax_j_sum_value_fold[r].add(lane, t_4[i]);
-          });
-          softmax_j_sum_value_fold[r].ran(size);
-          rt::sums(size, V_2, output_sum.from(r * V_2), [&](int64_t i, int64_t e) {
-            const auto value = t_4[i] * value_2_tile[i * V_2 + e];
+          rt::weigh(size, group, v_padded, output_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_4(r, i) * value_2_tile[i * v_padded + e];
             return value;
           });
         }
@@ -181,7 +192,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         rt::store(softmax_j_sum, rows.at[4] + r * rows.step[4], softmax_j_sum_value);
         const opmath_t scale = S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value;
         rt::each(V_2, [&](int64_t e) {
-          rt::store(output, rows.at[5] + r * rows.step[5] + e * output.stride(2), scale * output_sum[r * V_2 + e]);
+          rt::store(output, rows.at[5] + r * rows.step[5] + e * output.stride(2), scale * output_sum[r * v_padded + e]);
         });
       }
     });
@@ -194,7 +205,9 @@ template <typename opmath_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.ints[1];
   const int64_t V_2 = call.ints[3];
+  const int64_t v_padded = rt::padded(V_2);
   const int64_t E = call.ints[2];
+  const int64_t e_padded = rt::padded(E);
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const int64_t L = call.ints[0];
   const rt::Tensor<opmath_t> query(call, 0, 3, 0);
@@ -211,46 +224,49 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   outer.step(5, output.stride(1));
   outer.dim_of_steps(L, true);
   rt::parallel(host, outer.count, S, [=, &host](int64_t begin, int64_t end) {
-    rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
+    rt::Tile<opmath_t> query_rows(rt::tile_rows * e_padded);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
-    rt::Sums<opmath_t> output_sum(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> value_2_tile(rt::tile_width * v_padded);
+    rt::Sums<opmath_t> output_sum(rt::tile_rows * v_padded);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
-      query_rows.fill(query, rows.at[0], rows.size, rows.step[0], E, query.stride(2), E);
+      query_rows.fill(query, rows.at[0], rows.size, rows.step[0], E, query.stride(2), e_padded);
       rt::Running<opmath_t> softmax_j_max_value_fold[rt::tile_rows];
       rt::Fold<rt::Sum, opmath_t> softmax_j_sum_value_fold[rt::tile_rows];
-      output_sum.clear(rt::tile_rows * V_2);
+      output_sum.clear(rt::tile_rows * v_padded);
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
         key_tile.fill(key, rows.at[1] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         value_2_tile.fill(value_2, rows.at[2] + start * value_2.stride(1), size, value_2.stride(1), V_2,
-                          value_2.stride(2), V_2);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> sum_e;
-          rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
-            const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
+                          value_2.stride(2), v_padded);
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> sum_e(group);
+          rt::Points<opmath_t> t(group);
+          rt::Points<opmath_t> t_2(group);
+          rt::dots(E, group, sum_e, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = query_rows[r * e_padded + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          rt::Fold<rt::Max, opmath_t> part_2;
-          alignas(64) opmath_t t[rt::tile_width];
-          rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-            t[i] = scale * sum_e[i];
-            part_2.add(lane, t[i]);
-          });
-          const opmath_t factor = softmax_j_max_value_fold[r].raise(part_2.value());
-          if (factor != 1) {
-            softmax_j_sum_value_fold[r].scale(factor);
-            output_sum.from(r * V_2).scale(V_2, factor);
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::Fold<rt::Max, opmath_t> part_2;
+            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+              t(r, i) = scale * sum_e(r, i);
+              part_2.add(lane, t(r, i));
+            });
+            const opmath_t factor = softmax_j_max_value_fold[r].raise(part_2.value());
+            if (factor != 1) {
+              softmax_j_sum_value_fold[r].scale(factor);
+              output_sum.from(r * v_padded).scale(v_padded, factor);
+            }
+            const opmath_t softmax_j_max_shift = softmax_j_max_value_fold[r].shift;
+            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+              t_2(r, i) = rt::exp(t(r, i) - softmax_j_max_shift);
+              softmax_j_sum_value_fold[r].add(lane, t_2(r, i));
+            });
+            softmax_j_sum_value_fold[r].ran(size);
           }
-          const opmath_t softmax_j_max_shift = softmax_j_max_value_fold[r].shift;
-          alignas(64) opmath_t t_2[rt::tile_width];
-          rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-            t_2[i] = rt::exp(t[i] - softmax_j_max_shift);
-            softmax_j_sum_value_fold[r].add(lane, t_2[i]);
-          });
-          softmax_j_sum_value_fold[r].ran(size);
-          rt::sums(size, V_2, output_sum.from(r * V_2), [&](int64_t i, int64_t e) {
-            const auto value = t_2[i] * value_2_tile[i * V_2 + e];
+          rt::weigh(size, group, v_padded, output_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_2(r, i) * value_2_tile[i * v_padded + e];
             return value;
           });
         }
@@ -262,7 +278,8 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         rt::store(softmax_j_sum, rows.at[4] + r * rows.step[4], softmax_j_sum_value);
         const opmath_t scale_2 = S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value;
         rt::each(V_2, [&](int64_t e) {
-          rt::store(output, rows.at[5] + r * rows.step[5] + e * output.stride(2), scale_2 * output_sum[r * V_2 + e]);
+          rt::store(output, rows.at[5] + r * rows.step[5] + e * output.stride(2),
+                    scale_2 * output_sum[r * v_padded + e]);
         });
       }
     });
@@ -276,6 +293,8 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.ints[2];
   const int64_t E = call.ints[1];
   const int64_t V_2 = call.ints[3];
+  const int64_t v_padded = rt::padded(V_2);
+  const int64_t e_padded = rt::padded(E);
   const int64_t L = call.ints[0];
   const rt::Tensor<opmath_t> query(call, 0, 3, 0);
   const rt::Tensor<opmath_t> key(call, 1, 3, 0);
@@ -291,47 +310,50 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   outer.step(5, output.stride(1));
   outer.dim_of_steps(L, true);
   rt::parallel(host, outer.count, S, [=, &host](int64_t begin, int64_t end) {
-    rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
+    rt::Tile<opmath_t> query_rows(rt::tile_rows * e_padded);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
-    rt::Sums<opmath_t> output_sum(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> value_2_tile(rt::tile_width * v_padded);
+    rt::Sums<opmath_t> output_sum(rt::tile_rows * v_padded);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
-      query_rows.fill(query, rows.at[0], rows.size, rows.step[0], E, query.stride(2), E);
+      query_rows.fill(query, rows.at[0], rows.size, rows.step[0], E, query.stride(2), e_padded);
       const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
       rt::Running<opmath_t> softmax_j_max_value_fold[rt::tile_rows];
       rt::Fold<rt::Sum, opmath_t> softmax_j_sum_value_fold[rt::tile_rows];
-      output_sum.clear(rt::tile_rows * V_2);
+      output_sum.clear(rt::tile_rows * v_padded);
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
         key_tile.fill(key, rows.at[1] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         value_2_tile.fill(value_2, rows.at[2] + start * value_2.stride(1), size, value_2.stride(1), V_2,
-                          value_2.stride(2), V_2);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> sum_e;
-          rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
-            const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
+                          value_2.stride(2), v_padded);
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> sum_e(group);
+          rt::Points<opmath_t> t_2(group);
+          rt::Points<opmath_t> t_3(group);
+          rt::dots(E, group, sum_e, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = query_rows[r * e_padded + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          rt::Fold<rt::Max, opmath_t> part_2;
-          alignas(64) opmath_t t_2[rt::tile_width];
-          rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-            t_2[i] = t * sum_e[i];
-            part_2.add(lane, t_2[i]);
-          });
-          const opmath_t factor = softmax_j_max_value_fold[r].raise(part_2.value());
-          if (factor != 1) {
-            softmax_j_sum_value_fold[r].scale(factor);
-            output_sum.from(r * V_2).scale(V_2, factor);
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::Fold<rt::Max, opmath_t> part_2;
+            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+              t_2(r, i) = t * sum_e(r, i);
+              part_2.add(lane, t_2(r, i));
+            });
+            const opmath_t factor = softmax_j_max_value_fold[r].raise(part_2.value());
+            if (factor != 1) {
+              softmax_j_sum_value_fold[r].scale(factor);
+              output_sum.from(r * v_padded).scale(v_padded, factor);
+            }
+            const opmath_t softmax_j_max_shift = softmax_j_max_value_fold[r].shift;
+            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+              t_3(r, i) = rt::exp(t_2(r, i) - softmax_j_max_shift);
+              softmax_j_sum_value_fold[r].add(lane, t_3(r, i));
+            });
+            softmax_j_sum_value_fold[r].ran(size);
           }
-          const opmath_t softmax_j_max_shift = softmax_j_max_value_fold[r].shift;
-          alignas(64) opmath_t t_3[rt::tile_width];
-          rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-            t_3[i] = rt::exp(t_2[i] - softmax_j_max_shift);
-            softmax_j_sum_value_fold[r].add(lane, t_3[i]);
-          });
-          softmax_j_sum_value_fold[r].ran(size);
-          rt::sums(size, V_2, output_sum.from(r * V_2), [&](int64_t i, int64_t e) {
-            const auto value = t_3[i] * value_2_tile[i * V_2 + e];
+          rt::weigh(size, group, v_padded, output_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_3(r, i) * value_2_tile[i * v_padded + e];
             return value;
           });
         }
@@ -343,7 +365,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
         rt::store(softmax_j_sum, rows.at[4] + r * rows.step[4], softmax_j_sum_value);
         const opmath_t scale = S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value;
         rt::each(V_2, [&](int64_t e) {
-          rt::store(output, rows.at[5] + r * rows.step[5] + e * output.stride(2), scale * output_sum[r * V_2 + e]);
+          rt::store(output, rows.at[5] + r * rows.step[5] + e * output.stride(2), scale * output_sum[r * v_padded + e]);
         });
       }
     });
@@ -356,8 +378,11 @@ template <typename opmath_t>
 int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.ints[1];
   const int64_t V_2 = call.ints[2];
+  const int64_t v_2_padded = rt::padded(V_2);
   const int64_t E = call.ints[3];
+  const int64_t e_2_padded = rt::padded(E);
   const auto scale = static_cast<opmath_t>(call.reals[0]);
+  const int64_t e_padded = rt::padded(E);
   const int64_t L = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 2, 3, 0);
   const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
@@ -380,17 +405,17 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, S, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> softmax_j_max_rows(rt::tile_rows);
     rt::Tile<opmath_t> softmax_j_scale_rows(rt::tile_rows);
-    rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * v_2_padded);
     rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
+    rt::Tile<opmath_t> query_rows(rt::tile_rows * e_2_padded);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> key_tile_2(rt::tile_width * E);
-    rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * E);
+    rt::Tile<opmath_t> key_tile_2(rt::tile_width * e_padded);
+    rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * e_padded);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       softmax_j_max_rows.fill(softmax_j_max, rows.at[5], 1, 0, rows.size, rows.step[5], rt::tile_rows);
       softmax_j_scale_rows.fill(softmax_j_scale, rows.at[6], 1, 0, rows.size, rows.step[6], rt::tile_rows);
-      grad_output_rows.fill(grad_output, rows.at[0], rows.size, rows.step[0], V_2, grad_output.stride(2), V_2);
-      query_rows.fill(query, rows.at[2], rows.size, rows.step[2], E, query.stride(2), E);
+      grad_output_rows.fill(grad_output, rows.at[0], rows.size, rows.step[0], V_2, grad_output.stride(2), v_2_padded);
+      query_rows.fill(query, rows.at[2], rows.size, rows.step[2], E, query.stride(2), e_2_padded);
       const opmath_t t = -rt::inf<opmath_t>();
       opmath_t softmax_j_max_value_of[rt::tile_rows];
       opmath_t softmax_j_scale_value_of[rt::tile_rows];
@@ -407,24 +432,28 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
         value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
                           value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> grad_softmax_j;
-          rt::sums(V_2, rt::tile_width, grad_softmax_j, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * V_2 + e] * value_2_tile[e * rt::tile_width + i];
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> grad_softmax_j(group);
+          rt::Points<opmath_t> sum_e(group);
+          rt::dots(V_2, group, grad_softmax_j, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = grad_output_rows[r * v_2_padded + e] * value_2_tile[e * rt::tile_width + i];
             return value;
           });
-          rt::Dots<opmath_t> sum_e;
-          rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
-            const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
+          rt::dots(E, group, sum_e, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = query_rows[r * e_2_padded + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-            const bool part_2 = (start + i) <= outer.index(rows, 0, r);
-            const opmath_t part_3 = (part_2 ? scale * sum_e[i] : t) - softmax_j_max_value_of[r];
-            const opmath_t part_4 = rt::exp(part_3) * softmax_j_scale_value_of[r];
-            dot_softmax_j_value_fold[r].add(lane, grad_softmax_j[i] * part_4);
-          });
-          dot_softmax_j_value_fold[r].ran(size);
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+              const bool part_2 = (start + i) <= outer.index(rows, 0, r);
+              const opmath_t part_3 = part_2 ? scale * sum_e(r, i) : t;
+              const opmath_t part_4 = rt::exp(part_3 - softmax_j_max_value_of[r]);
+              const opmath_t part_5 = part_4 * softmax_j_scale_value_of[r];
+              dot_softmax_j_value_fold[r].add(lane, grad_softmax_j(r, i) * part_5);
+            });
+            dot_softmax_j_value_fold[r].ran(size);
+          }
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
@@ -432,34 +461,36 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
         dot_softmax_j_value_of[r] = dot_softmax_j_value;
         rt::store(dot_softmax_j, rows.at[7] + r * rows.step[7], dot_softmax_j_value);
       }
-      grad_query_sum.clear(rt::tile_rows * E);
+      grad_query_sum.clear(rt::tile_rows * e_padded);
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
-        key_tile_2.fill(key, rows.at[4] + start * key.stride(1), size, key.stride(1), E, key.stride(2), E);
+        key_tile_2.fill(key, rows.at[4] + start * key.stride(1), size, key.stride(1), E, key.stride(2), e_padded);
         value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
                           value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> sum_e_2;
-          rt::sums(E, rt::tile_width, sum_e_2, [&](int64_t e, int64_t i) {
-            const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> sum_e_2(group);
+          rt::Points<opmath_t> grad_softmax_j_2(group);
+          rt::Points<opmath_t> t_3(group);
+          rt::dots(E, group, sum_e_2, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = query_rows[r * e_2_padded + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          rt::Dots<opmath_t> grad_softmax_j_2;
-          rt::sums(V_2, rt::tile_width, grad_softmax_j_2, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * V_2 + e] * value_2_tile[e * rt::tile_width + i];
+          rt::dots(V_2, group, grad_softmax_j_2, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = grad_output_rows[r * v_2_padded + e] * value_2_tile[e * rt::tile_width + i];
             return value;
           });
-          alignas(64) opmath_t t_3[rt::tile_width];
-          rt::each(size, [&](int64_t i) {
-            const bool t_2 = (start + i) <= outer.index(rows, 0, r);
-            const opmath_t part_5 = rt::exp((t_2 ? scale * sum_e_2[i] : t) - softmax_j_max_value_of[r]);
-            const opmath_t part_7 = grad_softmax_j_2[i] - dot_softmax_j_value_of[r];
-            const opmath_t part_6 = part_5 * softmax_j_scale_value_of[r] * part_7;
-            t_3[i] = t_2 ? part_6 : opmath_t(0);
-          });
-          rt::sums(size, E, grad_query_sum.from(r * E), [&](int64_t i, int64_t e) {
-            const auto value = t_3[i] * key_tile_2[i * E + e];
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::each(size, [&](int64_t i) {
+              const bool t_2 = (start + i) <= outer.index(rows, 0, r);
+              const opmath_t part_6 = rt::exp((t_2 ? scale * sum_e_2(r, i) : t) - softmax_j_max_value_of[r]);
+              const opmath_t part_7 = grad_softmax_j_2(r, i) - dot_softmax_j_value_of[r];
+              t_3(r, i) = t_2 ? part_6 * softmax_j_scale_value_of[r] * part_7 : opmath_t(0);
+            });
+          }
+          rt::weigh(size, group, e_padded, grad_query_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_3(r, i) * key_tile_2[i * e_padded + e];
             return value;
           });
         }
@@ -468,7 +499,7 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
         const opmath_t scale_2 = S == 0 ? opmath_t(1) : scale;
         rt::each(E, [&](int64_t e) {
           rt::store(grad_query, rows.at[8] + r * rows.step[8] + e * grad_query.stride(2),
-                    scale_2 * grad_query_sum[r * E + e]);
+                    scale_2 * grad_query_sum[r * e_padded + e]);
         });
       }
     });
@@ -481,7 +512,11 @@ template <typename opmath_t>
 int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
   const int64_t L = call.ints[3];
   const int64_t E = call.ints[1];
+  const int64_t e_2_padded = rt::padded(E);
   const int64_t V_2 = call.ints[2];
+  const int64_t v_padded = rt::padded(V_2);
+  const int64_t e_3_padded = rt::padded(E);
+  const int64_t v_3_padded = rt::padded(V_2);
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const int64_t S = call.ints[0];
   const rt::Tensor<opmath_t> query(call, 0, 3, 0);
@@ -503,22 +538,22 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(S, true);
   rt::parallel(host, outer.count, L, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> query_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> key_rows(rt::tile_rows * E);
+    rt::Tile<opmath_t> key_rows(rt::tile_rows * e_3_padded);
     rt::Tile<opmath_t> grad_output_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> value_2_rows(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> value_2_rows(rt::tile_rows * v_3_padded);
     rt::Tile<opmath_t> softmax_j_max_tile(rt::tile_width);
     rt::Tile<opmath_t> softmax_j_scale_tile(rt::tile_width);
     rt::Tile<opmath_t> dot_softmax_j_tile(rt::tile_width);
-    rt::Tile<opmath_t> query_tile_2(rt::tile_width * E);
-    rt::Tile<opmath_t> grad_output_tile_2(rt::tile_width * V_2);
-    rt::Sums<opmath_t> grad_key_sum(rt::tile_rows * E);
-    rt::Sums<opmath_t> grad_value_sum(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> query_tile_2(rt::tile_width * e_2_padded);
+    rt::Tile<opmath_t> grad_output_tile_2(rt::tile_width * v_padded);
+    rt::Sums<opmath_t> grad_key_sum(rt::tile_rows * e_2_padded);
+    rt::Sums<opmath_t> grad_value_sum(rt::tile_rows * v_padded);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
-      key_rows.fill(key, rows.at[1], rows.size, rows.step[1], E, key.stride(2), E);
-      value_2_rows.fill(value_2, rows.at[3], rows.size, rows.step[3], V_2, value_2.stride(2), V_2);
+      key_rows.fill(key, rows.at[1], rows.size, rows.step[1], E, key.stride(2), e_3_padded);
+      value_2_rows.fill(value_2, rows.at[3], rows.size, rows.step[3], V_2, value_2.stride(2), v_3_padded);
       const opmath_t t_4 = -rt::inf<opmath_t>();
-      grad_key_sum.clear(rt::tile_rows * E);
-      grad_value_sum.clear(rt::tile_rows * V_2);
+      grad_key_sum.clear(rt::tile_rows * e_2_padded);
+      grad_value_sum.clear(rt::tile_rows * v_padded);
       for (int64_t start = 0; start < L; start += rt::tile_width) {
         const int64_t size = L - start < rt::tile_width ? L - start : rt::tile_width;
         query_tile.fill(query, rows.at[0] + start * query.stride(1), E, query.stride(2), size, query.stride(1),
@@ -531,34 +566,38 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
                                   softmax_j_scale.stride(1), rt::tile_width);
         dot_softmax_j_tile.fill(dot_softmax_j, rows.at[6] + start * dot_softmax_j.stride(1), 1, 0, size,
                                 dot_softmax_j.stride(1), rt::tile_width);
-        query_tile_2.fill(query, rows.at[7] + start * query.stride(1), size, query.stride(1), E, query.stride(2), E);
+        query_tile_2.fill(query, rows.at[7] + start * query.stride(1), size, query.stride(1), E, query.stride(2),
+                          e_2_padded);
         grad_output_tile_2.fill(grad_output, rows.at[8] + start * grad_output.stride(1), size, grad_output.stride(1),
-                                V_2, grad_output.stride(2), V_2);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> sum_e_3;
-          rt::sums(E, rt::tile_width, sum_e_3, [&](int64_t e, int64_t i) {
-            const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * E + e];
+                                V_2, grad_output.stride(2), v_padded);
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> sum_e_3(group);
+          rt::Points<opmath_t> grad_softmax_j_3(group);
+          rt::Points<opmath_t> t_6(group);
+          rt::Points<opmath_t> t_7(group);
+          rt::dots(E, group, sum_e_3, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * e_3_padded + e];
             return value;
           });
-          rt::Dots<opmath_t> grad_softmax_j_3;
-          rt::sums(V_2, rt::tile_width, grad_softmax_j_3, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_tile[e * rt::tile_width + i] * value_2_rows[r * V_2 + e];
+          rt::dots(V_2, group, grad_softmax_j_3, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = grad_output_tile[e * rt::tile_width + i] * value_2_rows[r * v_3_padded + e];
             return value;
           });
-          alignas(64) opmath_t t_6[rt::tile_width];
-          alignas(64) opmath_t t_7[rt::tile_width];
-          rt::each(size, [&](int64_t i) {
-            const bool t_5 = outer.index(rows, 0, r) <= (start + i);
-            const opmath_t part_2 = rt::exp((t_5 ? scale * sum_e_3[i] : t_4) - softmax_j_max_tile[i]);
-            t_6[i] = part_2 * softmax_j_scale_tile[i];
-            t_7[i] = t_5 ? t_6[i] * (grad_softmax_j_3[i] - dot_softmax_j_tile[i]) : opmath_t(0);
-          });
-          rt::sums(size, E, grad_key_sum.from(r * E), [&](int64_t i, int64_t e) {
-            const auto value = t_7[i] * query_tile_2[i * E + e];
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::each(size, [&](int64_t i) {
+              const bool t_5 = outer.index(rows, 0, r) <= (start + i);
+              const opmath_t part_2 = rt::exp((t_5 ? scale * sum_e_3(r, i) : t_4) - softmax_j_max_tile[i]);
+              t_6(r, i) = part_2 * softmax_j_scale_tile[i];
+              t_7(r, i) = t_5 ? t_6(r, i) * (grad_softmax_j_3(r, i) - dot_softmax_j_tile[i]) : opmath_t(0);
+            });
+          }
+          rt::weigh(size, group, e_2_padded, grad_key_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_7(r, i) * query_tile_2[i * e_2_padded + e];
             return value;
           });
-          rt::sums(size, V_2, grad_value_sum.from(r * V_2), [&](int64_t i, int64_t e) {
-            const auto value = t_6[i] * grad_output_tile_2[i * V_2 + e];
+          rt::weigh(size, group, v_padded, grad_value_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_6(r, i) * grad_output_tile_2[i * v_padded + e];
             return value;
           });
         }
@@ -567,11 +606,11 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
         const opmath_t scale_2 = L == 0 ? opmath_t(1) : scale;
         rt::each(E, [&](int64_t e) {
           rt::store(grad_key, rows.at[9] + r * rows.step[9] + e * grad_key.stride(2),
-                    scale_2 * grad_key_sum[r * E + e]);
+                    scale_2 * grad_key_sum[r * e_2_padded + e]);
         });
         rt::each(V_2, [&](int64_t e) {
           rt::store(grad_value, rows.at[10] + r * rows.step[10] + e * grad_value.stride(2),
-                    grad_value_sum[r * V_2 + e]);
+                    grad_value_sum[r * v_padded + e]);
         });
       }
     });
@@ -585,6 +624,9 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.ints[2];
   const int64_t E = call.ints[1];
   const int64_t V_2 = call.ints[3];
+  const int64_t v_2_padded = rt::padded(V_2);
+  const int64_t e_2_padded = rt::padded(E);
+  const int64_t e_padded = rt::padded(E);
   const int64_t L = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 2, 3, 0);
   const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
@@ -607,17 +649,17 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, S, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> softmax_j_max_rows(rt::tile_rows);
     rt::Tile<opmath_t> softmax_j_scale_rows(rt::tile_rows);
-    rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * v_2_padded);
     rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
+    rt::Tile<opmath_t> query_rows(rt::tile_rows * e_2_padded);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> key_tile_2(rt::tile_width * E);
-    rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * E);
+    rt::Tile<opmath_t> key_tile_2(rt::tile_width * e_padded);
+    rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * e_padded);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       softmax_j_max_rows.fill(softmax_j_max, rows.at[5], 1, 0, rows.size, rows.step[5], rt::tile_rows);
       softmax_j_scale_rows.fill(softmax_j_scale, rows.at[6], 1, 0, rows.size, rows.step[6], rt::tile_rows);
-      grad_output_rows.fill(grad_output, rows.at[0], rows.size, rows.step[0], V_2, grad_output.stride(2), V_2);
-      query_rows.fill(query, rows.at[2], rows.size, rows.step[2], E, query.stride(2), E);
+      grad_output_rows.fill(grad_output, rows.at[0], rows.size, rows.step[0], V_2, grad_output.stride(2), v_2_padded);
+      query_rows.fill(query, rows.at[2], rows.size, rows.step[2], E, query.stride(2), e_2_padded);
       const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
       const opmath_t t_2 = -rt::inf<opmath_t>();
       opmath_t softmax_j_max_value_of[rt::tile_rows];
@@ -635,23 +677,27 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
         value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
                           value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> grad_softmax_j;
-          rt::sums(V_2, rt::tile_width, grad_softmax_j, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * V_2 + e] * value_2_tile[e * rt::tile_width + i];
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> grad_softmax_j(group);
+          rt::Points<opmath_t> sum_e(group);
+          rt::dots(V_2, group, grad_softmax_j, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = grad_output_rows[r * v_2_padded + e] * value_2_tile[e * rt::tile_width + i];
             return value;
           });
-          rt::Dots<opmath_t> sum_e;
-          rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
-            const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
+          rt::dots(E, group, sum_e, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = query_rows[r * e_2_padded + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-            const opmath_t part_2 = (start + i) <= outer.index(rows, 0, r) ? t * sum_e[i] : t_2;
-            const opmath_t part_3 = rt::exp(part_2 - softmax_j_max_value_of[r]);
-            dot_softmax_j_value_fold[r].add(lane, grad_softmax_j[i] * (part_3 * softmax_j_scale_value_of[r]));
-          });
-          dot_softmax_j_value_fold[r].ran(size);
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+              const bool part_2 = (start + i) <= outer.index(rows, 0, r);
+              const opmath_t part_3 = (part_2 ? t * sum_e(r, i) : t_2) - softmax_j_max_value_of[r];
+              const opmath_t part_4 = rt::exp(part_3) * softmax_j_scale_value_of[r];
+              dot_softmax_j_value_fold[r].add(lane, grad_softmax_j(r, i) * part_4);
+            });
+            dot_softmax_j_value_fold[r].ran(size);
+          }
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
@@ -659,34 +705,36 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
         dot_softmax_j_value_of[r] = dot_softmax_j_value;
         rt::store(dot_softmax_j, rows.at[7] + r * rows.step[7], dot_softmax_j_value);
       }
-      grad_query_sum.clear(rt::tile_rows * E);
+      grad_query_sum.clear(rt::tile_rows * e_padded);
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
-        key_tile_2.fill(key, rows.at[4] + start * key.stride(1), size, key.stride(1), E, key.stride(2), E);
+        key_tile_2.fill(key, rows.at[4] + start * key.stride(1), size, key.stride(1), E, key.stride(2), e_padded);
         value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
                           value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> sum_e_2;
-          rt::sums(E, rt::tile_width, sum_e_2, [&](int64_t e, int64_t i) {
-            const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> sum_e_2(group);
+          rt::Points<opmath_t> grad_softmax_j_2(group);
+          rt::Points<opmath_t> t_4(group);
+          rt::dots(E, group, sum_e_2, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = query_rows[r * e_2_padded + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          rt::Dots<opmath_t> grad_softmax_j_2;
-          rt::sums(V_2, rt::tile_width, grad_softmax_j_2, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * V_2 + e] * value_2_tile[e * rt::tile_width + i];
+          rt::dots(V_2, group, grad_softmax_j_2, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = grad_output_rows[r * v_2_padded + e] * value_2_tile[e * rt::tile_width + i];
             return value;
           });
-          alignas(64) opmath_t t_4[rt::tile_width];
-          rt::each(size, [&](int64_t i) {
-            const bool t_3 = (start + i) <= outer.index(rows, 0, r);
-            const opmath_t part_4 = rt::exp((t_3 ? t * sum_e_2[i] : t_2) - softmax_j_max_value_of[r]);
-            const opmath_t part_6 = grad_softmax_j_2[i] - dot_softmax_j_value_of[r];
-            const opmath_t part_5 = part_4 * softmax_j_scale_value_of[r] * part_6;
-            t_4[i] = t_3 ? part_5 : opmath_t(0);
-          });
-          rt::sums(size, E, grad_query_sum.from(r * E), [&](int64_t i, int64_t e) {
-            const auto value = t_4[i] * key_tile_2[i * E + e];
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::each(size, [&](int64_t i) {
+              const bool t_3 = (start + i) <= outer.index(rows, 0, r);
+              const opmath_t part_5 = rt::exp((t_3 ? t * sum_e_2(r, i) : t_2) - softmax_j_max_value_of[r]);
+              const opmath_t part_6 = grad_softmax_j_2(r, i) - dot_softmax_j_value_of[r];
+              t_4(r, i) = t_3 ? part_5 * softmax_j_scale_value_of[r] * part_6 : opmath_t(0);
+            });
+          }
+          rt::weigh(size, group, e_padded, grad_query_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_4(r, i) * key_tile_2[i * e_padded + e];
             return value;
           });
         }
@@ -695,7 +743,7 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
         const opmath_t scale = S == 0 ? opmath_t(1) : t;
         rt::each(E, [&](int64_t e) {
           rt::store(grad_query, rows.at[8] + r * rows.step[8] + e * grad_query.stride(2),
-                    scale * grad_query_sum[r * E + e]);
+                    scale * grad_query_sum[r * e_padded + e]);
         });
       }
     });
@@ -708,7 +756,11 @@ template <typename opmath_t>
 int backward_1_grad_value(const OpgenCall& call, OpgenHost& host) {
   const int64_t L = call.ints[3];
   const int64_t E = call.ints[1];
+  const int64_t e_2_padded = rt::padded(E);
   const int64_t V_2 = call.ints[2];
+  const int64_t v_padded = rt::padded(V_2);
+  const int64_t e_3_padded = rt::padded(E);
+  const int64_t v_3_padded = rt::padded(V_2);
   const int64_t S = call.ints[0];
   const rt::Tensor<opmath_t> query(call, 0, 3, 0);
   const rt::Tensor<opmath_t> key(call, 1, 3, 0);
@@ -729,23 +781,23 @@ int backward_1_grad_value(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(S, true);
   rt::parallel(host, outer.count, L, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> query_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> key_rows(rt::tile_rows * E);
+    rt::Tile<opmath_t> key_rows(rt::tile_rows * e_3_padded);
     rt::Tile<opmath_t> grad_output_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> value_2_rows(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> value_2_rows(rt::tile_rows * v_3_padded);
     rt::Tile<opmath_t> softmax_j_max_tile(rt::tile_width);
     rt::Tile<opmath_t> softmax_j_scale_tile(rt::tile_width);
     rt::Tile<opmath_t> dot_softmax_j_tile(rt::tile_width);
-    rt::Tile<opmath_t> query_tile_2(rt::tile_width * E);
-    rt::Tile<opmath_t> grad_output_tile_2(rt::tile_width * V_2);
-    rt::Sums<opmath_t> grad_key_sum(rt::tile_rows * E);
-    rt::Sums<opmath_t> grad_value_sum(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> query_tile_2(rt::tile_width * e_2_padded);
+    rt::Tile<opmath_t> grad_output_tile_2(rt::tile_width * v_padded);
+    rt::Sums<opmath_t> grad_key_sum(rt::tile_rows * e_2_padded);
+    rt::Sums<opmath_t> grad_value_sum(rt::tile_rows * v_padded);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
-      key_rows.fill(key, rows.at[1], rows.size, rows.step[1], E, key.stride(2), E);
-      value_2_rows.fill(value_2, rows.at[3], rows.size, rows.step[3], V_2, value_2.stride(2), V_2);
+      key_rows.fill(key, rows.at[1], rows.size, rows.step[1], E, key.stride(2), e_3_padded);
+      value_2_rows.fill(value_2, rows.at[3], rows.size, rows.step[3], V_2, value_2.stride(2), v_3_padded);
       const opmath_t t_5 = 1 / rt::sqrt(static_cast<opmath_t>(E));
       const opmath_t t_6 = -rt::inf<opmath_t>();
-      grad_key_sum.clear(rt::tile_rows * E);
-      grad_value_sum.clear(rt::tile_rows * V_2);
+      grad_key_sum.clear(rt::tile_rows * e_2_padded);
+      grad_value_sum.clear(rt::tile_rows * v_padded);
       for (int64_t start = 0; start < L; start += rt::tile_width) {
         const int64_t size = L - start < rt::tile_width ? L - start : rt::tile_width;
         query_tile.fill(query, rows.at[0] + start * query.stride(1), E, query.stride(2), size, query.stride(1),
@@ -758,33 +810,38 @@ int backward_1_grad_value(const OpgenCall& call, OpgenHost& host) {
                                   softmax_j_scale.stride(1), rt::tile_width);
         dot_softmax_j_tile.fill(dot_softmax_j, rows.at[6] + start * dot_softmax_j.stride(1), 1, 0, size,
                                 dot_softmax_j.stride(1), rt::tile_width);
-        query_tile_2.fill(query, rows.at[7] + start * query.stride(1), size, query.stride(1), E, query.stride(2), E);
+        query_tile_2.fill(query, rows.at[7] + start * query.stride(1), size, query.stride(1), E, query.stride(2),
+                          e_2_padded);
         grad_output_tile_2.fill(grad_output, rows.at[8] + start * grad_output.stride(1), size, grad_output.stride(1),
-                                V_2, grad_output.stride(2), V_2);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> sum_e_3;
-          rt::sums(E, rt::tile_width, sum_e_3, [&](int64_t e, int64_t i) {
-            const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * E + e];
+                                V_2, grad_output.stride(2), v_padded);
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> sum_e_3(group);
+          rt::Points<opmath_t> grad_softmax_j_3(group);
+          rt::Points<opmath_t> t_8(group);
+          rt::Points<opmath_t> t_9(group);
+          rt::dots(E, group, sum_e_3, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * e_3_padded + e];
             return value;
           });
-          rt::Dots<opmath_t> grad_softmax_j_3;
-          rt::sums(V_2, rt::tile_width, grad_softmax_j_3, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_tile[e * rt::tile_width + i] * value_2_rows[r * V_2 + e];
+          rt::dots(V_2, group, grad_softmax_j_3, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = grad_output_tile[e * rt::tile_width + i] * value_2_rows[r * v_3_padded + e];
             return value;
           });
-          alignas(64) opmath_t t_8[rt::tile_width];
-          alignas(64) opmath_t t_9[rt::tile_width];
-          rt::each(size, [&](int64_t i) {
-            const bool t_7 = outer.index(rows, 0, r) <= (start + i);
-            t_8[i] = rt::exp((t_7 ? t_5 * sum_e_3[i] : t_6) - softmax_j_max_tile[i]) * softmax_j_scale_tile[i];
-            t_9[i] = t_7 ? t_8[i] * (grad_softmax_j_3[i] - dot_softmax_j_tile[i]) : opmath_t(0);
-          });
-          rt::sums(size, E, grad_key_sum.from(r * E), [&](int64_t i, int64_t e) {
-            const auto value = t_9[i] * query_tile_2[i * E + e];
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::each(size, [&](int64_t i) {
+              const bool t_7 = outer.index(rows, 0, r) <= (start + i);
+              const opmath_t part_2 = rt::exp((t_7 ? t_5 * sum_e_3(r, i) : t_6) - softmax_j_max_tile[i]);
+              t_8(r, i) = part_2 * softmax_j_scale_tile[i];
+              t_9(r, i) = t_7 ? t_8(r, i) * (grad_softmax_j_3(r, i) - dot_softmax_j_tile[i]) : opmath_t(0);
+            });
+          }
+          rt::weigh(size, group, e_2_padded, grad_key_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_9(r, i) * query_tile_2[i * e_2_padded + e];
             return value;
           });
-          rt::sums(size, V_2, grad_value_sum.from(r * V_2), [&](int64_t i, int64_t e) {
-            const auto value = t_8[i] * grad_output_tile_2[i * V_2 + e];
+          rt::weigh(size, group, v_padded, grad_value_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_8(r, i) * grad_output_tile_2[i * v_padded + e];
             return value;
           });
         }
@@ -792,11 +849,12 @@ int backward_1_grad_value(const OpgenCall& call, OpgenHost& host) {
       for (int64_t r = 0; r < rows.size; ++r) {
         const opmath_t scale = L == 0 ? opmath_t(1) : t_5;
         rt::each(E, [&](int64_t e) {
-          rt::store(grad_key, rows.at[9] + r * rows.step[9] + e * grad_key.stride(2), scale * grad_key_sum[r * E + e]);
+          rt::store(grad_key, rows.at[9] + r * rows.step[9] + e * grad_key.stride(2),
+                    scale * grad_key_sum[r * e_2_padded + e]);
         });
         rt::each(V_2, [&](int64_t e) {
           rt::store(grad_value, rows.at[10] + r * rows.step[10] + e * grad_value.stride(2),
-                    grad_value_sum[r * V_2 + e]);
+                    grad_value_sum[r * v_padded + e]);
         });
       }
     });
@@ -809,8 +867,11 @@ template <typename opmath_t>
 int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.ints[1];
   const int64_t V_2 = call.ints[2];
+  const int64_t v_2_padded = rt::padded(V_2);
   const int64_t E = call.ints[3];
+  const int64_t e_2_padded = rt::padded(E);
   const auto scale = static_cast<opmath_t>(call.reals[0]);
+  const int64_t e_padded = rt::padded(E);
   const int64_t L = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 2, 3, 0);
   const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
@@ -833,17 +894,17 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, S, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> softmax_j_max_rows(rt::tile_rows);
     rt::Tile<opmath_t> softmax_j_scale_rows(rt::tile_rows);
-    rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * v_2_padded);
     rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
+    rt::Tile<opmath_t> query_rows(rt::tile_rows * e_2_padded);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> key_tile_2(rt::tile_width * E);
-    rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * E);
+    rt::Tile<opmath_t> key_tile_2(rt::tile_width * e_padded);
+    rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * e_padded);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       softmax_j_max_rows.fill(softmax_j_max, rows.at[5], 1, 0, rows.size, rows.step[5], rt::tile_rows);
       softmax_j_scale_rows.fill(softmax_j_scale, rows.at[6], 1, 0, rows.size, rows.step[6], rt::tile_rows);
-      grad_output_rows.fill(grad_output, rows.at[0], rows.size, rows.step[0], V_2, grad_output.stride(2), V_2);
-      query_rows.fill(query, rows.at[2], rows.size, rows.step[2], E, query.stride(2), E);
+      grad_output_rows.fill(grad_output, rows.at[0], rows.size, rows.step[0], V_2, grad_output.stride(2), v_2_padded);
+      query_rows.fill(query, rows.at[2], rows.size, rows.step[2], E, query.stride(2), e_2_padded);
       opmath_t softmax_j_max_value_of[rt::tile_rows];
       opmath_t softmax_j_scale_value_of[rt::tile_rows];
       opmath_t dot_softmax_j_value_of[rt::tile_rows];
@@ -859,22 +920,26 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
         value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
                           value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> grad_softmax_j;
-          rt::sums(V_2, rt::tile_width, grad_softmax_j, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * V_2 + e] * value_2_tile[e * rt::tile_width + i];
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> grad_softmax_j(group);
+          rt::Points<opmath_t> sum_e(group);
+          rt::dots(V_2, group, grad_softmax_j, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = grad_output_rows[r * v_2_padded + e] * value_2_tile[e * rt::tile_width + i];
             return value;
           });
-          rt::Dots<opmath_t> sum_e;
-          rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
-            const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
+          rt::dots(E, group, sum_e, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = query_rows[r * e_2_padded + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-            const opmath_t part_2 = rt::exp(scale * sum_e[i] - softmax_j_max_value_of[r]);
-            dot_softmax_j_value_fold[r].add(lane, grad_softmax_j[i] * (part_2 * softmax_j_scale_value_of[r]));
-          });
-          dot_softmax_j_value_fold[r].ran(size);
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+              const opmath_t part_2 = rt::exp(scale * sum_e(r, i) - softmax_j_max_value_of[r]);
+              const opmath_t part_3 = part_2 * softmax_j_scale_value_of[r];
+              dot_softmax_j_value_fold[r].add(lane, grad_softmax_j(r, i) * part_3);
+            });
+            dot_softmax_j_value_fold[r].ran(size);
+          }
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
@@ -882,31 +947,34 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
         dot_softmax_j_value_of[r] = dot_softmax_j_value;
         rt::store(dot_softmax_j, rows.at[7] + r * rows.step[7], dot_softmax_j_value);
       }
-      grad_query_sum.clear(rt::tile_rows * E);
+      grad_query_sum.clear(rt::tile_rows * e_padded);
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
-        key_tile_2.fill(key, rows.at[4] + start * key.stride(1), size, key.stride(1), E, key.stride(2), E);
+        key_tile_2.fill(key, rows.at[4] + start * key.stride(1), size, key.stride(1), E, key.stride(2), e_padded);
         value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
                           value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> sum_e_2;
-          rt::sums(E, rt::tile_width, sum_e_2, [&](int64_t e, int64_t i) {
-            const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> sum_e_2(group);
+          rt::Points<opmath_t> grad_softmax_j_2(group);
+          rt::Points<opmath_t> t(group);
+          rt::dots(E, group, sum_e_2, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = query_rows[r * e_2_padded + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          rt::Dots<opmath_t> grad_softmax_j_2;
-          rt::sums(V_2, rt::tile_width, grad_softmax_j_2, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * V_2 + e] * value_2_tile[e * rt::tile_width + i];
+          rt::dots(V_2, group, grad_softmax_j_2, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = grad_output_rows[r * v_2_padded + e] * value_2_tile[e * rt::tile_width + i];
             return value;
           });
-          alignas(64) opmath_t t[rt::tile_width];
-          rt::each(size, [&](int64_t i) {
-            const opmath_t part_3 = rt::exp(scale * sum_e_2[i] - softmax_j_max_value_of[r]);
-            t[i] = part_3 * (grad_softmax_j_2[i] - dot_softmax_j_value_of[r]);
-          });
-          rt::sums(size, E, grad_query_sum.from(r * E), [&](int64_t i, int64_t e) {
-            const auto value = t[i] * key_tile_2[i * E + e];
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::each(size, [&](int64_t i) {
+              const opmath_t part_4 = rt::exp(scale * sum_e_2(r, i) - softmax_j_max_value_of[r]);
+              t(r, i) = part_4 * (grad_softmax_j_2(r, i) - dot_softmax_j_value_of[r]);
+            });
+          }
+          rt::weigh(size, group, e_padded, grad_query_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t(r, i) * key_tile_2[i * e_padded + e];
             return value;
           });
         }
@@ -915,7 +983,7 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
         const opmath_t scale_2 = S == 0 ? opmath_t(1) : softmax_j_scale_value_of[r] * scale;
         rt::each(E, [&](int64_t e) {
           rt::store(grad_query, rows.at[8] + r * rows.step[8] + e * grad_query.stride(2),
-                    scale_2 * grad_query_sum[r * E + e]);
+                    scale_2 * grad_query_sum[r * e_padded + e]);
         });
       }
     });
@@ -928,7 +996,11 @@ template <typename opmath_t>
 int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
   const int64_t L = call.ints[3];
   const int64_t E = call.ints[1];
+  const int64_t e_2_padded = rt::padded(E);
   const int64_t V_2 = call.ints[2];
+  const int64_t v_padded = rt::padded(V_2);
+  const int64_t e_3_padded = rt::padded(E);
+  const int64_t v_3_padded = rt::padded(V_2);
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const int64_t S = call.ints[0];
   const rt::Tensor<opmath_t> query(call, 0, 3, 0);
@@ -950,21 +1022,21 @@ int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(S, true);
   rt::parallel(host, outer.count, L, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> query_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> key_rows(rt::tile_rows * E);
+    rt::Tile<opmath_t> key_rows(rt::tile_rows * e_3_padded);
     rt::Tile<opmath_t> grad_output_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> value_2_rows(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> value_2_rows(rt::tile_rows * v_3_padded);
     rt::Tile<opmath_t> softmax_j_max_tile(rt::tile_width);
     rt::Tile<opmath_t> softmax_j_scale_tile(rt::tile_width);
     rt::Tile<opmath_t> dot_softmax_j_tile(rt::tile_width);
-    rt::Tile<opmath_t> query_tile_2(rt::tile_width * E);
-    rt::Tile<opmath_t> grad_output_tile_2(rt::tile_width * V_2);
-    rt::Sums<opmath_t> grad_key_sum(rt::tile_rows * E);
-    rt::Sums<opmath_t> grad_value_sum(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> query_tile_2(rt::tile_width * e_2_padded);
+    rt::Tile<opmath_t> grad_output_tile_2(rt::tile_width * v_padded);
+    rt::Sums<opmath_t> grad_key_sum(rt::tile_rows * e_2_padded);
+    rt::Sums<opmath_t> grad_value_sum(rt::tile_rows * v_padded);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
-      key_rows.fill(key, rows.at[1], rows.size, rows.step[1], E, key.stride(2), E);
-      value_2_rows.fill(value_2, rows.at[3], rows.size, rows.step[3], V_2, value_2.stride(2), V_2);
-      grad_key_sum.clear(rt::tile_rows * E);
-      grad_value_sum.clear(rt::tile_rows * V_2);
+      key_rows.fill(key, rows.at[1], rows.size, rows.step[1], E, key.stride(2), e_3_padded);
+      value_2_rows.fill(value_2, rows.at[3], rows.size, rows.step[3], V_2, value_2.stride(2), v_3_padded);
+      grad_key_sum.clear(rt::tile_rows * e_2_padded);
+      grad_value_sum.clear(rt::tile_rows * v_padded);
       for (int64_t start = 0; start < L; start += rt::tile_width) {
         const int64_t size = L - start < rt::tile_width ? L - start : rt::tile_width;
         query_tile.fill(query, rows.at[0] + start * query.stride(1), E, query.stride(2), size, query.stride(1),
@@ -977,34 +1049,38 @@ int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
                                   softmax_j_scale.stride(1), rt::tile_width);
         dot_softmax_j_tile.fill(dot_softmax_j, rows.at[6] + start * dot_softmax_j.stride(1), 1, 0, size,
                                 dot_softmax_j.stride(1), rt::tile_width);
-        query_tile_2.fill(query, rows.at[7] + start * query.stride(1), size, query.stride(1), E, query.stride(2), E);
+        query_tile_2.fill(query, rows.at[7] + start * query.stride(1), size, query.stride(1), E, query.stride(2),
+                          e_2_padded);
         grad_output_tile_2.fill(grad_output, rows.at[8] + start * grad_output.stride(1), size, grad_output.stride(1),
-                                V_2, grad_output.stride(2), V_2);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> sum_e_3;
-          rt::sums(E, rt::tile_width, sum_e_3, [&](int64_t e, int64_t i) {
-            const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * E + e];
+                                V_2, grad_output.stride(2), v_padded);
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> sum_e_3(group);
+          rt::Points<opmath_t> grad_softmax_j_3(group);
+          rt::Points<opmath_t> t_3(group);
+          rt::Points<opmath_t> t_4(group);
+          rt::dots(E, group, sum_e_3, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * e_3_padded + e];
             return value;
           });
-          rt::Dots<opmath_t> grad_softmax_j_3;
-          rt::sums(V_2, rt::tile_width, grad_softmax_j_3, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_tile[e * rt::tile_width + i] * value_2_rows[r * V_2 + e];
+          rt::dots(V_2, group, grad_softmax_j_3, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = grad_output_tile[e * rt::tile_width + i] * value_2_rows[r * v_3_padded + e];
             return value;
           });
-          alignas(64) opmath_t t_3[rt::tile_width];
-          alignas(64) opmath_t t_4[rt::tile_width];
-          rt::each(size, [&](int64_t i) {
-            const opmath_t t_2 = rt::exp(scale * sum_e_3[i] - softmax_j_max_tile[i]);
-            const opmath_t softmax_j_scale_value_2 = softmax_j_scale_tile[i];
-            t_3[i] = t_2 * softmax_j_scale_value_2 * (grad_softmax_j_3[i] - dot_softmax_j_tile[i]);
-            t_4[i] = t_2 * softmax_j_scale_value_2;
-          });
-          rt::sums(size, E, grad_key_sum.from(r * E), [&](int64_t i, int64_t e) {
-            const auto value = t_3[i] * query_tile_2[i * E + e];
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::each(size, [&](int64_t i) {
+              const opmath_t t_2 = rt::exp(scale * sum_e_3(r, i) - softmax_j_max_tile[i]);
+              const opmath_t softmax_j_scale_value_2 = softmax_j_scale_tile[i];
+              t_3(r, i) = t_2 * softmax_j_scale_value_2 * (grad_softmax_j_3(r, i) - dot_softmax_j_tile[i]);
+              t_4(r, i) = t_2 * softmax_j_scale_value_2;
+            });
+          }
+          rt::weigh(size, group, e_2_padded, grad_key_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_3(r, i) * query_tile_2[i * e_2_padded + e];
             return value;
           });
-          rt::sums(size, V_2, grad_value_sum.from(r * V_2), [&](int64_t i, int64_t e) {
-            const auto value = t_4[i] * grad_output_tile_2[i * V_2 + e];
+          rt::weigh(size, group, v_padded, grad_value_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_4(r, i) * grad_output_tile_2[i * v_padded + e];
             return value;
           });
         }
@@ -1013,11 +1089,11 @@ int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
         const opmath_t scale_2 = L == 0 ? opmath_t(1) : scale;
         rt::each(E, [&](int64_t e) {
           rt::store(grad_key, rows.at[9] + r * rows.step[9] + e * grad_key.stride(2),
-                    scale_2 * grad_key_sum[r * E + e]);
+                    scale_2 * grad_key_sum[r * e_2_padded + e]);
         });
         rt::each(V_2, [&](int64_t e) {
           rt::store(grad_value, rows.at[10] + r * rows.step[10] + e * grad_value.stride(2),
-                    grad_value_sum[r * V_2 + e]);
+                    grad_value_sum[r * v_padded + e]);
         });
       }
     });
@@ -1031,6 +1107,9 @@ int backward_3_grad_query(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.ints[2];
   const int64_t E = call.ints[1];
   const int64_t V_2 = call.ints[3];
+  const int64_t v_2_padded = rt::padded(V_2);
+  const int64_t e_2_padded = rt::padded(E);
+  const int64_t e_padded = rt::padded(E);
   const int64_t L = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 2, 3, 0);
   const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
@@ -1053,17 +1132,17 @@ int backward_3_grad_query(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, S, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> softmax_j_max_rows(rt::tile_rows);
     rt::Tile<opmath_t> softmax_j_scale_rows(rt::tile_rows);
-    rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * v_2_padded);
     rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> query_rows(rt::tile_rows * E);
+    rt::Tile<opmath_t> query_rows(rt::tile_rows * e_2_padded);
     rt::Tile<opmath_t> key_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> key_tile_2(rt::tile_width * E);
-    rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * E);
+    rt::Tile<opmath_t> key_tile_2(rt::tile_width * e_padded);
+    rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * e_padded);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       softmax_j_max_rows.fill(softmax_j_max, rows.at[5], 1, 0, rows.size, rows.step[5], rt::tile_rows);
       softmax_j_scale_rows.fill(softmax_j_scale, rows.at[6], 1, 0, rows.size, rows.step[6], rt::tile_rows);
-      grad_output_rows.fill(grad_output, rows.at[0], rows.size, rows.step[0], V_2, grad_output.stride(2), V_2);
-      query_rows.fill(query, rows.at[2], rows.size, rows.step[2], E, query.stride(2), E);
+      grad_output_rows.fill(grad_output, rows.at[0], rows.size, rows.step[0], V_2, grad_output.stride(2), v_2_padded);
+      query_rows.fill(query, rows.at[2], rows.size, rows.step[2], E, query.stride(2), e_2_padded);
       const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
       opmath_t softmax_j_max_value_of[rt::tile_rows];
       opmath_t softmax_j_scale_value_of[rt::tile_rows];
@@ -1080,22 +1159,26 @@ int backward_3_grad_query(const OpgenCall& call, OpgenHost& host) {
         value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
                           value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> grad_softmax_j;
-          rt::sums(V_2, rt::tile_width, grad_softmax_j, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * V_2 + e] * value_2_tile[e * rt::tile_width + i];
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> grad_softmax_j(group);
+          rt::Points<opmath_t> sum_e(group);
+          rt::dots(V_2, group, grad_softmax_j, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = grad_output_rows[r * v_2_padded + e] * value_2_tile[e * rt::tile_width + i];
             return value;
           });
-          rt::Dots<opmath_t> sum_e;
-          rt::sums(E, rt::tile_width, sum_e, [&](int64_t e, int64_t i) {
-            const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
+          rt::dots(E, group, sum_e, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = query_rows[r * e_2_padded + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-            const opmath_t part_2 = rt::exp(t * sum_e[i] - softmax_j_max_value_of[r]);
-            dot_softmax_j_value_fold[r].add(lane, grad_softmax_j[i] * (part_2 * softmax_j_scale_value_of[r]));
-          });
-          dot_softmax_j_value_fold[r].ran(size);
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+              const opmath_t part_2 = rt::exp(t * sum_e(r, i) - softmax_j_max_value_of[r]);
+              const opmath_t part_3 = part_2 * softmax_j_scale_value_of[r];
+              dot_softmax_j_value_fold[r].add(lane, grad_softmax_j(r, i) * part_3);
+            });
+            dot_softmax_j_value_fold[r].ran(size);
+          }
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
@@ -1103,31 +1186,34 @@ int backward_3_grad_query(const OpgenCall& call, OpgenHost& host) {
         dot_softmax_j_value_of[r] = dot_softmax_j_value;
         rt::store(dot_softmax_j, rows.at[7] + r * rows.step[7], dot_softmax_j_value);
       }
-      grad_query_sum.clear(rt::tile_rows * E);
+      grad_query_sum.clear(rt::tile_rows * e_padded);
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
-        key_tile_2.fill(key, rows.at[4] + start * key.stride(1), size, key.stride(1), E, key.stride(2), E);
+        key_tile_2.fill(key, rows.at[4] + start * key.stride(1), size, key.stride(1), E, key.stride(2), e_padded);
         value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
                           value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> sum_e_2;
-          rt::sums(E, rt::tile_width, sum_e_2, [&](int64_t e, int64_t i) {
-            const auto value = query_rows[r * E + e] * key_tile[e * rt::tile_width + i];
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> sum_e_2(group);
+          rt::Points<opmath_t> grad_softmax_j_2(group);
+          rt::Points<opmath_t> t_2(group);
+          rt::dots(E, group, sum_e_2, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = query_rows[r * e_2_padded + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          rt::Dots<opmath_t> grad_softmax_j_2;
-          rt::sums(V_2, rt::tile_width, grad_softmax_j_2, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * V_2 + e] * value_2_tile[e * rt::tile_width + i];
+          rt::dots(V_2, group, grad_softmax_j_2, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = grad_output_rows[r * v_2_padded + e] * value_2_tile[e * rt::tile_width + i];
             return value;
           });
-          alignas(64) opmath_t t_2[rt::tile_width];
-          rt::each(size, [&](int64_t i) {
-            const opmath_t part_3 = rt::exp(t * sum_e_2[i] - softmax_j_max_value_of[r]);
-            t_2[i] = part_3 * (grad_softmax_j_2[i] - dot_softmax_j_value_of[r]);
-          });
-          rt::sums(size, E, grad_query_sum.from(r * E), [&](int64_t i, int64_t e) {
-            const auto value = t_2[i] * key_tile_2[i * E + e];
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::each(size, [&](int64_t i) {
+              const opmath_t part_4 = rt::exp(t * sum_e_2(r, i) - softmax_j_max_value_of[r]);
+              t_2(r, i) = part_4 * (grad_softmax_j_2(r, i) - dot_softmax_j_value_of[r]);
+            });
+          }
+          rt::weigh(size, group, e_padded, grad_query_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_2(r, i) * key_tile_2[i * e_padded + e];
             return value;
           });
         }
@@ -1136,7 +1222,7 @@ int backward_3_grad_query(const OpgenCall& call, OpgenHost& host) {
         const opmath_t scale = S == 0 ? opmath_t(1) : t * softmax_j_scale_value_of[r];
         rt::each(E, [&](int64_t e) {
           rt::store(grad_query, rows.at[8] + r * rows.step[8] + e * grad_query.stride(2),
-                    scale * grad_query_sum[r * E + e]);
+                    scale * grad_query_sum[r * e_padded + e]);
         });
       }
     });
@@ -1149,7 +1235,11 @@ template <typename opmath_t>
 int backward_3_grad_value(const OpgenCall& call, OpgenHost& host) {
   const int64_t L = call.ints[3];
   const int64_t E = call.ints[1];
+  const int64_t e_2_padded = rt::padded(E);
   const int64_t V_2 = call.ints[2];
+  const int64_t v_padded = rt::padded(V_2);
+  const int64_t e_3_padded = rt::padded(E);
+  const int64_t v_3_padded = rt::padded(V_2);
   const int64_t S = call.ints[0];
   const rt::Tensor<opmath_t> query(call, 0, 3, 0);
   const rt::Tensor<opmath_t> key(call, 1, 3, 0);
@@ -1170,22 +1260,22 @@ int backward_3_grad_value(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(S, true);
   rt::parallel(host, outer.count, L, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> query_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> key_rows(rt::tile_rows * E);
+    rt::Tile<opmath_t> key_rows(rt::tile_rows * e_3_padded);
     rt::Tile<opmath_t> grad_output_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> value_2_rows(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> value_2_rows(rt::tile_rows * v_3_padded);
     rt::Tile<opmath_t> softmax_j_max_tile(rt::tile_width);
     rt::Tile<opmath_t> softmax_j_scale_tile(rt::tile_width);
     rt::Tile<opmath_t> dot_softmax_j_tile(rt::tile_width);
-    rt::Tile<opmath_t> query_tile_2(rt::tile_width * E);
-    rt::Tile<opmath_t> grad_output_tile_2(rt::tile_width * V_2);
-    rt::Sums<opmath_t> grad_key_sum(rt::tile_rows * E);
-    rt::Sums<opmath_t> grad_value_sum(rt::tile_rows * V_2);
+    rt::Tile<opmath_t> query_tile_2(rt::tile_width * e_2_padded);
+    rt::Tile<opmath_t> grad_output_tile_2(rt::tile_width * v_padded);
+    rt::Sums<opmath_t> grad_key_sum(rt::tile_rows * e_2_padded);
+    rt::Sums<opmath_t> grad_value_sum(rt::tile_rows * v_padded);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
-      key_rows.fill(key, rows.at[1], rows.size, rows.step[1], E, key.stride(2), E);
-      value_2_rows.fill(value_2, rows.at[3], rows.size, rows.step[3], V_2, value_2.stride(2), V_2);
+      key_rows.fill(key, rows.at[1], rows.size, rows.step[1], E, key.stride(2), e_3_padded);
+      value_2_rows.fill(value_2, rows.at[3], rows.size, rows.step[3], V_2, value_2.stride(2), v_3_padded);
       const opmath_t t_3 = 1 / rt::sqrt(static_cast<opmath_t>(E));
-      grad_key_sum.clear(rt::tile_rows * E);
-      grad_value_sum.clear(rt::tile_rows * V_2);
+      grad_key_sum.clear(rt::tile_rows * e_2_padded);
+      grad_value_sum.clear(rt::tile_rows * v_padded);
       for (int64_t start = 0; start < L; start += rt::tile_width) {
         const int64_t size = L - start < rt::tile_width ? L - start : rt::tile_width;
         query_tile.fill(query, rows.at[0] + start * query.stride(1), E, query.stride(2), size, query.stride(1),
@@ -1198,34 +1288,38 @@ int backward_3_grad_value(const OpgenCall& call, OpgenHost& host) {
                                   softmax_j_scale.stride(1), rt::tile_width);
         dot_softmax_j_tile.fill(dot_softmax_j, rows.at[6] + start * dot_softmax_j.stride(1), 1, 0, size,
                                 dot_softmax_j.stride(1), rt::tile_width);
-        query_tile_2.fill(query, rows.at[7] + start * query.stride(1), size, query.stride(1), E, query.stride(2), E);
+        query_tile_2.fill(query, rows.at[7] + start * query.stride(1), size, query.stride(1), E, query.stride(2),
+                          e_2_padded);
         grad_output_tile_2.fill(grad_output, rows.at[8] + start * grad_output.stride(1), size, grad_output.stride(1),
-                                V_2, grad_output.stride(2), V_2);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> sum_e_3;
-          rt::sums(E, rt::tile_width, sum_e_3, [&](int64_t e, int64_t i) {
-            const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * E + e];
+                                V_2, grad_output.stride(2), v_padded);
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> sum_e_3(group);
+          rt::Points<opmath_t> grad_softmax_j_3(group);
+          rt::Points<opmath_t> t_5(group);
+          rt::Points<opmath_t> t_6(group);
+          rt::dots(E, group, sum_e_3, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * e_3_padded + e];
             return value;
           });
-          rt::Dots<opmath_t> grad_softmax_j_3;
-          rt::sums(V_2, rt::tile_width, grad_softmax_j_3, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_tile[e * rt::tile_width + i] * value_2_rows[r * V_2 + e];
+          rt::dots(V_2, group, grad_softmax_j_3, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = grad_output_tile[e * rt::tile_width + i] * value_2_rows[r * v_3_padded + e];
             return value;
           });
-          alignas(64) opmath_t t_5[rt::tile_width];
-          alignas(64) opmath_t t_6[rt::tile_width];
-          rt::each(size, [&](int64_t i) {
-            const opmath_t t_4 = rt::exp(t_3 * sum_e_3[i] - softmax_j_max_tile[i]);
-            const opmath_t softmax_j_scale_value_2 = softmax_j_scale_tile[i];
-            t_5[i] = t_4 * softmax_j_scale_value_2 * (grad_softmax_j_3[i] - dot_softmax_j_tile[i]);
-            t_6[i] = t_4 * softmax_j_scale_value_2;
-          });
-          rt::sums(size, E, grad_key_sum.from(r * E), [&](int64_t i, int64_t e) {
-            const auto value = t_5[i] * query_tile_2[i * E + e];
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::each(size, [&](int64_t i) {
+              const opmath_t t_4 = rt::exp(t_3 * sum_e_3(r, i) - softmax_j_max_tile[i]);
+              const opmath_t softmax_j_scale_value_2 = softmax_j_scale_tile[i];
+              t_5(r, i) = t_4 * softmax_j_scale_value_2 * (grad_softmax_j_3(r, i) - dot_softmax_j_tile[i]);
+              t_6(r, i) = t_4 * softmax_j_scale_value_2;
+            });
+          }
+          rt::weigh(size, group, e_2_padded, grad_key_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_5(r, i) * query_tile_2[i * e_2_padded + e];
             return value;
           });
-          rt::sums(size, V_2, grad_value_sum.from(r * V_2), [&](int64_t i, int64_t e) {
-            const auto value = t_6[i] * grad_output_tile_2[i * V_2 + e];
+          rt::weigh(size, group, v_padded, grad_value_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_6(r, i) * grad_output_tile_2[i * v_padded + e];
             return value;
           });
         }
@@ -1233,11 +1327,12 @@ int backward_3_grad_value(const OpgenCall& call, OpgenHost& host) {
       for (int64_t r = 0; r < rows.size; ++r) {
         const opmath_t scale = L == 0 ? opmath_t(1) : t_3;
         rt::each(E, [&](int64_t e) {
-          rt::store(grad_key, rows.at[9] + r * rows.step[9] + e * grad_key.stride(2), scale * grad_key_sum[r * E + e]);
+          rt::store(grad_key, rows.at[9] + r * rows.step[9] + e * grad_key.stride(2),
+                    scale * grad_key_sum[r * e_2_padded + e]);
         });
         rt::each(V_2, [&](int64_t e) {
           rt::store(grad_value, rows.at[10] + r * rows.step[10] + e * grad_value.stride(2),
-                    grad_value_sum[r * V_2 + e]);
+                    grad_value_sum[r * v_padded + e]);
         });
       }
     });

@@ -25,19 +25,37 @@ int forward_0_state(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, T, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      for (int64_t t = 0; t < T; ++t) {
-        rt::each(run.size, [&](int64_t i) {
-          const opmath_t part_2 = rt::load(input, run.of(3, i) + t * input.stride(1));
-          const opmath_t part_3 = rt::load(gate, run.of(0, i) + t * gate.stride(1));
-          const opmath_t part_4 = rt::load(initial, run.of(1, i));
-          opmath_t part_5;
-          if (t == 0) {
-            part_5 = part_4;
-          } else {
-            part_5 = rt::load(state, run.of(2, i) + (t - 1) * state.stride(1));
+      if (run.size >= rt::lane_count) {
+        for (int64_t t = 0; t < T; ++t) {
+          {
+            const rt::Source<opmath_t> gate_at(gate, run.at[0] + t * gate.stride(1), run.step[0], run.size);
+            const rt::Source<opmath_t> initial_at(initial, run.at[1], run.step[1], run.size);
+            const rt::Source<opmath_t> input_at(input, run.at[3] + t * input.stride(1), run.step[3], run.size);
+            rt::Sink<opmath_t> state_out(state, run.at[4] + t * state.stride(1), run.step[4], run.size);
+            const auto state_1 = [&](int64_t) { return t - 1; };
+            const rt::Line<opmath_t> state_at(host, state, rt::stretch(run, 2, 1), 0,
+                                              rt::clipped(state, 1, state.stride(1), state_1));
+            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+              const auto value = gate_at[i] * rt::blend(t == 0, initial_at[i], state_at[i]) + input_at[i];
+              state_out.set(i, value);
+            });
           }
-          rt::store(state, run.of(4, i) + t * state.stride(1), part_3 * part_5 + part_2);
-        });
+        }
+      } else {
+        for (int64_t t = 0; t < T; ++t) {
+          rt::each(run.size, [&](int64_t i) {
+            const opmath_t part_2 = rt::load(input, run.of(3, i) + t * input.stride(1));
+            const opmath_t part_3 = rt::load(gate, run.of(0, i) + t * gate.stride(1));
+            const opmath_t part_4 = rt::load(initial, run.of(1, i));
+            opmath_t part_5;
+            if (t == 0) {
+              part_5 = part_4;
+            } else {
+              part_5 = rt::load(state, run.of(2, i) + (t - 1) * state.stride(1));
+            }
+            rt::store(state, run.of(4, i) + t * state.stride(1), part_3 * part_5 + part_2);
+          });
+        }
       }
     });
   });
@@ -58,18 +76,35 @@ int forward_1_state(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, T, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      for (int64_t t = 0; t < T; ++t) {
-        rt::each(run.size, [&](int64_t i) {
-          const opmath_t part_2 = rt::load(input, run.of(2, i) + t * input.stride(1));
-          const opmath_t part_3 = rt::load(gate, run.of(0, i) + t * gate.stride(1));
-          opmath_t part_4;
-          if (t == 0) {
-            part_4 = 0;
-          } else {
-            part_4 = rt::load(state, run.of(1, i) + (t - 1) * state.stride(1));
+      if (run.size >= rt::lane_count) {
+        for (int64_t t = 0; t < T; ++t) {
+          {
+            const rt::Source<opmath_t> gate_at(gate, run.at[0] + t * gate.stride(1), run.step[0], run.size);
+            const rt::Source<opmath_t> input_at(input, run.at[2] + t * input.stride(1), run.step[2], run.size);
+            rt::Sink<opmath_t> state_out(state, run.at[3] + t * state.stride(1), run.step[3], run.size);
+            const auto state_1 = [&](int64_t) { return t - 1; };
+            const rt::Line<opmath_t> state_at(host, state, rt::stretch(run, 1, 1), 0,
+                                              rt::clipped(state, 1, state.stride(1), state_1));
+            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+              const auto value = gate_at[i] * rt::blend(t == 0, opmath_t(0), state_at[i]) + input_at[i];
+              state_out.set(i, value);
+            });
           }
-          rt::store(state, run.of(3, i) + t * state.stride(1), part_3 * part_4 + part_2);
-        });
+        }
+      } else {
+        for (int64_t t = 0; t < T; ++t) {
+          rt::each(run.size, [&](int64_t i) {
+            const opmath_t part_2 = rt::load(input, run.of(2, i) + t * input.stride(1));
+            const opmath_t part_3 = rt::load(gate, run.of(0, i) + t * gate.stride(1));
+            opmath_t part_4;
+            if (t == 0) {
+              part_4 = 0;
+            } else {
+              part_4 = rt::load(state, run.of(1, i) + (t - 1) * state.stride(1));
+            }
+            rt::store(state, run.of(3, i) + t * state.stride(1), part_3 * part_4 + part_2);
+          });
+        }
       }
     });
   });
@@ -94,18 +129,39 @@ int backward_0_grad_state_1(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, T, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      for (int64_t t = T - 1; t >= 0; --t) {
-        rt::each(run.size, [&](int64_t i) {
-          opmath_t part_2;
-          if (t + 1 < T) {
-            const opmath_t part_3 = rt::load(grad_state_1, run.of(1, i) + (t + 1) * grad_state_1.stride(1));
-            part_2 = part_3 * rt::load(gate, run.of(2, i) + (t + 1) * gate.stride(1));
-          } else {
-            part_2 = 0;
+      if (run.size >= rt::lane_count) {
+        for (int64_t t = T - 1; t >= 0; --t) {
+          {
+            const rt::Source<opmath_t> grad_state_at(grad_state, run.at[0] + t * grad_state.stride(1), run.step[0],
+                                                     run.size);
+            rt::Sink<opmath_t> grad_state_1_out(grad_state_1, run.at[3] + t * grad_state_1.stride(1), run.step[3],
+                                                run.size);
+            const auto grad_state_1_1 = [&](int64_t) { return t + 1; };
+            const rt::Line<opmath_t> grad_state_1_at(
+                host, grad_state_1, rt::stretch(run, 1, 1), 0,
+                rt::clipped(grad_state_1, 1, grad_state_1.stride(1), grad_state_1_1));
+            const rt::Line<opmath_t> gate_at(host, gate, rt::stretch(run, 2, 1), 0,
+                                             rt::clipped(gate, 1, gate.stride(1), grad_state_1_1));
+            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+              const opmath_t part_2 = rt::blend(t + 1 < T, grad_state_1_at[i] * gate_at[i], opmath_t(0));
+              grad_state_1_out.set(i, grad_state_at[i] + part_2);
+            });
           }
-          rt::store(grad_state_1, run.of(3, i) + t * grad_state_1.stride(1),
-                    rt::load(grad_state, run.of(0, i) + t * grad_state.stride(1)) + part_2);
-        });
+        }
+      } else {
+        for (int64_t t = T - 1; t >= 0; --t) {
+          rt::each(run.size, [&](int64_t i) {
+            opmath_t part_3;
+            if (t + 1 < T) {
+              const opmath_t part_4 = rt::load(grad_state_1, run.of(1, i) + (t + 1) * grad_state_1.stride(1));
+              part_3 = part_4 * rt::load(gate, run.of(2, i) + (t + 1) * gate.stride(1));
+            } else {
+              part_3 = 0;
+            }
+            rt::store(grad_state_1, run.of(3, i) + t * grad_state_1.stride(1),
+                      rt::load(grad_state, run.of(0, i) + t * grad_state.stride(1)) + part_3);
+          });
+        }
       }
     });
   });

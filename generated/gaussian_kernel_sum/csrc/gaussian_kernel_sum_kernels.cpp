@@ -11,7 +11,9 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[2];
   const auto width_2 = static_cast<opmath_t>(call.reals[0]);
   const int64_t E = call.ints[1];
+  const int64_t e_padded = rt::padded(E);
   const int64_t D = call.ints[3];
+  const int64_t d_padded = rt::padded(D);
   const int64_t M = call.ints[0];
   const rt::Tensor<opmath_t> x(call, 0, 3, 0);
   const rt::Tensor<opmath_t> y(call, 1, 3, 0);
@@ -21,32 +23,38 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &x, &y, &b, &output);
   outer.dim(M, {x.stride(1), 0, 0, output.stride(1)}, true);
   rt::parallel(host, outer.count, N, [=, &host](int64_t begin, int64_t end) {
-    rt::Tile<opmath_t> x_rows(rt::tile_rows * D);
+    rt::Tile<opmath_t> x_rows(rt::tile_rows * d_padded);
     rt::Tile<opmath_t> y_tile(rt::tile_width * D);
-    rt::Tile<opmath_t> b_tile(rt::tile_width * E);
-    rt::Sums<opmath_t> output_sum(rt::tile_rows * E);
+    rt::Tile<opmath_t> b_tile(rt::tile_width * e_padded);
+    rt::Sums<opmath_t> output_sum(rt::tile_rows * e_padded);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
-      x_rows.fill(x, rows.at[0], rows.size, rows.step[0], D, x.stride(2), D);
+      x_rows.fill(x, rows.at[0], rows.size, rows.step[0], D, x.stride(2), d_padded);
       const opmath_t t = 2 * (width_2 * width_2);
-      output_sum.clear(rt::tile_rows * E);
+      output_sum.clear(rt::tile_rows * e_padded);
       for (int64_t start = 0; start < N; start += rt::tile_width) {
         const int64_t size = N - start < rt::tile_width ? N - start : rt::tile_width;
         y_tile.fill(y, rows.at[1] + start * y.stride(1), D, y.stride(2), size, y.stride(1), rt::tile_width);
-        b_tile.fill(b, rows.at[2] + start * b.stride(1), size, b.stride(1), E, b.stride(2), E);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> distance;
-          rt::sums(D, rt::tile_width, distance, [&](int64_t e, int64_t i) {
-            const auto value = rt::square(x_rows[r * D + e] - y_tile[e * rt::tile_width + i]);
+        b_tile.fill(b, rows.at[2] + start * b.stride(1), size, b.stride(1), E, b.stride(2), e_padded);
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> distance(group);
+          rt::Points<opmath_t> t_2(group);
+          rt::dots(D, group, distance, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = rt::square(x_rows[r * d_padded + e] - y_tile[e * rt::tile_width + i]);
             return value;
           });
-          alignas(64) opmath_t t_2[rt::tile_width];
-          rt::each(size, [&](int64_t i) { t_2[i] = rt::exp(-distance[i] / t); });
-          rt::sums(size, E, output_sum.from(r * E), [&](int64_t i, int64_t e) { return t_2[i] * b_tile[i * E + e]; });
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::each(size, [&](int64_t i) { t_2(r, i) = rt::exp(-distance(r, i) / t); });
+          }
+          rt::weigh(size, group, e_padded, output_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_2(r, i) * b_tile[i * e_padded + e];
+            return value;
+          });
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
         rt::each(E, [&](int64_t e) {
-          rt::store(output, rows.at[3] + r * rows.step[3] + e * output.stride(2), output_sum[r * E + e]);
+          rt::store(output, rows.at[3] + r * rows.step[3] + e * output.stride(2), output_sum[r * e_padded + e]);
         });
       }
     });
@@ -60,7 +68,10 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[2];
   const auto width_2 = static_cast<opmath_t>(call.reals[0]);
   const int64_t D = call.ints[1];
+  const int64_t d_padded = rt::padded(D);
   const int64_t E = call.ints[3];
+  const int64_t e_2_padded = rt::padded(E);
+  const int64_t d_2_padded = rt::padded(D);
   const int64_t M = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
   const rt::Tensor<opmath_t> b(call, 1, 3, 0);
@@ -75,40 +86,43 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
   outer.step(6, grad_x_sum.stride(1));
   outer.dim_of_steps(M, true);
   rt::parallel(host, outer.count, N, [=, &host](int64_t begin, int64_t end) {
-    rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * E);
+    rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * e_2_padded);
     rt::Tile<opmath_t> b_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> x_rows(rt::tile_rows * D);
+    rt::Tile<opmath_t> x_rows(rt::tile_rows * d_2_padded);
     rt::Tile<opmath_t> y_tile(rt::tile_width * D);
-    rt::Tile<opmath_t> x_rows_2(rt::tile_rows * D);
-    rt::Tile<opmath_t> y_tile_2(rt::tile_width * D);
-    rt::Sums<opmath_t> grad_x_sum_sum(rt::tile_rows * D);
+    rt::Tile<opmath_t> x_rows_2(rt::tile_rows * d_padded);
+    rt::Tile<opmath_t> y_tile_2(rt::tile_width * d_padded);
+    rt::Sums<opmath_t> grad_x_sum_sum(rt::tile_rows * d_padded);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
-      grad_output_rows.fill(grad_output, rows.at[0], rows.size, rows.step[0], E, grad_output.stride(2), E);
-      x_rows.fill(x, rows.at[2], rows.size, rows.step[2], D, x.stride(2), D);
-      x_rows_2.fill(x, rows.at[4], rows.size, rows.step[4], D, x.stride(2), D);
+      grad_output_rows.fill(grad_output, rows.at[0], rows.size, rows.step[0], E, grad_output.stride(2), e_2_padded);
+      x_rows.fill(x, rows.at[2], rows.size, rows.step[2], D, x.stride(2), d_2_padded);
+      x_rows_2.fill(x, rows.at[4], rows.size, rows.step[4], D, x.stride(2), d_padded);
       const opmath_t t = width_2 * width_2;
       const opmath_t t_2 = 2 * t;
-      grad_x_sum_sum.clear(rt::tile_rows * D);
+      grad_x_sum_sum.clear(rt::tile_rows * d_padded);
       for (int64_t start = 0; start < N; start += rt::tile_width) {
         const int64_t size = N - start < rt::tile_width ? N - start : rt::tile_width;
         b_tile.fill(b, rows.at[1] + start * b.stride(1), E, b.stride(2), size, b.stride(1), rt::tile_width);
         y_tile.fill(y, rows.at[3] + start * y.stride(1), D, y.stride(2), size, y.stride(1), rt::tile_width);
-        y_tile_2.fill(y, rows.at[5] + start * y.stride(1), size, y.stride(1), D, y.stride(2), D);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> grad_output_factor;
-          rt::sums(E, rt::tile_width, grad_output_factor, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * E + e] * b_tile[e * rt::tile_width + i];
+        y_tile_2.fill(y, rows.at[5] + start * y.stride(1), size, y.stride(1), D, y.stride(2), d_padded);
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> grad_output_factor(group);
+          rt::Points<opmath_t> distance(group);
+          rt::Points<opmath_t> t_3(group);
+          rt::dots(E, group, grad_output_factor, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = grad_output_rows[r * e_2_padded + e] * b_tile[e * rt::tile_width + i];
             return value;
           });
-          rt::Dots<opmath_t> distance;
-          rt::sums(D, rt::tile_width, distance, [&](int64_t e, int64_t i) {
-            const auto value = rt::square(x_rows[r * D + e] - y_tile[e * rt::tile_width + i]);
+          rt::dots(D, group, distance, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = rt::square(x_rows[r * d_2_padded + e] - y_tile[e * rt::tile_width + i]);
             return value;
           });
-          alignas(64) opmath_t t_3[rt::tile_width];
-          rt::each(size, [&](int64_t i) { t_3[i] = grad_output_factor[i] * rt::exp(-distance[i] / t_2); });
-          rt::sums(size, D, grad_x_sum_sum.from(r * D), [&](int64_t i, int64_t e) {
-            const auto value = t_3[i] * (x_rows_2[r * D + e] - y_tile_2[i * D + e]);
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::each(size, [&](int64_t i) { t_3(r, i) = grad_output_factor(r, i) * rt::exp(-distance(r, i) / t_2); });
+          }
+          rt::weigh(size, group, d_padded, grad_x_sum_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_3(r, i) * (x_rows_2[r * d_padded + e] - y_tile_2[i * d_padded + e]);
             return value;
           });
         }
@@ -117,7 +131,7 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
         const opmath_t scale = N == 0 ? opmath_t(1) : opmath_t(-0.5) * (1 / t);
         rt::each(D, [&](int64_t e) {
           rt::store(grad_x_sum, rows.at[6] + r * rows.step[6] + e * grad_x_sum.stride(2),
-                    scale * grad_x_sum_sum[r * D + e]);
+                    scale * grad_x_sum_sum[r * d_padded + e]);
         });
       }
     });
@@ -153,7 +167,11 @@ int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
   const int64_t M = call.ints[3];
   const auto width_2 = static_cast<opmath_t>(call.reals[0]);
   const int64_t D = call.ints[1];
+  const int64_t d_2_padded = rt::padded(D);
   const int64_t E = call.ints[2];
+  const int64_t e_padded = rt::padded(E);
+  const int64_t e_3_padded = rt::padded(E);
+  const int64_t d_3_padded = rt::padded(D);
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
   const rt::Tensor<opmath_t> b(call, 1, 3, 0);
@@ -171,53 +189,56 @@ int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
   outer.dim_of_steps(N, true);
   rt::parallel(host, outer.count, M, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> grad_output_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> b_rows(rt::tile_rows * E);
+    rt::Tile<opmath_t> b_rows(rt::tile_rows * e_3_padded);
     rt::Tile<opmath_t> x_tile(rt::tile_width * D);
-    rt::Tile<opmath_t> y_rows(rt::tile_rows * D);
-    rt::Tile<opmath_t> x_tile_2(rt::tile_width * D);
-    rt::Tile<opmath_t> y_rows_2(rt::tile_rows * D);
-    rt::Tile<opmath_t> grad_output_tile_2(rt::tile_width * E);
-    rt::Sums<opmath_t> grad_y_sum_sum(rt::tile_rows * D);
-    rt::Sums<opmath_t> grad_b_sum(rt::tile_rows * E);
+    rt::Tile<opmath_t> y_rows(rt::tile_rows * d_3_padded);
+    rt::Tile<opmath_t> x_tile_2(rt::tile_width * d_2_padded);
+    rt::Tile<opmath_t> y_rows_2(rt::tile_rows * d_2_padded);
+    rt::Tile<opmath_t> grad_output_tile_2(rt::tile_width * e_padded);
+    rt::Sums<opmath_t> grad_y_sum_sum(rt::tile_rows * d_2_padded);
+    rt::Sums<opmath_t> grad_b_sum(rt::tile_rows * e_padded);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
-      b_rows.fill(b, rows.at[1], rows.size, rows.step[1], E, b.stride(2), E);
-      y_rows.fill(y, rows.at[3], rows.size, rows.step[3], D, y.stride(2), D);
-      y_rows_2.fill(y, rows.at[5], rows.size, rows.step[5], D, y.stride(2), D);
+      b_rows.fill(b, rows.at[1], rows.size, rows.step[1], E, b.stride(2), e_3_padded);
+      y_rows.fill(y, rows.at[3], rows.size, rows.step[3], D, y.stride(2), d_3_padded);
+      y_rows_2.fill(y, rows.at[5], rows.size, rows.step[5], D, y.stride(2), d_2_padded);
       const opmath_t t_4 = width_2 * width_2;
       const opmath_t t_5 = 2 * t_4;
-      grad_y_sum_sum.clear(rt::tile_rows * D);
-      grad_b_sum.clear(rt::tile_rows * E);
+      grad_y_sum_sum.clear(rt::tile_rows * d_2_padded);
+      grad_b_sum.clear(rt::tile_rows * e_padded);
       for (int64_t start = 0; start < M; start += rt::tile_width) {
         const int64_t size = M - start < rt::tile_width ? M - start : rt::tile_width;
         grad_output_tile.fill(grad_output, rows.at[0] + start * grad_output.stride(1), E, grad_output.stride(2), size,
                               grad_output.stride(1), rt::tile_width);
         x_tile.fill(x, rows.at[2] + start * x.stride(1), D, x.stride(2), size, x.stride(1), rt::tile_width);
-        x_tile_2.fill(x, rows.at[4] + start * x.stride(1), size, x.stride(1), D, x.stride(2), D);
+        x_tile_2.fill(x, rows.at[4] + start * x.stride(1), size, x.stride(1), D, x.stride(2), d_2_padded);
         grad_output_tile_2.fill(grad_output, rows.at[6] + start * grad_output.stride(1), size, grad_output.stride(1), E,
-                                grad_output.stride(2), E);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> grad_output_factor_2;
-          rt::sums(E, rt::tile_width, grad_output_factor_2, [&](int64_t e, int64_t i) {
-            const auto value = grad_output_tile[e * rt::tile_width + i] * b_rows[r * E + e];
+                                grad_output.stride(2), e_padded);
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> grad_output_factor_2(group);
+          rt::Points<opmath_t> distance_2(group);
+          rt::Points<opmath_t> t_6(group);
+          rt::Points<opmath_t> t_7(group);
+          rt::dots(E, group, grad_output_factor_2, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = grad_output_tile[e * rt::tile_width + i] * b_rows[r * e_3_padded + e];
             return value;
           });
-          rt::Dots<opmath_t> distance_2;
-          rt::sums(D, rt::tile_width, distance_2, [&](int64_t e, int64_t i) {
-            const auto value = rt::square(x_tile[e * rt::tile_width + i] - y_rows[r * D + e]);
+          rt::dots(D, group, distance_2, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = rt::square(x_tile[e * rt::tile_width + i] - y_rows[r * d_3_padded + e]);
             return value;
           });
-          alignas(64) opmath_t t_6[rt::tile_width];
-          alignas(64) opmath_t t_7[rt::tile_width];
-          rt::each(size, [&](int64_t i) {
-            t_6[i] = rt::exp(-distance_2[i] / t_5);
-            t_7[i] = grad_output_factor_2[i] * t_6[i];
-          });
-          rt::sums(size, D, grad_y_sum_sum.from(r * D), [&](int64_t i, int64_t e) {
-            const auto value = t_7[i] * (x_tile_2[i * D + e] - y_rows_2[r * D + e]);
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::each(size, [&](int64_t i) {
+              t_6(r, i) = rt::exp(-distance_2(r, i) / t_5);
+              t_7(r, i) = grad_output_factor_2(r, i) * t_6(r, i);
+            });
+          }
+          rt::weigh(size, group, d_2_padded, grad_y_sum_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_7(r, i) * (x_tile_2[i * d_2_padded + e] - y_rows_2[r * d_2_padded + e]);
             return value;
           });
-          rt::sums(size, E, grad_b_sum.from(r * E), [&](int64_t i, int64_t e) {
-            const auto value = t_6[i] * grad_output_tile_2[i * E + e];
+          rt::weigh(size, group, e_padded, grad_b_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_6(r, i) * grad_output_tile_2[i * e_padded + e];
             return value;
           });
         }
@@ -226,10 +247,10 @@ int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
         const opmath_t scale = M == 0 ? opmath_t(1) : opmath_t(-0.5) * (1 / t_4);
         rt::each(D, [&](int64_t e) {
           rt::store(grad_y_sum, rows.at[7] + r * rows.step[7] + e * grad_y_sum.stride(2),
-                    scale * grad_y_sum_sum[r * D + e]);
+                    scale * grad_y_sum_sum[r * d_2_padded + e]);
         });
         rt::each(E, [&](int64_t e) {
-          rt::store(grad_b, rows.at[8] + r * rows.step[8] + e * grad_b.stride(2), grad_b_sum[r * E + e]);
+          rt::store(grad_b, rows.at[8] + r * rows.step[8] + e * grad_b.stride(2), grad_b_sum[r * e_padded + e]);
         });
       }
     });

@@ -179,6 +179,9 @@ template <typename opmath_t>
 int backward_0_grad_key(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const int64_t D = call.ints[1];
+  const int64_t d_padded = rt::padded(D);
+  const int64_t d_2_padded = rt::padded(D);
+  const int64_t d_3_padded = rt::padded(D);
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> query(call, 2, 2);
   const rt::Tensor<opmath_t> key(call, 3, 2);
@@ -197,21 +200,21 @@ int backward_0_grad_key(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, N, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> grad_each_rows(rt::tile_rows);
     rt::Tile<opmath_t> logsumexp_j_rows(rt::tile_rows);
-    rt::Tile<opmath_t> query_rows(rt::tile_rows * D);
+    rt::Tile<opmath_t> query_rows(rt::tile_rows * d_2_padded);
     rt::Tile<opmath_t> key_tile(rt::tile_width * D);
     rt::Tile<opmath_t> query_tile(rt::tile_width * D);
-    rt::Tile<opmath_t> key_rows(rt::tile_rows * D);
+    rt::Tile<opmath_t> key_rows(rt::tile_rows * d_3_padded);
     rt::Tile<opmath_t> grad_each_tile(rt::tile_width);
     rt::Tile<opmath_t> logsumexp_j_tile(rt::tile_width);
-    rt::Tile<opmath_t> key_tile_2(rt::tile_width * D);
-    rt::Tile<opmath_t> query_tile_2(rt::tile_width * D);
-    rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * D);
-    rt::Sums<opmath_t> grad_key_sum(rt::tile_rows * D);
+    rt::Tile<opmath_t> key_tile_2(rt::tile_width * d_padded);
+    rt::Tile<opmath_t> query_tile_2(rt::tile_width * d_2_padded);
+    rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * d_padded);
+    rt::Sums<opmath_t> grad_key_sum(rt::tile_rows * d_2_padded);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       grad_each_rows.fill(grad_each, rows.at[8], 1, 0, rows.size, rows.step[8], rt::tile_rows);
       logsumexp_j_rows.fill(logsumexp_j, rows.at[9], 1, 0, rows.size, rows.step[9], rt::tile_rows);
-      query_rows.fill(query, rows.at[0], rows.size, rows.step[0], D, query.stride(1), D);
-      key_rows.fill(key, rows.at[3], rows.size, rows.step[3], D, key.stride(1), D);
+      query_rows.fill(query, rows.at[0], rows.size, rows.step[0], D, query.stride(1), d_2_padded);
+      key_rows.fill(key, rows.at[3], rows.size, rows.step[3], D, key.stride(1), d_3_padded);
       opmath_t grad_each_value_of[rt::tile_rows];
       opmath_t t_of[rt::tile_rows];
       opmath_t logsumexp_j_value_of[rt::tile_rows];
@@ -228,8 +231,8 @@ int backward_0_grad_key(const OpgenCall& call, OpgenHost& host) {
         const bool t_3 = logsumexp_j_value == t_2;
         t_3_of[r] = t_3;
       }
-      grad_query_sum.clear(rt::tile_rows * D);
-      grad_key_sum.clear(rt::tile_rows * D);
+      grad_query_sum.clear(rt::tile_rows * d_padded);
+      grad_key_sum.clear(rt::tile_rows * d_2_padded);
       for (int64_t start = 0; start < N; start += rt::tile_width) {
         const int64_t size = N - start < rt::tile_width ? N - start : rt::tile_width;
         key_tile.fill(key, rows.at[1] + start * key.stride(0), D, key.stride(1), size, key.stride(0), rt::tile_width);
@@ -239,37 +242,42 @@ int backward_0_grad_key(const OpgenCall& call, OpgenHost& host) {
                             rt::tile_width);
         logsumexp_j_tile.fill(logsumexp_j, rows.at[5] + start * logsumexp_j.stride(0), 1, 0, size,
                               logsumexp_j.stride(0), rt::tile_width);
-        key_tile_2.fill(key, rows.at[6] + start * key.stride(0), size, key.stride(0), D, key.stride(1), D);
-        query_tile_2.fill(query, rows.at[7] + start * query.stride(0), size, query.stride(0), D, query.stride(1), D);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> sum_d;
-          rt::sums(D, rt::tile_width, sum_d, [&](int64_t e, int64_t i) {
-            const auto value = query_rows[r * D + e] * key_tile[e * rt::tile_width + i];
+        key_tile_2.fill(key, rows.at[6] + start * key.stride(0), size, key.stride(0), D, key.stride(1), d_padded);
+        query_tile_2.fill(query, rows.at[7] + start * query.stride(0), size, query.stride(0), D, query.stride(1),
+                          d_2_padded);
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> sum_d(group);
+          rt::Points<opmath_t> sum_d_2(group);
+          rt::Points<opmath_t> t_4(group);
+          rt::Points<opmath_t> t_5(group);
+          rt::dots(D, group, sum_d, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = query_rows[r * d_2_padded + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          rt::Dots<opmath_t> sum_d_2;
-          rt::sums(D, rt::tile_width, sum_d_2, [&](int64_t e, int64_t i) {
-            const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * D + e];
+          rt::dots(D, group, sum_d_2, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * d_3_padded + e];
             return value;
           });
-          alignas(64) opmath_t t_4[rt::tile_width];
-          alignas(64) opmath_t t_5[rt::tile_width];
-          rt::each(size, [&](int64_t i) {
-            const opmath_t part_2 = grad_each_value_of[r] * rt::exp(sum_d[i] / temperature - logsumexp_j_value_of[r]);
-            const opmath_t part_3 = (start + i) == outer.index(rows, 0, r) ? t_of[r] : opmath_t(0);
-            t_4[i] = part_3 + (t_3_of[r] ? opmath_t(0) : part_2);
-            const opmath_t grad_each_value_2 = grad_each_tile[i];
-            const opmath_t logsumexp_j_value_2 = logsumexp_j_tile[i];
-            const opmath_t part_4 = grad_each_value_2 * rt::exp(sum_d_2[i] / temperature - logsumexp_j_value_2);
-            const opmath_t part_5 = outer.index(rows, 0, r) == (start + i) ? -grad_each_value_2 : opmath_t(0);
-            t_5[i] = part_5 + (logsumexp_j_value_2 == t_2 ? opmath_t(0) : part_4);
-          });
-          rt::sums(size, D, grad_query_sum.from(r * D), [&](int64_t i, int64_t e) {
-            const auto value = t_4[i] * key_tile_2[i * D + e];
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::each(size, [&](int64_t i) {
+              const opmath_t part_3 = rt::exp(sum_d(r, i) / temperature - logsumexp_j_value_of[r]);
+              const opmath_t part_2 = grad_each_value_of[r] * part_3;
+              const opmath_t part_4 = (start + i) == outer.index(rows, 0, r) ? t_of[r] : opmath_t(0);
+              t_4(r, i) = part_4 + (t_3_of[r] ? opmath_t(0) : part_2);
+              const opmath_t grad_each_value_2 = grad_each_tile[i];
+              const opmath_t logsumexp_j_value_2 = logsumexp_j_tile[i];
+              const opmath_t part_5 = grad_each_value_2 * rt::exp(sum_d_2(r, i) / temperature - logsumexp_j_value_2);
+              const opmath_t part_6 = outer.index(rows, 0, r) == (start + i) ? -grad_each_value_2 : opmath_t(0);
+              t_5(r, i) = part_6 + (logsumexp_j_value_2 == t_2 ? opmath_t(0) : part_5);
+            });
+          }
+          rt::weigh(size, group, d_padded, grad_query_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_4(r, i) * key_tile_2[i * d_padded + e];
             return value;
           });
-          rt::sums(size, D, grad_key_sum.from(r * D), [&](int64_t i, int64_t e) {
-            const auto value = t_5[i] * query_tile_2[i * D + e];
+          rt::weigh(size, group, d_2_padded, grad_key_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_5(r, i) * query_tile_2[i * d_2_padded + e];
             return value;
           });
         }
@@ -278,12 +286,12 @@ int backward_0_grad_key(const OpgenCall& call, OpgenHost& host) {
         const opmath_t scale = t_6;
         rt::each(D, [&](int64_t e) {
           rt::store(grad_query, rows.at[10] + r * rows.step[10] + e * grad_query.stride(1),
-                    scale * grad_query_sum[r * D + e]);
+                    scale * grad_query_sum[r * d_padded + e]);
         });
         const opmath_t scale_2 = t_6;
         rt::each(D, [&](int64_t e) {
           rt::store(grad_key, rows.at[11] + r * rows.step[11] + e * grad_key.stride(1),
-                    scale_2 * grad_key_sum[r * D + e]);
+                    scale_2 * grad_key_sum[r * d_2_padded + e]);
         });
       }
     });
@@ -296,6 +304,9 @@ template <typename opmath_t>
 int backward_1_grad_key(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const int64_t D = call.ints[1];
+  const int64_t d_padded = rt::padded(D);
+  const int64_t d_2_padded = rt::padded(D);
+  const int64_t d_3_padded = rt::padded(D);
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> query(call, 2, 2);
   const rt::Tensor<opmath_t> key(call, 3, 2);
@@ -313,20 +324,20 @@ int backward_1_grad_key(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, N, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> grad_output_rows(1);
     rt::Tile<opmath_t> logsumexp_j_rows(rt::tile_rows);
-    rt::Tile<opmath_t> query_rows(rt::tile_rows * D);
+    rt::Tile<opmath_t> query_rows(rt::tile_rows * d_2_padded);
     rt::Tile<opmath_t> key_tile(rt::tile_width * D);
     rt::Tile<opmath_t> query_tile(rt::tile_width * D);
-    rt::Tile<opmath_t> key_rows(rt::tile_rows * D);
+    rt::Tile<opmath_t> key_rows(rt::tile_rows * d_3_padded);
     rt::Tile<opmath_t> logsumexp_j_tile(rt::tile_width);
-    rt::Tile<opmath_t> key_tile_2(rt::tile_width * D);
-    rt::Tile<opmath_t> query_tile_2(rt::tile_width * D);
-    rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * D);
-    rt::Sums<opmath_t> grad_key_sum(rt::tile_rows * D);
+    rt::Tile<opmath_t> key_tile_2(rt::tile_width * d_padded);
+    rt::Tile<opmath_t> query_tile_2(rt::tile_width * d_2_padded);
+    rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * d_padded);
+    rt::Sums<opmath_t> grad_key_sum(rt::tile_rows * d_2_padded);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       grad_output_rows.fill(grad_output, rows.at[7], 1, 0, 1, 0, 1);
       logsumexp_j_rows.fill(logsumexp_j, rows.at[8], 1, 0, rows.size, rows.step[8], rt::tile_rows);
-      query_rows.fill(query, rows.at[0], rows.size, rows.step[0], D, query.stride(1), D);
-      key_rows.fill(key, rows.at[3], rows.size, rows.step[3], D, key.stride(1), D);
+      query_rows.fill(query, rows.at[0], rows.size, rows.step[0], D, query.stride(1), d_2_padded);
+      key_rows.fill(key, rows.at[3], rows.size, rows.step[3], D, key.stride(1), d_3_padded);
       opmath_t grad_output_value_of[rt::tile_rows];
       opmath_t t_of[rt::tile_rows];
       opmath_t logsumexp_j_value_of[rt::tile_rows];
@@ -343,8 +354,8 @@ int backward_1_grad_key(const OpgenCall& call, OpgenHost& host) {
         const bool t_3 = logsumexp_j_value == t_2;
         t_3_of[r] = t_3;
       }
-      grad_query_sum.clear(rt::tile_rows * D);
-      grad_key_sum.clear(rt::tile_rows * D);
+      grad_query_sum.clear(rt::tile_rows * d_padded);
+      grad_key_sum.clear(rt::tile_rows * d_2_padded);
       for (int64_t start = 0; start < N; start += rt::tile_width) {
         const int64_t size = N - start < rt::tile_width ? N - start : rt::tile_width;
         key_tile.fill(key, rows.at[1] + start * key.stride(0), D, key.stride(1), size, key.stride(0), rt::tile_width);
@@ -352,37 +363,42 @@ int backward_1_grad_key(const OpgenCall& call, OpgenHost& host) {
                         rt::tile_width);
         logsumexp_j_tile.fill(logsumexp_j, rows.at[4] + start * logsumexp_j.stride(0), 1, 0, size,
                               logsumexp_j.stride(0), rt::tile_width);
-        key_tile_2.fill(key, rows.at[5] + start * key.stride(0), size, key.stride(0), D, key.stride(1), D);
-        query_tile_2.fill(query, rows.at[6] + start * query.stride(0), size, query.stride(0), D, query.stride(1), D);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> sum_d;
-          rt::sums(D, rt::tile_width, sum_d, [&](int64_t e, int64_t i) {
-            const auto value = query_rows[r * D + e] * key_tile[e * rt::tile_width + i];
+        key_tile_2.fill(key, rows.at[5] + start * key.stride(0), size, key.stride(0), D, key.stride(1), d_padded);
+        query_tile_2.fill(query, rows.at[6] + start * query.stride(0), size, query.stride(0), D, query.stride(1),
+                          d_2_padded);
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> sum_d(group);
+          rt::Points<opmath_t> sum_d_2(group);
+          rt::Points<opmath_t> t_4(group);
+          rt::Points<opmath_t> t_5(group);
+          rt::dots(D, group, sum_d, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = query_rows[r * d_2_padded + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          rt::Dots<opmath_t> sum_d_2;
-          rt::sums(D, rt::tile_width, sum_d_2, [&](int64_t e, int64_t i) {
-            const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * D + e];
+          rt::dots(D, group, sum_d_2, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * d_3_padded + e];
             return value;
           });
-          alignas(64) opmath_t t_4[rt::tile_width];
-          alignas(64) opmath_t t_5[rt::tile_width];
-          rt::each(size, [&](int64_t i) {
-            const opmath_t part_3 = rt::exp(sum_d[i] / temperature - logsumexp_j_value_of[r]);
-            const opmath_t part_2 = grad_output_value_of[r] * part_3;
-            const opmath_t part_4 = (start + i) == outer.index(rows, 0, r) ? t_of[r] : opmath_t(0);
-            t_4[i] = part_4 + (t_3_of[r] ? opmath_t(0) : part_2);
-            const opmath_t logsumexp_j_value_2 = logsumexp_j_tile[i];
-            const opmath_t part_5 = grad_output_value_of[r] * rt::exp(sum_d_2[i] / temperature - logsumexp_j_value_2);
-            const opmath_t part_6 = outer.index(rows, 0, r) == (start + i) ? t_of[r] : opmath_t(0);
-            t_5[i] = part_6 + (logsumexp_j_value_2 == t_2 ? opmath_t(0) : part_5);
-          });
-          rt::sums(size, D, grad_query_sum.from(r * D), [&](int64_t i, int64_t e) {
-            const auto value = t_4[i] * key_tile_2[i * D + e];
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::each(size, [&](int64_t i) {
+              const opmath_t part_3 = rt::exp(sum_d(r, i) / temperature - logsumexp_j_value_of[r]);
+              const opmath_t part_2 = grad_output_value_of[r] * part_3;
+              const opmath_t part_4 = (start + i) == outer.index(rows, 0, r) ? t_of[r] : opmath_t(0);
+              t_4(r, i) = part_4 + (t_3_of[r] ? opmath_t(0) : part_2);
+              const opmath_t logsumexp_j_value_2 = logsumexp_j_tile[i];
+              const opmath_t part_6 = rt::exp(sum_d_2(r, i) / temperature - logsumexp_j_value_2);
+              const opmath_t part_5 = grad_output_value_of[r] * part_6;
+              const opmath_t part_7 = outer.index(rows, 0, r) == (start + i) ? t_of[r] : opmath_t(0);
+              t_5(r, i) = part_7 + (logsumexp_j_value_2 == t_2 ? opmath_t(0) : part_5);
+            });
+          }
+          rt::weigh(size, group, d_padded, grad_query_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_4(r, i) * key_tile_2[i * d_padded + e];
             return value;
           });
-          rt::sums(size, D, grad_key_sum.from(r * D), [&](int64_t i, int64_t e) {
-            const auto value = t_5[i] * query_tile_2[i * D + e];
+          rt::weigh(size, group, d_2_padded, grad_key_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_5(r, i) * query_tile_2[i * d_2_padded + e];
             return value;
           });
         }
@@ -391,12 +407,12 @@ int backward_1_grad_key(const OpgenCall& call, OpgenHost& host) {
         const opmath_t scale = t_6;
         rt::each(D, [&](int64_t e) {
           rt::store(grad_query, rows.at[9] + r * rows.step[9] + e * grad_query.stride(1),
-                    scale * grad_query_sum[r * D + e]);
+                    scale * grad_query_sum[r * d_padded + e]);
         });
         const opmath_t scale_2 = t_6;
         rt::each(D, [&](int64_t e) {
           rt::store(grad_key, rows.at[10] + r * rows.step[10] + e * grad_key.stride(1),
-                    scale_2 * grad_key_sum[r * D + e]);
+                    scale_2 * grad_key_sum[r * d_2_padded + e]);
         });
       }
     });
@@ -409,6 +425,9 @@ template <typename opmath_t>
 int backward_2_grad_key(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const int64_t D = call.ints[1];
+  const int64_t d_padded = rt::padded(D);
+  const int64_t d_2_padded = rt::padded(D);
+  const int64_t d_3_padded = rt::padded(D);
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> query(call, 2, 2);
   const rt::Tensor<opmath_t> key(call, 3, 2);
@@ -427,21 +446,21 @@ int backward_2_grad_key(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, N, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> grad_output_rows(rt::tile_rows);
     rt::Tile<opmath_t> logsumexp_j_rows(rt::tile_rows);
-    rt::Tile<opmath_t> query_rows(rt::tile_rows * D);
+    rt::Tile<opmath_t> query_rows(rt::tile_rows * d_2_padded);
     rt::Tile<opmath_t> key_tile(rt::tile_width * D);
     rt::Tile<opmath_t> query_tile(rt::tile_width * D);
-    rt::Tile<opmath_t> key_rows(rt::tile_rows * D);
+    rt::Tile<opmath_t> key_rows(rt::tile_rows * d_3_padded);
     rt::Tile<opmath_t> grad_output_tile(rt::tile_width);
     rt::Tile<opmath_t> logsumexp_j_tile(rt::tile_width);
-    rt::Tile<opmath_t> key_tile_2(rt::tile_width * D);
-    rt::Tile<opmath_t> query_tile_2(rt::tile_width * D);
-    rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * D);
-    rt::Sums<opmath_t> grad_key_sum(rt::tile_rows * D);
+    rt::Tile<opmath_t> key_tile_2(rt::tile_width * d_padded);
+    rt::Tile<opmath_t> query_tile_2(rt::tile_width * d_2_padded);
+    rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * d_padded);
+    rt::Sums<opmath_t> grad_key_sum(rt::tile_rows * d_2_padded);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       grad_output_rows.fill(grad_output, rows.at[8], 1, 0, rows.size, rows.step[8], rt::tile_rows);
       logsumexp_j_rows.fill(logsumexp_j, rows.at[9], 1, 0, rows.size, rows.step[9], rt::tile_rows);
-      query_rows.fill(query, rows.at[0], rows.size, rows.step[0], D, query.stride(1), D);
-      key_rows.fill(key, rows.at[3], rows.size, rows.step[3], D, key.stride(1), D);
+      query_rows.fill(query, rows.at[0], rows.size, rows.step[0], D, query.stride(1), d_2_padded);
+      key_rows.fill(key, rows.at[3], rows.size, rows.step[3], D, key.stride(1), d_3_padded);
       opmath_t grad_output_value_of[rt::tile_rows];
       opmath_t t_of[rt::tile_rows];
       opmath_t logsumexp_j_value_of[rt::tile_rows];
@@ -458,8 +477,8 @@ int backward_2_grad_key(const OpgenCall& call, OpgenHost& host) {
         const bool t_3 = logsumexp_j_value == t_2;
         t_3_of[r] = t_3;
       }
-      grad_query_sum.clear(rt::tile_rows * D);
-      grad_key_sum.clear(rt::tile_rows * D);
+      grad_query_sum.clear(rt::tile_rows * d_padded);
+      grad_key_sum.clear(rt::tile_rows * d_2_padded);
       for (int64_t start = 0; start < N; start += rt::tile_width) {
         const int64_t size = N - start < rt::tile_width ? N - start : rt::tile_width;
         key_tile.fill(key, rows.at[1] + start * key.stride(0), D, key.stride(1), size, key.stride(0), rt::tile_width);
@@ -469,38 +488,42 @@ int backward_2_grad_key(const OpgenCall& call, OpgenHost& host) {
                               grad_output.stride(0), rt::tile_width);
         logsumexp_j_tile.fill(logsumexp_j, rows.at[5] + start * logsumexp_j.stride(0), 1, 0, size,
                               logsumexp_j.stride(0), rt::tile_width);
-        key_tile_2.fill(key, rows.at[6] + start * key.stride(0), size, key.stride(0), D, key.stride(1), D);
-        query_tile_2.fill(query, rows.at[7] + start * query.stride(0), size, query.stride(0), D, query.stride(1), D);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> sum_d;
-          rt::sums(D, rt::tile_width, sum_d, [&](int64_t e, int64_t i) {
-            const auto value = query_rows[r * D + e] * key_tile[e * rt::tile_width + i];
+        key_tile_2.fill(key, rows.at[6] + start * key.stride(0), size, key.stride(0), D, key.stride(1), d_padded);
+        query_tile_2.fill(query, rows.at[7] + start * query.stride(0), size, query.stride(0), D, query.stride(1),
+                          d_2_padded);
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> sum_d(group);
+          rt::Points<opmath_t> sum_d_2(group);
+          rt::Points<opmath_t> t_4(group);
+          rt::Points<opmath_t> t_5(group);
+          rt::dots(D, group, sum_d, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = query_rows[r * d_2_padded + e] * key_tile[e * rt::tile_width + i];
             return value;
           });
-          rt::Dots<opmath_t> sum_d_2;
-          rt::sums(D, rt::tile_width, sum_d_2, [&](int64_t e, int64_t i) {
-            const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * D + e];
+          rt::dots(D, group, sum_d_2, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * d_3_padded + e];
             return value;
           });
-          alignas(64) opmath_t t_4[rt::tile_width];
-          alignas(64) opmath_t t_5[rt::tile_width];
-          rt::each(size, [&](int64_t i) {
-            const opmath_t part_3 = rt::exp(sum_d[i] / temperature - logsumexp_j_value_of[r]);
-            const opmath_t part_2 = grad_output_value_of[r] * part_3;
-            const opmath_t part_4 = (start + i) == outer.index(rows, 0, r) ? t_of[r] : opmath_t(0);
-            t_4[i] = part_4 + (t_3_of[r] ? opmath_t(0) : part_2);
-            const opmath_t grad_output_value_2 = grad_output_tile[i];
-            const opmath_t logsumexp_j_value_2 = logsumexp_j_tile[i];
-            const opmath_t part_5 = grad_output_value_2 * rt::exp(sum_d_2[i] / temperature - logsumexp_j_value_2);
-            const opmath_t part_6 = outer.index(rows, 0, r) == (start + i) ? -grad_output_value_2 : opmath_t(0);
-            t_5[i] = part_6 + (logsumexp_j_value_2 == t_2 ? opmath_t(0) : part_5);
-          });
-          rt::sums(size, D, grad_query_sum.from(r * D), [&](int64_t i, int64_t e) {
-            const auto value = t_4[i] * key_tile_2[i * D + e];
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::each(size, [&](int64_t i) {
+              const opmath_t part_3 = rt::exp(sum_d(r, i) / temperature - logsumexp_j_value_of[r]);
+              const opmath_t part_2 = grad_output_value_of[r] * part_3;
+              const opmath_t part_4 = (start + i) == outer.index(rows, 0, r) ? t_of[r] : opmath_t(0);
+              t_4(r, i) = part_4 + (t_3_of[r] ? opmath_t(0) : part_2);
+              const opmath_t grad_output_value_2 = grad_output_tile[i];
+              const opmath_t logsumexp_j_value_2 = logsumexp_j_tile[i];
+              const opmath_t part_5 = grad_output_value_2 * rt::exp(sum_d_2(r, i) / temperature - logsumexp_j_value_2);
+              const opmath_t part_6 = outer.index(rows, 0, r) == (start + i) ? -grad_output_value_2 : opmath_t(0);
+              t_5(r, i) = part_6 + (logsumexp_j_value_2 == t_2 ? opmath_t(0) : part_5);
+            });
+          }
+          rt::weigh(size, group, d_padded, grad_query_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_4(r, i) * key_tile_2[i * d_padded + e];
             return value;
           });
-          rt::sums(size, D, grad_key_sum.from(r * D), [&](int64_t i, int64_t e) {
-            const auto value = t_5[i] * query_tile_2[i * D + e];
+          rt::weigh(size, group, d_2_padded, grad_key_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_5(r, i) * query_tile_2[i * d_2_padded + e];
             return value;
           });
         }
@@ -509,12 +532,12 @@ int backward_2_grad_key(const OpgenCall& call, OpgenHost& host) {
         const opmath_t scale = t_6;
         rt::each(D, [&](int64_t e) {
           rt::store(grad_query, rows.at[10] + r * rows.step[10] + e * grad_query.stride(1),
-                    scale * grad_query_sum[r * D + e]);
+                    scale * grad_query_sum[r * d_padded + e]);
         });
         const opmath_t scale_2 = t_6;
         rt::each(D, [&](int64_t e) {
           rt::store(grad_key, rows.at[11] + r * rows.step[11] + e * grad_key.stride(1),
-                    scale_2 * grad_key_sum[r * D + e]);
+                    scale_2 * grad_key_sum[r * d_2_padded + e]);
         });
       }
     });

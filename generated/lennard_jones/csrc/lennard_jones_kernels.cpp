@@ -9,6 +9,7 @@ namespace {
 template <typename opmath_t>
 int forward_0_sum_i_j_rows(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
+  const int64_t a_padded = rt::padded(3);
   const rt::Tensor<opmath_t> position(call, 2, 3, 0);
   const rt::Tensor<opmath_t> box(call, 3, 1);
   const rt::Tensor<opmath_t> epsilon(call, 0, 0);
@@ -20,14 +21,14 @@ int forward_0_sum_i_j_rows(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, N, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> epsilon_rows(1);
     rt::Tile<opmath_t> sigma_rows(1);
-    rt::Tile<opmath_t> position_rows(rt::tile_rows * 3);
+    rt::Tile<opmath_t> position_rows(rt::tile_rows * a_padded);
     rt::Tile<opmath_t> position_tile(rt::tile_width * 3);
-    rt::Tile<opmath_t> box_rows(3);
+    rt::Tile<opmath_t> box_rows(a_padded);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       epsilon_rows.fill(epsilon, rows.at[3], 1, 0, 1, 0, 1);
       sigma_rows.fill(sigma, rows.at[4], 1, 0, 1, 0, 1);
-      position_rows.fill(position, rows.at[0], rows.size, rows.step[0], 3, position.stride(2), 3);
-      box_rows.fill(box, rows.at[2], 1, 0, 3, box.stride(0), 3);
+      position_rows.fill(position, rows.at[0], rows.size, rows.step[0], 3, position.stride(2), a_padded);
+      box_rows.fill(box, rows.at[2], 1, 0, 3, box.stride(0), a_padded);
       opmath_t epsilon_value_of[rt::tile_rows];
       opmath_t t_of[rt::tile_rows];
       for (int64_t r = 0; r < rows.size; ++r) {
@@ -41,22 +42,24 @@ int forward_0_sum_i_j_rows(const OpgenCall& call, OpgenHost& host) {
         const int64_t size = N - start < rt::tile_width ? N - start : rt::tile_width;
         position_tile.fill(position, rows.at[1] + start * position.stride(1), 3, position.stride(2), size,
                            position.stride(1), rt::tile_width);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> r2;
-          rt::sums(3, rt::tile_width, r2, [&](int64_t e, int64_t i) {
-            const opmath_t part_3 = (position_rows[r * 3 + e] - position_tile[e * rt::tile_width + i]) / box_rows[e];
-            const opmath_t part_2 = rt::round(part_3);
-            const opmath_t part_5 = -position_tile[e * rt::tile_width + i];
-            const opmath_t part_4 = position_rows[r * 3 + e] + part_5 - (box_rows[e] * part_2);
-            return part_4 * part_4;
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> r2(group);
+          rt::dots(3, group, r2, [&](int64_t r, int64_t e, int64_t i) {
+            const opmath_t part_3 = position_rows[r * a_padded + e] - position_tile[e * rt::tile_width + i];
+            const opmath_t part_2 = part_3 / box_rows[e];
+            const opmath_t part_4 = -position_tile[e * rt::tile_width + i];
+            return rt::powi<2>(position_rows[r * a_padded + e] + part_4 - (box_rows[e] * rt::round(part_2)));
           });
-          rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-            const opmath_t t_2 = t_of[r] / r2[i];
-            const bool part_6 = outer.index(rows, 0, r) != (start + i);
-            const opmath_t part_7 = rt::powi<6>(t_2) - rt::powi<3>(t_2);
-            sum_i_j_rows_value_fold[r].add(lane, part_6 ? 4 * epsilon_value_of[r] * part_7 : opmath_t(0));
-          });
-          sum_i_j_rows_value_fold[r].ran(size);
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+              const opmath_t t_2 = t_of[r] / r2(r, i);
+              const bool part_5 = outer.index(rows, 0, r) != (start + i);
+              const opmath_t part_6 = rt::powi<6>(t_2) - rt::powi<3>(t_2);
+              sum_i_j_rows_value_fold[r].add(lane, part_5 ? 4 * epsilon_value_of[r] * part_6 : opmath_t(0));
+            });
+            sum_i_j_rows_value_fold[r].ran(size);
+          }
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
@@ -97,6 +100,7 @@ int forward_0_energy(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_1_sum_i_j_rows(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
+  const int64_t a_padded = rt::padded(3);
   const rt::Tensor<opmath_t> position(call, 2, 3, 0);
   const rt::Tensor<opmath_t> epsilon(call, 0, 0);
   const rt::Tensor<opmath_t> sigma(call, 1, 0);
@@ -107,12 +111,12 @@ int forward_1_sum_i_j_rows(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, N, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> epsilon_rows(1);
     rt::Tile<opmath_t> sigma_rows(1);
-    rt::Tile<opmath_t> position_rows(rt::tile_rows * 3);
+    rt::Tile<opmath_t> position_rows(rt::tile_rows * a_padded);
     rt::Tile<opmath_t> position_tile(rt::tile_width * 3);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       epsilon_rows.fill(epsilon, rows.at[2], 1, 0, 1, 0, 1);
       sigma_rows.fill(sigma, rows.at[3], 1, 0, 1, 0, 1);
-      position_rows.fill(position, rows.at[0], rows.size, rows.step[0], 3, position.stride(2), 3);
+      position_rows.fill(position, rows.at[0], rows.size, rows.step[0], 3, position.stride(2), a_padded);
       opmath_t epsilon_value_of[rt::tile_rows];
       opmath_t t_of[rt::tile_rows];
       for (int64_t r = 0; r < rows.size; ++r) {
@@ -126,19 +130,22 @@ int forward_1_sum_i_j_rows(const OpgenCall& call, OpgenHost& host) {
         const int64_t size = N - start < rt::tile_width ? N - start : rt::tile_width;
         position_tile.fill(position, rows.at[1] + start * position.stride(1), 3, position.stride(2), size,
                            position.stride(1), rt::tile_width);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> r2;
-          rt::sums(3, rt::tile_width, r2, [&](int64_t e, int64_t i) {
-            const auto value = rt::powi<2>(position_rows[r * 3 + e] - position_tile[e * rt::tile_width + i]);
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> r2(group);
+          rt::dots(3, group, r2, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = rt::powi<2>(position_rows[r * a_padded + e] - position_tile[e * rt::tile_width + i]);
             return value;
           });
-          rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-            const opmath_t t_2 = t_of[r] / r2[i];
-            const bool part_2 = outer.index(rows, 0, r) != (start + i);
-            const opmath_t part_3 = rt::powi<6>(t_2) - rt::powi<3>(t_2);
-            sum_i_j_rows_value_fold[r].add(lane, part_2 ? 4 * epsilon_value_of[r] * part_3 : opmath_t(0));
-          });
-          sum_i_j_rows_value_fold[r].ran(size);
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+              const opmath_t t_2 = t_of[r] / r2(r, i);
+              const bool part_2 = outer.index(rows, 0, r) != (start + i);
+              const opmath_t part_3 = rt::powi<6>(t_2) - rt::powi<3>(t_2);
+              sum_i_j_rows_value_fold[r].add(lane, part_2 ? 4 * epsilon_value_of[r] * part_3 : opmath_t(0));
+            });
+            sum_i_j_rows_value_fold[r].ran(size);
+          }
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
@@ -171,6 +178,9 @@ int backward_0_grad_sum_i_j(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_0_grad_box_rows(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
+  const int64_t a_padded = rt::padded(3);
+  const int64_t a_2_padded = rt::padded(3);
+  const int64_t a_3_padded = rt::padded(3);
   const rt::Tensor<opmath_t> position(call, 3, 3, 0);
   const rt::Tensor<opmath_t> box(call, 4, 1);
   const rt::Tensor<opmath_t> grad_sum_i_j(call, 0, 1, 0);
@@ -198,30 +208,30 @@ int backward_0_grad_box_rows(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> grad_sum_i_j_rows(1);
     rt::Tile<opmath_t> epsilon_rows(1);
     rt::Tile<opmath_t> sigma_rows(1);
-    rt::Tile<opmath_t> position_rows(rt::tile_rows * 3);
+    rt::Tile<opmath_t> position_rows(rt::tile_rows * a_2_padded);
     rt::Tile<opmath_t> position_tile(rt::tile_width * 3);
-    rt::Tile<opmath_t> box_rows(3);
+    rt::Tile<opmath_t> box_rows(a_2_padded);
     rt::Tile<opmath_t> position_tile_2(rt::tile_width * 3);
-    rt::Tile<opmath_t> position_rows_2(rt::tile_rows * 3);
-    rt::Tile<opmath_t> box_rows_2(3);
-    rt::Tile<opmath_t> position_rows_3(rt::tile_rows * 3);
-    rt::Tile<opmath_t> position_tile_3(rt::tile_width * 3);
-    rt::Tile<opmath_t> box_rows_3(3);
-    rt::Tile<opmath_t> position_tile_4(rt::tile_width * 3);
-    rt::Tile<opmath_t> position_tile_5(rt::tile_width * 3);
-    rt::Sums<opmath_t> grad_position_difference_sum(rt::tile_rows * 3);
-    rt::Sums<opmath_t> grad_position_difference_1_sum_sum(rt::tile_rows * 3);
-    rt::Sums<opmath_t> grad_box_rows_sum(rt::tile_rows * 3);
+    rt::Tile<opmath_t> position_rows_2(rt::tile_rows * a_3_padded);
+    rt::Tile<opmath_t> box_rows_2(a_3_padded);
+    rt::Tile<opmath_t> position_rows_3(rt::tile_rows * a_padded);
+    rt::Tile<opmath_t> position_tile_3(rt::tile_width * a_padded);
+    rt::Tile<opmath_t> box_rows_3(a_padded);
+    rt::Tile<opmath_t> position_tile_4(rt::tile_width * a_2_padded);
+    rt::Tile<opmath_t> position_tile_5(rt::tile_width * a_3_padded);
+    rt::Sums<opmath_t> grad_position_difference_sum(rt::tile_rows * a_padded);
+    rt::Sums<opmath_t> grad_position_difference_1_sum_sum(rt::tile_rows * a_2_padded);
+    rt::Sums<opmath_t> grad_box_rows_sum(rt::tile_rows * a_3_padded);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       grad_sum_i_j_rows.fill(grad_sum_i_j, rows.at[9], 1, 0, 1, 0, 1);
       epsilon_rows.fill(epsilon, rows.at[10], 1, 0, 1, 0, 1);
       sigma_rows.fill(sigma, rows.at[11], 1, 0, 1, 0, 1);
-      position_rows.fill(position, rows.at[0], rows.size, rows.step[0], 3, position.stride(2), 3);
-      box_rows.fill(box, rows.at[2], 1, 0, 3, box.stride(0), 3);
-      position_rows_2.fill(position, rows.at[4], rows.size, rows.step[4], 3, position.stride(2), 3);
-      box_rows_2.fill(box, rows.at[5], 1, 0, 3, box.stride(0), 3);
-      position_rows_3.fill(position, rows.at[6], rows.size, rows.step[6], 3, position.stride(2), 3);
-      box_rows_3.fill(box, rows.at[8], 1, 0, 3, box.stride(0), 3);
+      position_rows.fill(position, rows.at[0], rows.size, rows.step[0], 3, position.stride(2), a_2_padded);
+      box_rows.fill(box, rows.at[2], 1, 0, 3, box.stride(0), a_2_padded);
+      position_rows_2.fill(position, rows.at[4], rows.size, rows.step[4], 3, position.stride(2), a_3_padded);
+      box_rows_2.fill(box, rows.at[5], 1, 0, 3, box.stride(0), a_3_padded);
+      position_rows_3.fill(position, rows.at[6], rows.size, rows.step[6], 3, position.stride(2), a_padded);
+      box_rows_3.fill(box, rows.at[8], 1, 0, 3, box.stride(0), a_padded);
       opmath_t grad_sum_i_j_value_of[rt::tile_rows];
       opmath_t epsilon_value_of[rt::tile_rows];
       opmath_t t_of[rt::tile_rows];
@@ -248,9 +258,9 @@ int backward_0_grad_box_rows(const OpgenCall& call, OpgenHost& host) {
       }
       rt::Fold<rt::Sum, opmath_t> grad_sigma_rows_value_fold[rt::tile_rows];
       rt::Fold<rt::Sum, opmath_t> grad_epsilon_rows_value_fold[rt::tile_rows];
-      grad_position_difference_sum.clear(rt::tile_rows * 3);
-      grad_position_difference_1_sum_sum.clear(rt::tile_rows * 3);
-      grad_box_rows_sum.clear(rt::tile_rows * 3);
+      grad_position_difference_sum.clear(rt::tile_rows * a_padded);
+      grad_position_difference_1_sum_sum.clear(rt::tile_rows * a_2_padded);
+      grad_box_rows_sum.clear(rt::tile_rows * a_3_padded);
       for (int64_t start = 0; start < N; start += rt::tile_width) {
         const int64_t size = N - start < rt::tile_width ? N - start : rt::tile_width;
         position_tile.fill(position, rows.at[1] + start * position.stride(1), 3, position.stride(2), size,
@@ -258,75 +268,85 @@ int backward_0_grad_box_rows(const OpgenCall& call, OpgenHost& host) {
         position_tile_2.fill(position, rows.at[3] + start * position.stride(1), 3, position.stride(2), size,
                              position.stride(1), rt::tile_width);
         position_tile_3.fill(position, rows.at[7] + start * position.stride(1), size, position.stride(1), 3,
-                             position.stride(2), 3);
+                             position.stride(2), a_padded);
         position_tile_4.fill(position, rows.at[1] + start * position.stride(1), size, position.stride(1), 3,
-                             position.stride(2), 3);
+                             position.stride(2), a_2_padded);
         position_tile_5.fill(position, rows.at[3] + start * position.stride(1), size, position.stride(1), 3,
-                             position.stride(2), 3);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> r2;
-          rt::sums(3, rt::tile_width, r2, [&](int64_t e, int64_t i) {
-            const opmath_t part_3 = (position_rows[r * 3 + e] - position_tile[e * rt::tile_width + i]) / box_rows[e];
-            const opmath_t part_2 = rt::round(part_3);
-            const opmath_t part_5 = -position_tile[e * rt::tile_width + i];
-            const opmath_t part_4 = position_rows[r * 3 + e] + part_5 - (box_rows[e] * part_2);
-            return part_4 * part_4;
+                             position.stride(2), a_3_padded);
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> r2(group);
+          rt::Points<opmath_t> r2_2(group);
+          rt::Points<bool> t_6(group);
+          rt::Points<opmath_t> t_7(group);
+          rt::Points<bool> t_8(group);
+          rt::Points<opmath_t> t_9(group);
+          rt::dots(3, group, r2, [&](int64_t r, int64_t e, int64_t i) {
+            const opmath_t part_3 = position_rows[r * a_2_padded + e] - position_tile[e * rt::tile_width + i];
+            const opmath_t part_2 = part_3 / box_rows[e];
+            const opmath_t part_4 = -position_tile[e * rt::tile_width + i];
+            return rt::powi<2>(position_rows[r * a_2_padded + e] + part_4 - (box_rows[e] * rt::round(part_2)));
           });
-          rt::Dots<opmath_t> r2_2;
-          rt::sums(3, rt::tile_width, r2_2, [&](int64_t e, int64_t i) {
-            const opmath_t part_7 = position_tile_2[e * rt::tile_width + i] - position_rows_2[r * 3 + e];
-            const opmath_t part_6 = part_7 / box_rows_2[e];
+          rt::dots(3, group, r2_2, [&](int64_t r, int64_t e, int64_t i) {
+            const opmath_t part_5 = position_tile_2[e * rt::tile_width + i] - position_rows_2[r * a_3_padded + e];
+            const opmath_t part_6 = -(box_rows_2[e] * rt::round(part_5 / box_rows_2[e]));
             const opmath_t part_8 = position_tile_2[e * rt::tile_width + i];
-            return rt::powi<2>(part_8 - position_rows_2[r * 3 + e] - (box_rows_2[e] * rt::round(part_6)));
+            const opmath_t part_7 = part_8 - position_rows_2[r * a_3_padded + e] + part_6;
+            return part_7 * part_7;
           });
-          alignas(64) bool t_6[rt::tile_width];
-          alignas(64) opmath_t t_7[rt::tile_width];
-          alignas(64) bool t_8[rt::tile_width];
-          alignas(64) opmath_t t_9[rt::tile_width];
-          rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-            t_6[i] = outer.index(rows, 0, r) != (start + i);
-            const opmath_t r2_value = r2[i];
-            const opmath_t part_9 = t_of[r] / rt::powi<4>(r2_value) - t_2_of[r] / rt::powi<7>(r2_value);
-            t_7[i] = 2 * (t_6[i] ? 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_9 : opmath_t(0));
-            t_8[i] = (start + i) != outer.index(rows, 0, r);
-            const opmath_t r2_2_value = r2_2[i];
-            const opmath_t part_10 = t_of[r] / rt::powi<4>(r2_2_value) - t_2_of[r] / rt::powi<7>(r2_2_value);
-            t_9[i] = 2 * (t_8[i] ? 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_10 : opmath_t(0));
-            const opmath_t t_10 = t_5_of[r] / r2_value;
-            const opmath_t part_11 = t_3_of[r] / rt::powi<6>(r2_value);
-            const opmath_t part_12 = part_11 - t_4_of[r] / rt::powi<3>(r2_value);
-            opmath_t part_13;
-            if (t_6[i]) {
-              part_13 = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_12;
-            } else {
-              part_13 = 0;
-            }
-            grad_sigma_rows_value_fold[r].add(lane, part_13);
-            const opmath_t part_14 = rt::powi<6>(t_10) - rt::powi<3>(t_10);
-            const opmath_t part_15 = 4 * grad_sum_i_j_value_of[r] * part_14;
-            grad_epsilon_rows_value_fold[r].add(lane, t_6[i] ? part_15 : opmath_t(0));
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+              t_6(r, i) = outer.index(rows, 0, r) != (start + i);
+              const opmath_t r2_value = r2(r, i);
+              const opmath_t part_9 = t_of[r] / rt::powi<4>(r2_value) - t_2_of[r] / rt::powi<7>(r2_value);
+              const opmath_t part_11 = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_9;
+              const opmath_t part_10 = t_6(r, i) ? part_11 : opmath_t(0);
+              t_7(r, i) = 2 * part_10;
+              t_8(r, i) = (start + i) != outer.index(rows, 0, r);
+              const opmath_t r2_2_value = r2_2(r, i);
+              const opmath_t part_12 = t_of[r] / rt::powi<4>(r2_2_value) - t_2_of[r] / rt::powi<7>(r2_2_value);
+              const opmath_t part_14 = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_12;
+              const opmath_t part_13 = t_8(r, i) ? part_14 : opmath_t(0);
+              t_9(r, i) = 2 * part_13;
+              const opmath_t t_10 = t_5_of[r] / r2_value;
+              const opmath_t part_15 = t_3_of[r] / rt::powi<6>(r2_value);
+              const opmath_t part_16 = part_15 - t_4_of[r] / rt::powi<3>(r2_value);
+              opmath_t part_17;
+              if (t_6(r, i)) {
+                part_17 = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_16;
+              } else {
+                part_17 = 0;
+              }
+              grad_sigma_rows_value_fold[r].add(lane, part_17);
+              const opmath_t part_18 = rt::powi<6>(t_10) - rt::powi<3>(t_10);
+              const opmath_t part_19 = 4 * grad_sum_i_j_value_of[r] * part_18;
+              grad_epsilon_rows_value_fold[r].add(lane, t_6(r, i) ? part_19 : opmath_t(0));
+            });
+            grad_sigma_rows_value_fold[r].ran(size);
+            grad_epsilon_rows_value_fold[r].ran(size);
+          }
+          rt::weigh(size, group, a_padded, grad_position_difference_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const opmath_t part_21 = position_rows_3[r * a_padded + e] - position_tile_3[i * a_padded + e];
+            const opmath_t part_20 = part_21 / box_rows_3[e];
+            const opmath_t part_22 = -(box_rows_3[e] * rt::round(part_20));
+            const opmath_t part_23 = position_rows_3[r * a_padded + e] - position_tile_3[i * a_padded + e] + part_22;
+            return t_6(r, i) ? t_7(r, i) * part_23 : opmath_t(0);
           });
-          grad_sigma_rows_value_fold[r].ran(size);
-          grad_epsilon_rows_value_fold[r].ran(size);
-          rt::sums(size, 3, grad_position_difference_sum.from(r * 3), [&](int64_t i, int64_t e) {
-            const opmath_t part_17 = (position_rows_3[r * 3 + e] - position_tile_3[i * 3 + e]) / box_rows_3[e];
-            const opmath_t part_16 = rt::round(part_17);
-            const opmath_t part_19 = -position_tile_3[i * 3 + e];
-            const opmath_t part_18 = position_rows_3[r * 3 + e] + part_19 - (box_rows_3[e] * part_16);
-            return t_6[i] ? t_7[i] * part_18 : opmath_t(0);
+          rt::weigh(size, group, a_2_padded, grad_position_difference_1_sum_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const opmath_t part_25 = position_tile_4[i * a_2_padded + e] - position_rows[r * a_2_padded + e];
+            const opmath_t part_24 = part_25 / box_rows[e];
+            const opmath_t part_26 = position_tile_4[i * a_2_padded + e];
+            const opmath_t part_27 = part_26 - position_rows[r * a_2_padded + e] - (box_rows[e] * rt::round(part_24));
+            return t_8(r, i) ? t_9(r, i) * part_27 : opmath_t(0);
           });
-          rt::sums(size, 3, grad_position_difference_1_sum_sum.from(r * 3), [&](int64_t i, int64_t e) {
-            const opmath_t part_20 = rt::round((position_tile_4[i * 3 + e] - position_rows[r * 3 + e]) / box_rows[e]);
-            const opmath_t part_22 = position_tile_4[i * 3 + e] - position_rows[r * 3 + e] - (box_rows[e] * part_20);
-            const opmath_t part_21 = t_9[i] * part_22;
-            return t_8[i] ? part_21 : opmath_t(0);
-          });
-          rt::sums(size, 3, grad_box_rows_sum.from(r * 3), [&](int64_t i, int64_t e) {
-            const opmath_t part_24 = (position_rows_2[r * 3 + e] - position_tile_5[i * 3 + e]) / box_rows_2[e];
-            const opmath_t part_23 = rt::round(part_24);
-            const opmath_t part_26 = -position_tile_5[i * 3 + e];
-            const opmath_t part_25 = position_rows_2[r * 3 + e] + part_26 - (box_rows_2[e] * part_23);
-            return t_6[i] ? -(part_23 * (t_6[i] ? t_7[i] * part_25 : opmath_t(0))) : opmath_t(0);
+          rt::weigh(size, group, a_3_padded, grad_box_rows_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const opmath_t part_29 = position_rows_2[r * a_3_padded + e] - position_tile_5[i * a_3_padded + e];
+            const opmath_t part_28 = part_29 / box_rows_2[e];
+            const opmath_t part_30 = -(box_rows_2[e] * rt::round(part_28));
+            const opmath_t part_32 = -position_tile_5[i * a_3_padded + e];
+            const opmath_t part_31 = position_rows_2[r * a_3_padded + e] + part_32 + part_30;
+            const opmath_t part_33 = -(rt::round(part_28) * (t_6(r, i) ? t_7(r, i) * part_31 : opmath_t(0)));
+            return t_6(r, i) ? part_33 : opmath_t(0);
           });
         }
       }
@@ -337,16 +357,16 @@ int backward_0_grad_box_rows(const OpgenCall& call, OpgenHost& host) {
         rt::store(grad_epsilon_rows, rows.at[13] + r * rows.step[13], grad_epsilon_rows_value);
         rt::each(3, [&](int64_t e) {
           rt::store(grad_position_difference, rows.at[14] + r * rows.step[14] + e * grad_position_difference.stride(2),
-                    grad_position_difference_sum[r * 3 + e]);
+                    grad_position_difference_sum[r * a_padded + e]);
         });
         rt::each(3, [&](int64_t e) {
           rt::store(grad_position_difference_1_sum,
                     rows.at[15] + r * rows.step[15] + e * grad_position_difference_1_sum.stride(2),
-                    grad_position_difference_1_sum_sum[r * 3 + e]);
+                    grad_position_difference_1_sum_sum[r * a_2_padded + e]);
         });
         rt::each(3, [&](int64_t e) {
           rt::store(grad_box_rows, rows.at[16] + r * rows.step[16] + e * grad_box_rows.stride(0),
-                    grad_box_rows_sum[r * 3 + e]);
+                    grad_box_rows_sum[r * a_3_padded + e]);
         });
       }
     });
@@ -452,6 +472,9 @@ int backward_0_grad_box(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_1_grad_epsilon_rows(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
+  const int64_t a_padded = rt::padded(3);
+  const int64_t a_2_padded = rt::padded(3);
+  const int64_t a_3_padded = rt::padded(3);
   const rt::Tensor<opmath_t> position(call, 3, 3, 0);
   const rt::Tensor<opmath_t> grad_sum_i_j(call, 0, 1, 0);
   const rt::Tensor<opmath_t> epsilon(call, 1, 0);
@@ -475,22 +498,22 @@ int backward_1_grad_epsilon_rows(const OpgenCall& call, OpgenHost& host) {
     rt::Tile<opmath_t> grad_sum_i_j_rows(1);
     rt::Tile<opmath_t> epsilon_rows(1);
     rt::Tile<opmath_t> sigma_rows(1);
-    rt::Tile<opmath_t> position_rows(rt::tile_rows * 3);
+    rt::Tile<opmath_t> position_rows(rt::tile_rows * a_2_padded);
     rt::Tile<opmath_t> position_tile(rt::tile_width * 3);
     rt::Tile<opmath_t> position_tile_2(rt::tile_width * 3);
-    rt::Tile<opmath_t> position_rows_2(rt::tile_rows * 3);
-    rt::Tile<opmath_t> position_rows_3(rt::tile_rows * 3);
-    rt::Tile<opmath_t> position_tile_3(rt::tile_width * 3);
-    rt::Tile<opmath_t> position_tile_4(rt::tile_width * 3);
-    rt::Sums<opmath_t> grad_position_difference_sum(rt::tile_rows * 3);
-    rt::Sums<opmath_t> grad_position_difference_1_sum_sum(rt::tile_rows * 3);
+    rt::Tile<opmath_t> position_rows_2(rt::tile_rows * a_3_padded);
+    rt::Tile<opmath_t> position_rows_3(rt::tile_rows * a_padded);
+    rt::Tile<opmath_t> position_tile_3(rt::tile_width * a_padded);
+    rt::Tile<opmath_t> position_tile_4(rt::tile_width * a_2_padded);
+    rt::Sums<opmath_t> grad_position_difference_sum(rt::tile_rows * a_padded);
+    rt::Sums<opmath_t> grad_position_difference_1_sum_sum(rt::tile_rows * a_2_padded);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       grad_sum_i_j_rows.fill(grad_sum_i_j, rows.at[6], 1, 0, 1, 0, 1);
       epsilon_rows.fill(epsilon, rows.at[7], 1, 0, 1, 0, 1);
       sigma_rows.fill(sigma, rows.at[8], 1, 0, 1, 0, 1);
-      position_rows.fill(position, rows.at[0], rows.size, rows.step[0], 3, position.stride(2), 3);
-      position_rows_2.fill(position, rows.at[3], rows.size, rows.step[3], 3, position.stride(2), 3);
-      position_rows_3.fill(position, rows.at[4], rows.size, rows.step[4], 3, position.stride(2), 3);
+      position_rows.fill(position, rows.at[0], rows.size, rows.step[0], 3, position.stride(2), a_2_padded);
+      position_rows_2.fill(position, rows.at[3], rows.size, rows.step[3], 3, position.stride(2), a_3_padded);
+      position_rows_3.fill(position, rows.at[4], rows.size, rows.step[4], 3, position.stride(2), a_padded);
       opmath_t grad_sum_i_j_value_of[rt::tile_rows];
       opmath_t epsilon_value_of[rt::tile_rows];
       opmath_t t_of[rt::tile_rows];
@@ -518,8 +541,8 @@ int backward_1_grad_epsilon_rows(const OpgenCall& call, OpgenHost& host) {
       }
       rt::Fold<rt::Sum, opmath_t> grad_sigma_rows_value_fold[rt::tile_rows];
       rt::Fold<rt::Sum, opmath_t> grad_epsilon_rows_value_fold[rt::tile_rows];
-      grad_position_difference_sum.clear(rt::tile_rows * 3);
-      grad_position_difference_1_sum_sum.clear(rt::tile_rows * 3);
+      grad_position_difference_sum.clear(rt::tile_rows * a_padded);
+      grad_position_difference_1_sum_sum.clear(rt::tile_rows * a_2_padded);
       for (int64_t start = 0; start < N; start += rt::tile_width) {
         const int64_t size = N - start < rt::tile_width ? N - start : rt::tile_width;
         position_tile.fill(position, rows.at[1] + start * position.stride(1), 3, position.stride(2), size,
@@ -527,53 +550,57 @@ int backward_1_grad_epsilon_rows(const OpgenCall& call, OpgenHost& host) {
         position_tile_2.fill(position, rows.at[2] + start * position.stride(1), 3, position.stride(2), size,
                              position.stride(1), rt::tile_width);
         position_tile_3.fill(position, rows.at[5] + start * position.stride(1), size, position.stride(1), 3,
-                             position.stride(2), 3);
+                             position.stride(2), a_padded);
         position_tile_4.fill(position, rows.at[1] + start * position.stride(1), size, position.stride(1), 3,
-                             position.stride(2), 3);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> r2;
-          rt::sums(3, rt::tile_width, r2, [&](int64_t e, int64_t i) {
-            const auto value = rt::powi<2>(position_rows[r * 3 + e] - position_tile[e * rt::tile_width + i]);
+                             position.stride(2), a_2_padded);
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> r2(group);
+          rt::Points<opmath_t> r2_2(group);
+          rt::Points<opmath_t> t_7(group);
+          rt::Points<opmath_t> t_8(group);
+          rt::dots(3, group, r2, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = rt::powi<2>(position_rows[r * a_2_padded + e] - position_tile[e * rt::tile_width + i]);
             return value;
           });
-          rt::Dots<opmath_t> r2_2;
-          rt::sums(3, rt::tile_width, r2_2, [&](int64_t e, int64_t i) {
-            const auto value = rt::powi<2>(position_tile_2[e * rt::tile_width + i] - position_rows_2[r * 3 + e]);
+          rt::dots(3, group, r2_2, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value =
+                rt::powi<2>(position_tile_2[e * rt::tile_width + i] - position_rows_2[r * a_3_padded + e]);
             return value;
           });
-          alignas(64) opmath_t t_7[rt::tile_width];
-          alignas(64) opmath_t t_8[rt::tile_width];
-          rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-            const bool t_6 = outer.index(rows, 0, r) != (start + i);
-            const opmath_t r2_value = r2[i];
-            const opmath_t part_2 = t_of[r] / rt::powi<4>(r2_value) - t_2_of[r] / rt::powi<7>(r2_value);
-            t_7[i] = t_6 ? 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_2 : opmath_t(0);
-            const opmath_t r2_2_value = r2_2[i];
-            const opmath_t part_3 = t_of[r] / rt::powi<4>(r2_2_value) - t_2_of[r] / rt::powi<7>(r2_2_value);
-            const opmath_t part_4 = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_3;
-            t_8[i] = (start + i) != outer.index(rows, 0, r) ? part_4 : opmath_t(0);
-            const opmath_t t_9 = t_5_of[r] / r2_value;
-            const opmath_t part_5 = t_3_of[r] / rt::powi<6>(r2_value);
-            const opmath_t part_6 = part_5 - t_4_of[r] / rt::powi<3>(r2_value);
-            opmath_t part_7;
-            if (t_6) {
-              part_7 = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_6;
-            } else {
-              part_7 = 0;
-            }
-            grad_sigma_rows_value_fold[r].add(lane, part_7);
-            const opmath_t part_8 = rt::powi<6>(t_9) - rt::powi<3>(t_9);
-            const opmath_t part_9 = 4 * grad_sum_i_j_value_of[r] * part_8;
-            grad_epsilon_rows_value_fold[r].add(lane, t_6 ? part_9 : opmath_t(0));
-          });
-          grad_sigma_rows_value_fold[r].ran(size);
-          grad_epsilon_rows_value_fold[r].ran(size);
-          rt::sums(size, 3, grad_position_difference_sum.from(r * 3), [&](int64_t i, int64_t e) {
-            const auto value = t_7[i] * (position_rows_3[r * 3 + e] - position_tile_3[i * 3 + e]);
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+              const bool t_6 = outer.index(rows, 0, r) != (start + i);
+              const opmath_t r2_value = r2(r, i);
+              const opmath_t part_2 = t_of[r] / rt::powi<4>(r2_value) - t_2_of[r] / rt::powi<7>(r2_value);
+              t_7(r, i) = t_6 ? 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_2 : opmath_t(0);
+              const opmath_t r2_2_value = r2_2(r, i);
+              const opmath_t part_3 = t_of[r] / rt::powi<4>(r2_2_value) - t_2_of[r] / rt::powi<7>(r2_2_value);
+              const opmath_t part_4 = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_3;
+              t_8(r, i) = (start + i) != outer.index(rows, 0, r) ? part_4 : opmath_t(0);
+              const opmath_t t_9 = t_5_of[r] / r2_value;
+              const opmath_t part_5 = t_3_of[r] / rt::powi<6>(r2_value);
+              const opmath_t part_6 = part_5 - t_4_of[r] / rt::powi<3>(r2_value);
+              opmath_t part_7;
+              if (t_6) {
+                part_7 = 4 * grad_sum_i_j_value_of[r] * epsilon_value_of[r] * part_6;
+              } else {
+                part_7 = 0;
+              }
+              grad_sigma_rows_value_fold[r].add(lane, part_7);
+              const opmath_t part_8 = rt::powi<6>(t_9) - rt::powi<3>(t_9);
+              const opmath_t part_9 = 4 * grad_sum_i_j_value_of[r] * part_8;
+              grad_epsilon_rows_value_fold[r].add(lane, t_6 ? part_9 : opmath_t(0));
+            });
+            grad_sigma_rows_value_fold[r].ran(size);
+            grad_epsilon_rows_value_fold[r].ran(size);
+          }
+          rt::weigh(size, group, a_padded, grad_position_difference_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_7(r, i) * (position_rows_3[r * a_padded + e] - position_tile_3[i * a_padded + e]);
             return value;
           });
-          rt::sums(size, 3, grad_position_difference_1_sum_sum.from(r * 3), [&](int64_t i, int64_t e) {
-            const auto value = t_8[i] * (position_tile_4[i * 3 + e] - position_rows[r * 3 + e]);
+          rt::weigh(size, group, a_2_padded, grad_position_difference_1_sum_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_8(r, i) * (position_tile_4[i * a_2_padded + e] - position_rows[r * a_2_padded + e]);
             return value;
           });
         }
@@ -586,13 +613,13 @@ int backward_1_grad_epsilon_rows(const OpgenCall& call, OpgenHost& host) {
         const opmath_t scale = t_10;
         rt::each(3, [&](int64_t e) {
           rt::store(grad_position_difference, rows.at[11] + r * rows.step[11] + e * grad_position_difference.stride(2),
-                    scale * grad_position_difference_sum[r * 3 + e]);
+                    scale * grad_position_difference_sum[r * a_padded + e]);
         });
         const opmath_t scale_2 = t_10;
         rt::each(3, [&](int64_t e) {
           rt::store(grad_position_difference_1_sum,
                     rows.at[12] + r * rows.step[12] + e * grad_position_difference_1_sum.stride(2),
-                    scale_2 * grad_position_difference_1_sum_sum[r * 3 + e]);
+                    scale_2 * grad_position_difference_1_sum_sum[r * a_2_padded + e]);
         });
       }
     });

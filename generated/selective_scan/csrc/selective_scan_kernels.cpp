@@ -23,21 +23,40 @@ int forward_h(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, T, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      for (int64_t t = 0; t < T; ++t) {
-        rt::each(run.size, [&](int64_t i) {
-          const opmath_t delta_value = rt::load(delta, run.of(0, i) + t * delta.stride(1));
-          const opmath_t part_2 = rt::exp(delta_value * rt::load(a, run.of(1, i)));
-          const opmath_t part_3 = rt::load(b, run.of(3, i) + t * b.stride(1));
-          const opmath_t part_4 = rt::load(u, run.of(4, i) + t * u.stride(1));
-          const opmath_t part_5 = delta_value * part_3 * part_4;
-          opmath_t part_6;
-          if (t == 0) {
-            part_6 = 0;
-          } else {
-            part_6 = rt::load(h, run.of(2, i) + (t - 1) * h.stride(1));
+      if (run.size >= rt::lane_count) {
+        for (int64_t t = 0; t < T; ++t) {
+          {
+            const rt::Source<opmath_t> delta_at(delta, run.at[0] + t * delta.stride(1), run.step[0], run.size);
+            const rt::Source<opmath_t> a_at(a, run.at[1], run.step[1], run.size);
+            const rt::Source<opmath_t> b_at(b, run.at[3] + t * b.stride(1), run.step[3], run.size);
+            const rt::Source<opmath_t> u_at(u, run.at[4] + t * u.stride(1), run.step[4], run.size);
+            rt::Sink<opmath_t> h_out(h, run.at[5] + t * h.stride(1), run.step[5], run.size);
+            const auto h_1 = [&](int64_t) { return t - 1; };
+            const rt::Line<opmath_t> h_at(host, h, rt::stretch(run, 2, 1), 0, rt::clipped(h, 1, h.stride(1), h_1));
+            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+              const opmath_t delta_value = delta_at[i];
+              const opmath_t part_2 = rt::exp(delta_value * a_at[i]) * rt::blend(t == 0, opmath_t(0), h_at[i]);
+              h_out.set(i, part_2 + delta_value * b_at[i] * u_at[i]);
+            });
           }
-          rt::store(h, run.of(5, i) + t * h.stride(1), part_2 * part_6 + part_5);
-        });
+        }
+      } else {
+        for (int64_t t = 0; t < T; ++t) {
+          rt::each(run.size, [&](int64_t i) {
+            const opmath_t delta_value_2 = rt::load(delta, run.of(0, i) + t * delta.stride(1));
+            const opmath_t part_3 = rt::exp(delta_value_2 * rt::load(a, run.of(1, i)));
+            const opmath_t part_4 = rt::load(b, run.of(3, i) + t * b.stride(1));
+            const opmath_t part_5 = rt::load(u, run.of(4, i) + t * u.stride(1));
+            const opmath_t part_6 = delta_value_2 * part_4 * part_5;
+            opmath_t part_7;
+            if (t == 0) {
+              part_7 = 0;
+            } else {
+              part_7 = rt::load(h, run.of(2, i) + (t - 1) * h.stride(1));
+            }
+            rt::store(h, run.of(5, i) + t * h.stride(1), part_3 * part_7 + part_6);
+          });
+        }
       }
     });
   });
@@ -100,20 +119,40 @@ int backward_grad_h(const OpgenCall& call, OpgenHost& host) {
   outer.arrange();
   rt::parallel(host, outer.count, T, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      for (int64_t t = T - 1; t >= 0; --t) {
-        rt::each(run.size, [&](int64_t i) {
-          const opmath_t part_2 = rt::load(c, run.of(1, i) + t * c.stride(1));
-          opmath_t part_3;
-          if (t + 1 < T) {
-            const opmath_t part_5 = rt::load(delta, run.of(3, i) + (t + 1) * delta.stride(1));
-            const opmath_t part_4 = rt::exp(part_5 * rt::load(a, run.of(4, i)));
-            part_3 = rt::load(grad_h, run.of(2, i) + (t + 1) * grad_h.stride(1)) * part_4;
-          } else {
-            part_3 = 0;
+      if (run.size >= rt::lane_count) {
+        for (int64_t t = T - 1; t >= 0; --t) {
+          {
+            const rt::Source<opmath_t> grad_y_at(grad_y, run.at[0] + t * grad_y.stride(1), run.step[0], run.size);
+            const rt::Source<opmath_t> c_at(c, run.at[1] + t * c.stride(1), run.step[1], run.size);
+            const rt::Source<opmath_t> a_at(a, run.at[4], run.step[4], run.size);
+            rt::Sink<opmath_t> grad_h_out(grad_h, run.at[5] + t * grad_h.stride(1), run.step[5], run.size);
+            const auto grad_h_1 = [&](int64_t) { return t + 1; };
+            const rt::Line<opmath_t> grad_h_at(host, grad_h, rt::stretch(run, 2, 1), 0,
+                                               rt::clipped(grad_h, 1, grad_h.stride(1), grad_h_1));
+            const rt::Line<opmath_t> delta_at(host, delta, rt::stretch(run, 3, 1), 0,
+                                              rt::clipped(delta, 1, delta.stride(1), grad_h_1));
+            rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
+              const opmath_t part_2 = rt::blend(t + 1 < T, grad_h_at[i] * rt::exp(delta_at[i] * a_at[i]), opmath_t(0));
+              grad_h_out.set(i, grad_y_at[i] * c_at[i] + part_2);
+            });
           }
-          rt::store(grad_h, run.of(5, i) + t * grad_h.stride(1),
-                    rt::load(grad_y, run.of(0, i) + t * grad_y.stride(1)) * part_2 + part_3);
-        });
+        }
+      } else {
+        for (int64_t t = T - 1; t >= 0; --t) {
+          rt::each(run.size, [&](int64_t i) {
+            const opmath_t part_3 = rt::load(c, run.of(1, i) + t * c.stride(1));
+            opmath_t part_4;
+            if (t + 1 < T) {
+              const opmath_t part_6 = rt::load(delta, run.of(3, i) + (t + 1) * delta.stride(1));
+              const opmath_t part_5 = rt::exp(part_6 * rt::load(a, run.of(4, i)));
+              part_4 = rt::load(grad_h, run.of(2, i) + (t + 1) * grad_h.stride(1)) * part_5;
+            } else {
+              part_4 = 0;
+            }
+            rt::store(grad_h, run.of(5, i) + t * grad_h.stride(1),
+                      rt::load(grad_y, run.of(0, i) + t * grad_y.stride(1)) * part_3 + part_4);
+          });
+        }
       }
     });
   });

@@ -10,6 +10,7 @@ template <typename opmath_t>
 int forward_logsumexp_j_sum(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[1];
   const int64_t D = call.ints[2];
+  const int64_t d_padded = rt::padded(D);
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const int64_t M = call.ints[0];
   const rt::Tensor<opmath_t> x(call, 0, 3, 0);
@@ -21,38 +22,41 @@ int forward_logsumexp_j_sum(const OpgenCall& call, OpgenHost& host) {
   outer.batch(call, &x, &y, &f, &logsumexp_j_max, &logsumexp_j_sum);
   outer.dim(M, {x.stride(1), 0, 0, logsumexp_j_max.stride(1), logsumexp_j_sum.stride(1)}, true);
   rt::parallel(host, outer.count, N, [=, &host](int64_t begin, int64_t end) {
-    rt::Tile<opmath_t> x_rows(rt::tile_rows * D);
+    rt::Tile<opmath_t> x_rows(rt::tile_rows * d_padded);
     rt::Tile<opmath_t> y_tile(rt::tile_width * D);
     rt::Tile<opmath_t> f_tile(rt::tile_width);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
-      x_rows.fill(x, rows.at[0], rows.size, rows.step[0], D, x.stride(2), D);
+      x_rows.fill(x, rows.at[0], rows.size, rows.step[0], D, x.stride(2), d_padded);
       rt::Running<opmath_t> logsumexp_j_max_value_fold[rt::tile_rows];
       rt::Fold<rt::Sum, opmath_t> logsumexp_j_sum_value_fold[rt::tile_rows];
       for (int64_t start = 0; start < N; start += rt::tile_width) {
         const int64_t size = N - start < rt::tile_width ? N - start : rt::tile_width;
         y_tile.fill(y, rows.at[1] + start * y.stride(1), D, y.stride(2), size, y.stride(1), rt::tile_width);
         f_tile.fill(f, rows.at[2] + start * f.stride(1), 1, 0, size, f.stride(1), rt::tile_width);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> cost;
-          rt::sums(D, rt::tile_width, cost, [&](int64_t e, int64_t i) {
-            const auto value = rt::square(x_rows[r * D + e] - y_tile[e * rt::tile_width + i]);
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> cost(group);
+          rt::Points<opmath_t> t(group);
+          rt::dots(D, group, cost, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = rt::square(x_rows[r * d_padded + e] - y_tile[e * rt::tile_width + i]);
             return value;
           });
-          rt::Fold<rt::Max, opmath_t> part_2;
-          alignas(64) opmath_t t[rt::tile_width];
-          rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-            t[i] = (f_tile[i] - cost[i]) / eps;
-            part_2.add(lane, t[i]);
-          });
-          const opmath_t factor = logsumexp_j_max_value_fold[r].raise(part_2.value());
-          if (factor != 1) {
-            logsumexp_j_sum_value_fold[r].scale(factor);
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::Fold<rt::Max, opmath_t> part_2;
+            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+              t(r, i) = (f_tile[i] - cost(r, i)) / eps;
+              part_2.add(lane, t(r, i));
+            });
+            const opmath_t factor = logsumexp_j_max_value_fold[r].raise(part_2.value());
+            if (factor != 1) {
+              logsumexp_j_sum_value_fold[r].scale(factor);
+            }
+            const opmath_t logsumexp_j_max_shift = logsumexp_j_max_value_fold[r].shift;
+            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+              logsumexp_j_sum_value_fold[r].add(lane, rt::exp(t(r, i) - logsumexp_j_max_shift));
+            });
+            logsumexp_j_sum_value_fold[r].ran(size);
           }
-          const opmath_t logsumexp_j_max_shift = logsumexp_j_max_value_fold[r].shift;
-          rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-            logsumexp_j_sum_value_fold[r].add(lane, rt::exp(t[i] - logsumexp_j_max_shift));
-          });
-          logsumexp_j_sum_value_fold[r].ran(size);
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
@@ -128,6 +132,8 @@ template <typename opmath_t>
 int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[2];
   const int64_t D = call.ints[1];
+  const int64_t d_padded = rt::padded(D);
+  const int64_t d_2_padded = rt::padded(D);
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const int64_t M = call.ints[0];
   const rt::Tensor<opmath_t> x(call, 2, 3, 0);
@@ -147,17 +153,17 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, N, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> logsumexp_j_rows(rt::tile_rows);
     rt::Tile<opmath_t> grad_logsumexp_j_rows(rt::tile_rows);
-    rt::Tile<opmath_t> x_rows(rt::tile_rows * D);
+    rt::Tile<opmath_t> x_rows(rt::tile_rows * d_2_padded);
     rt::Tile<opmath_t> y_tile(rt::tile_width * D);
     rt::Tile<opmath_t> f_tile(rt::tile_width);
-    rt::Tile<opmath_t> x_rows_2(rt::tile_rows * D);
-    rt::Tile<opmath_t> y_tile_2(rt::tile_width * D);
-    rt::Sums<opmath_t> grad_x_sum_sum(rt::tile_rows * D);
+    rt::Tile<opmath_t> x_rows_2(rt::tile_rows * d_padded);
+    rt::Tile<opmath_t> y_tile_2(rt::tile_width * d_padded);
+    rt::Sums<opmath_t> grad_x_sum_sum(rt::tile_rows * d_padded);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       logsumexp_j_rows.fill(logsumexp_j, rows.at[5], 1, 0, rows.size, rows.step[5], rt::tile_rows);
       grad_logsumexp_j_rows.fill(grad_logsumexp_j, rows.at[6], 1, 0, rows.size, rows.step[6], rt::tile_rows);
-      x_rows.fill(x, rows.at[0], rows.size, rows.step[0], D, x.stride(2), D);
-      x_rows_2.fill(x, rows.at[3], rows.size, rows.step[3], D, x.stride(2), D);
+      x_rows.fill(x, rows.at[0], rows.size, rows.step[0], D, x.stride(2), d_2_padded);
+      x_rows_2.fill(x, rows.at[3], rows.size, rows.step[3], D, x.stride(2), d_padded);
       opmath_t logsumexp_j_value_of[rt::tile_rows];
       bool t_of[rt::tile_rows];
       opmath_t grad_logsumexp_j_value_of[rt::tile_rows];
@@ -169,25 +175,28 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_logsumexp_j_value = grad_logsumexp_j_rows[r];
         grad_logsumexp_j_value_of[r] = grad_logsumexp_j_value;
       }
-      grad_x_sum_sum.clear(rt::tile_rows * D);
+      grad_x_sum_sum.clear(rt::tile_rows * d_padded);
       for (int64_t start = 0; start < N; start += rt::tile_width) {
         const int64_t size = N - start < rt::tile_width ? N - start : rt::tile_width;
         y_tile.fill(y, rows.at[1] + start * y.stride(1), D, y.stride(2), size, y.stride(1), rt::tile_width);
         f_tile.fill(f, rows.at[2] + start * f.stride(1), 1, 0, size, f.stride(1), rt::tile_width);
-        y_tile_2.fill(y, rows.at[4] + start * y.stride(1), size, y.stride(1), D, y.stride(2), D);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> cost;
-          rt::sums(D, rt::tile_width, cost, [&](int64_t e, int64_t i) {
-            const auto value = rt::square(x_rows[r * D + e] - y_tile[e * rt::tile_width + i]);
+        y_tile_2.fill(y, rows.at[4] + start * y.stride(1), size, y.stride(1), D, y.stride(2), d_padded);
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> cost(group);
+          rt::Points<opmath_t> t_2(group);
+          rt::dots(D, group, cost, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = rt::square(x_rows[r * d_2_padded + e] - y_tile[e * rt::tile_width + i]);
             return value;
           });
-          alignas(64) opmath_t t_2[rt::tile_width];
-          rt::each(size, [&](int64_t i) {
-            const opmath_t part_2 = rt::exp((f_tile[i] - cost[i]) / eps - logsumexp_j_value_of[r]);
-            t_2[i] = t_of[r] ? opmath_t(0) : grad_logsumexp_j_value_of[r] * part_2;
-          });
-          rt::sums(size, D, grad_x_sum_sum.from(r * D), [&](int64_t i, int64_t e) {
-            const auto value = t_2[i] * (x_rows_2[r * D + e] - y_tile_2[i * D + e]);
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::each(size, [&](int64_t i) {
+              const opmath_t part_2 = rt::exp((f_tile[i] - cost(r, i)) / eps - logsumexp_j_value_of[r]);
+              t_2(r, i) = t_of[r] ? opmath_t(0) : grad_logsumexp_j_value_of[r] * part_2;
+            });
+          }
+          rt::weigh(size, group, d_padded, grad_x_sum_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_2(r, i) * (x_rows_2[r * d_padded + e] - y_tile_2[i * d_padded + e]);
             return value;
           });
         }
@@ -196,7 +205,7 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
         const opmath_t scale = N == 0 ? opmath_t(1) : -(1 / eps);
         rt::each(D, [&](int64_t e) {
           rt::store(grad_x_sum, rows.at[7] + r * rows.step[7] + e * grad_x_sum.stride(2),
-                    scale * grad_x_sum_sum[r * D + e]);
+                    scale * grad_x_sum_sum[r * d_padded + e]);
         });
       }
     });
@@ -231,6 +240,8 @@ template <typename opmath_t>
 int backward_grad_f_sum(const OpgenCall& call, OpgenHost& host) {
   const int64_t M = call.ints[2];
   const int64_t D = call.ints[1];
+  const int64_t d_2_padded = rt::padded(D);
+  const int64_t d_3_padded = rt::padded(D);
   const auto eps = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> x(call, 1, 3, 0);
@@ -251,16 +262,16 @@ int backward_grad_f_sum(const OpgenCall& call, OpgenHost& host) {
   rt::parallel(host, outer.count, M, [=, &host](int64_t begin, int64_t end) {
     rt::Tile<opmath_t> f_rows(rt::tile_rows);
     rt::Tile<opmath_t> x_tile(rt::tile_width * D);
-    rt::Tile<opmath_t> y_rows(rt::tile_rows * D);
+    rt::Tile<opmath_t> y_rows(rt::tile_rows * d_3_padded);
     rt::Tile<opmath_t> logsumexp_j_tile(rt::tile_width);
     rt::Tile<opmath_t> grad_logsumexp_j_tile(rt::tile_width);
-    rt::Tile<opmath_t> x_tile_2(rt::tile_width * D);
-    rt::Tile<opmath_t> y_rows_2(rt::tile_rows * D);
-    rt::Sums<opmath_t> grad_y_sum_sum(rt::tile_rows * D);
+    rt::Tile<opmath_t> x_tile_2(rt::tile_width * d_2_padded);
+    rt::Tile<opmath_t> y_rows_2(rt::tile_rows * d_2_padded);
+    rt::Sums<opmath_t> grad_y_sum_sum(rt::tile_rows * d_2_padded);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       f_rows.fill(f, rows.at[6], 1, 0, rows.size, rows.step[6], rt::tile_rows);
-      y_rows.fill(y, rows.at[1], rows.size, rows.step[1], D, y.stride(2), D);
-      y_rows_2.fill(y, rows.at[5], rows.size, rows.step[5], D, y.stride(2), D);
+      y_rows.fill(y, rows.at[1], rows.size, rows.step[1], D, y.stride(2), d_3_padded);
+      y_rows_2.fill(y, rows.at[5], rows.size, rows.step[5], D, y.stride(2), d_2_padded);
       const opmath_t t_3 = -rt::inf<opmath_t>();
       opmath_t f_value_of[rt::tile_rows];
       for (int64_t r = 0; r < rows.size; ++r) {
@@ -268,7 +279,7 @@ int backward_grad_f_sum(const OpgenCall& call, OpgenHost& host) {
         f_value_of[r] = f_value;
       }
       rt::Fold<rt::Sum, opmath_t> grad_f_sum_value_fold[rt::tile_rows];
-      grad_y_sum_sum.clear(rt::tile_rows * D);
+      grad_y_sum_sum.clear(rt::tile_rows * d_2_padded);
       for (int64_t start = 0; start < M; start += rt::tile_width) {
         const int64_t size = M - start < rt::tile_width ? M - start : rt::tile_width;
         x_tile.fill(x, rows.at[0] + start * x.stride(1), D, x.stride(2), size, x.stride(1), rt::tile_width);
@@ -276,23 +287,26 @@ int backward_grad_f_sum(const OpgenCall& call, OpgenHost& host) {
                               logsumexp_j.stride(1), rt::tile_width);
         grad_logsumexp_j_tile.fill(grad_logsumexp_j, rows.at[3] + start * grad_logsumexp_j.stride(1), 1, 0, size,
                                    grad_logsumexp_j.stride(1), rt::tile_width);
-        x_tile_2.fill(x, rows.at[4] + start * x.stride(1), size, x.stride(1), D, x.stride(2), D);
-        for (int64_t r = 0; r < rows.size; ++r) {
-          rt::Dots<opmath_t> cost_2;
-          rt::sums(D, rt::tile_width, cost_2, [&](int64_t e, int64_t i) {
-            const auto value = rt::square(x_tile[e * rt::tile_width + i] - y_rows[r * D + e]);
+        x_tile_2.fill(x, rows.at[4] + start * x.stride(1), size, x.stride(1), D, x.stride(2), d_2_padded);
+        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
+          const rt::Group group(first, rows.size);
+          rt::Points<opmath_t> cost_2(group);
+          rt::Points<opmath_t> t_4(group);
+          rt::dots(D, group, cost_2, [&](int64_t r, int64_t e, int64_t i) {
+            const auto value = rt::square(x_tile[e * rt::tile_width + i] - y_rows[r * d_3_padded + e]);
             return value;
           });
-          alignas(64) opmath_t t_4[rt::tile_width];
-          rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-            const opmath_t logsumexp_j_value_2 = logsumexp_j_tile[i];
-            const opmath_t part_2 = rt::exp((f_value_of[r] - cost_2[i]) / eps - logsumexp_j_value_2);
-            t_4[i] = logsumexp_j_value_2 == t_3 ? opmath_t(0) : grad_logsumexp_j_tile[i] * part_2;
-            grad_f_sum_value_fold[r].add(lane, t_4[i]);
-          });
-          grad_f_sum_value_fold[r].ran(size);
-          rt::sums(size, D, grad_y_sum_sum.from(r * D), [&](int64_t i, int64_t e) {
-            const auto value = t_4[i] * (x_tile_2[i * D + e] - y_rows_2[r * D + e]);
+          for (int64_t r = group.first; r < group.last; ++r) {
+            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
+              const opmath_t logsumexp_j_value_2 = logsumexp_j_tile[i];
+              const opmath_t part_2 = rt::exp((f_value_of[r] - cost_2(r, i)) / eps - logsumexp_j_value_2);
+              t_4(r, i) = logsumexp_j_value_2 == t_3 ? opmath_t(0) : grad_logsumexp_j_tile[i] * part_2;
+              grad_f_sum_value_fold[r].add(lane, t_4(r, i));
+            });
+            grad_f_sum_value_fold[r].ran(size);
+          }
+          rt::weigh(size, group, d_2_padded, grad_y_sum_sum, [&](int64_t r, int64_t i, int64_t e) {
+            const auto value = t_4(r, i) * (x_tile_2[i * d_2_padded + e] - y_rows_2[r * d_2_padded + e]);
             return value;
           });
         }
@@ -303,7 +317,7 @@ int backward_grad_f_sum(const OpgenCall& call, OpgenHost& host) {
         const opmath_t scale = M == 0 ? opmath_t(1) : -(1 / eps);
         rt::each(D, [&](int64_t e) {
           rt::store(grad_y_sum, rows.at[8] + r * rows.step[8] + e * grad_y_sum.stride(2),
-                    scale * grad_y_sum_sum[r * D + e]);
+                    scale * grad_y_sum_sum[r * d_2_padded + e]);
         });
       }
     });

@@ -1,0 +1,108 @@
+"""Runs of a CPU kernel: what they read ahead of their lanes, and what is behind them.
+
+In go statements that run lane by lane, out come declarations of what these read and write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from opgen.code.cpp_comb import Comb
+from opgen.code.cpp_lines import Lines
+from opgen.code.cpp_scope import Access
+from opgen.code.cpp_statements import FOLDS, Around, Statements
+from opgen.code.native_scope import value_type
+from opgen.ir.program import Axis
+from opgen.ir.scalar import Read, Scalar, reads, walk
+from opgen.kernel.formal import Formal
+from opgen.kernel.model import Atomic, Body, For, If, Store
+from opgen.kernel.walk import values
+from opgen.plan.model import Let
+
+
+class Runs(Statements):
+    """Prints the statements of one part of a kernel, and the runs that they are the lanes of."""
+
+    def __init__(self, formal: Formal, part: Body, turns: tuple[For, ...]) -> None:
+        super().__init__(formal, part, turns)
+        self.pieces: dict[str, Scalar] = {}  # by loops: what their runs do not go across
+        self.outer_locals: set[str] = set()
+        self.phase = ""  # the lane that lanes which are not all start from
+
+    def sources(self, body: Body, at: str, loops: str, moving: dict[str, int], sparse: Comb | None = None) -> Around:
+        """Runs of everything a body reads and writes; what does not move is one number."""
+        scope, accesses, step = self.scope, self._accesses(values(body)), self.scope.stepper
+        lines = self._values_at(accesses, at)
+        for a in accesses:
+            if scope.plain(a) and a.moves_with(scope.lanes) and a.name not in scope.declared:
+                scope.declared.add(a.name)
+                lines.append(self._run_of("Source", a, at, step))
+        lines += [self._run_of("Sink", self.written(s), at, step) for s in body if isinstance(s, Store)]
+        own = {n.name for n in body if isinstance(n, Let)}
+        last = bool(scope.lanes) and isinstance(scope.lanes[-1], Axis) and scope.lanes[-1].name in moving
+        ahead = Lines(scope, body, at, step, loops, moving, last, frozenset(self.arrays), frozenset(own), self.pieces)
+        if sparse is not None:
+            self._teeth(sparse, ahead)
+        for e in values(body):
+            for r in reads(e):
+                if r.tensor not in self.bound:
+                    ahead.read(r)
+        behind: list[str] = []
+        self.added.clear()
+        for n in body:
+            atomic, condition = (n.body[0], n.condition) if isinstance(n, If) and len(n.body) == 1 else (n, None)
+            if isinstance(atomic, Atomic):
+                found = ahead.add(atomic, condition, FOLDS[atomic.op])
+                if found is not None:
+                    ahead.out.append(found[0])
+                    behind.append(found[1])
+                    self.added.add(n)
+        return Around(lines, ahead.out, self.once(body, moving), behind, ahead.comb)
+
+    def _teeth(self, sparse: Comb, ahead: Lines) -> None:
+        """Declare the lanes that a body runs along where these are not all."""
+        scope = self.scope
+        ahead.comb, size, divisor = scope.fresh("comb"), f"{scope.stepper}.size", scope.print(sparse.divisor)
+        if sparse.start is None:
+            self.phase = scope.fresh("phase")
+            ahead.out.append(f"rt::Comb {ahead.comb}({size}, {divisor}, {self.phase});")
+        else:
+            multiple = ahead.function(sparse.start, "multiple")
+            ahead.out.append(f"auto {ahead.comb} = rt::Comb::multiples({size}, {divisor}, {multiple});")
+        for condition in sparse.uniform:
+            ahead.out.append(f"{ahead.comb}.only({self.condition(condition)});")
+        for name, pairs in (("clip", sparse.clips), ("below", sparse.below)):
+            for position, limit in pairs:
+                at = ahead.function(position, "place")
+                ahead.out.append(f"{ahead.comb}.{name}({scope.print(limit)}, {at});")
+        ahead.out.append(f"if ({ahead.comb}.count == 0) {'continue' if sparse.start is None else 'return'};")
+
+    def _values_at(self, accesses: Iterable[Access], where: str) -> list[str]:
+        """Plain accesses that have one value at this place, as constants; each once. One point reads directly."""
+        lines: list[str] = []
+        for access in accesses if self.scope.lanes else ():
+            if (
+                self.scope.plain(access)
+                and not access.moves_with(self.scope.lanes)
+                and access.name not in self.outer_locals
+            ):
+                self.outer_locals.add(access.name)
+                tensor = self.scope.tensor(access.buffer)
+                lines.append(f"const auto {access.name} = rt::load({tensor}, {self.scope.at(access, where)});")
+        return lines
+
+    def _run_of(self, kind: str, a: Access, at: str, step: str) -> str:
+        type_ = value_type(self.scope.formal.slots[a.buffer].kind)
+        tensor, n = self.scope.tensor(a.buffer), a.number
+        const = "const " if kind == "Source" else ""
+        return f"{const}rt::{kind}<{type_}> {a.name}({tensor}, {self.scope.at(a, at)}, {step}.step[{n}], {step}.size);"
+
+    def _accesses(self, expressions: Iterable[Scalar]) -> list[Access]:
+        found: dict[int, Access] = {}
+        for e in expressions:
+            for r in walk(e):
+                if isinstance(r, Read) and r.tensor not in self.bound:
+                    access = self.scope.find(r.tensor, r.at)
+                    assert access is not None
+                    found[access.number] = access
+        return [found[k] for k in sorted(found)]

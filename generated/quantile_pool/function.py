@@ -34,7 +34,7 @@ def quantile_pool_forward(input: Tensor, size: int, q: float, stride: int | None
         P = (N - size) // size + 1
         input_view = window(input, -1, 0, (P, size), (size, 1))
     argsort_w = input_view.argsort(dim=-1, stable=True)
-    argsort_w_view = window(argsort_w, -1, size - 1 if size != 0 else 0)
+    argsort_w_view = window(argsort_w, -1, size - 1, fill=0)
     batch = input.shape[:-1]
     position = argsort_w_view if size != 0 else torch.full((*batch, P), 0, device=input.device)
     mask = torch.isnan(pick(input_view, position, guarded=True))
@@ -60,9 +60,8 @@ def quantile_pool_forward(input: Tensor, size: int, q: float, stride: int | None
     mask_2 = w == argsort_w_view_2.unsqueeze(-1)
     argsort_w_view_3 = window(argsort_w, -1, min(int(numbers.floor(q * (size - 1))) + 1, size - 1))
     mask_3 = w == argsort_w_view_3.unsqueeze(-1)
-    argsort_w_view_4 = window(argsort_w, -1, size - 1, fill=0)
-    position_8 = torch.where(mask_2 & (size != 0), argsort_w_view_4.unsqueeze(-1), 0)
-    position_9 = torch.where(mask_3 & (size != 0), argsort_w_view_4.unsqueeze(-1), 0)
+    position_8 = torch.where(mask_2 & (size != 0), argsort_w_view.unsqueeze(-1), 0)
+    position_9 = torch.where(mask_3 & (size != 0), argsort_w_view.unsqueeze(-1), 0)
     mask_7 = torch.isnan(pick(input_view.unsqueeze(-2), position_8, guarded=True))
     chosen_4 = torch.where(
         mask_7,
@@ -123,20 +122,17 @@ def quantile_pool_tangent(tangent_input: Tensor, input: Tensor, size: int, q: fl
         input_view = window(input, -1, 0, (P, size), (size, 1))
         tangent_input_view = window(tangent_input, -1, 0, (P, size), (size, 1))
     argsort_w = input_view.argsort(dim=-1, stable=True)
-    argsort_w_view = window(argsort_w, -1, size - 1 if size != 0 else 0)
+    argsort_w_view = window(argsort_w, -1, size - 1, fill=0)
     batch = tangent_input.shape[:-1]
     position = argsort_w_view if size != 0 else torch.full((*batch, P), 0, device=tangent_input.device)
     mask = (size != 0) & ~torch.isnan(pick(input_view, position, guarded=True))
     mask_5 = mask & (size != 0)
-    chosen = torch.where(mask_5, size - 1, 0)
-    position_2 = torch.where(mask_5, pick(argsort_w, chosen, guarded=True), 0)
+    position_2 = torch.where(mask_5, argsort_w_view, 0)
     mask_2 = torch.isnan(pick(input_view, position_2, guarded=True))
-    values_picked = pick(input_view, position, guarded=True)
-    mask_9 = ~torch.isnan(values_picked)
-    mask_3 = (size != 0) & (mask_9 & (q * (size - 1) - numbers.floor(q * (size - 1)) != 0))
+    mask_9 = torch.isnan(pick(input_view, position, guarded=True))
+    mask_3 = (size != 0) & (~mask_9 & (q * (size - 1) - numbers.floor(q * (size - 1)) != 0))
     mask_6 = mask_3 & (size != 0)
-    chosen_2 = torch.where(mask_6, size - 1, 0)
-    position_3 = torch.where(mask_6, pick(argsort_w, chosen_2, guarded=True), 0)
+    position_3 = torch.where(mask_6, argsort_w_view, 0)
     mask_4 = torch.isnan(pick(input_view, position_3, guarded=True))
     mask_7 = mask_5 & ~mask_2
     mask_8 = mask_6 & ~mask_4 & (q * (size - 1) - numbers.floor(q * (size - 1)) != 0)
@@ -146,19 +142,19 @@ def quantile_pool_tangent(tangent_input: Tensor, input: Tensor, size: int, q: fl
     position_7 = torch.where(mask_8, pick(argsort_w, position_6, guarded=True), 0)
     tangent_values_picked = pick(tangent_input_view, position_7, guarded=True)
     product = tangent_values_picked * (q * (size - 1) - numbers.floor(q * (size - 1)))
-    chosen_4 = tangent_input.new_zeros(*batch, P) if q * (size - 1) - numbers.floor(q * (size - 1)) == 0 else product
-    chosen_5 = torch.where(mask_4, 0, chosen_4)
-    chosen_6 = tangent_input.new_zeros(*batch, P) if size == 0 else chosen_5
-    chosen_3 = torch.where(mask_3, chosen_6, 0)
+    chosen_2 = tangent_input.new_zeros(*batch, P) if q * (size - 1) - numbers.floor(q * (size - 1)) == 0 else product
+    chosen_3 = torch.where(mask_4, 0, chosen_2)
+    chosen_4 = tangent_input.new_zeros(*batch, P) if size == 0 else chosen_3
+    chosen = torch.where(mask_3, chosen_4, 0)
     tangent_values_picked_2 = pick(tangent_input_view, position_5, guarded=True)
     product_2 = tangent_values_picked_2 * (
         1
         if q * (size - 1) - numbers.floor(q * (size - 1)) == 0
         else 1 - (q * (size - 1) - numbers.floor(q * (size - 1)))
     )
-    chosen_8 = torch.where(mask_2, 0, product_2)
-    chosen_7 = tangent_input.new_zeros(*batch, P) if size == 0 else chosen_8
-    tangent_output = torch.where(mask, chosen_7, 0) + chosen_3
+    chosen_5 = torch.where(mask_2, 0, product_2)
+    chosen_6 = tangent_input.new_zeros(*batch, P) if size == 0 else chosen_5
+    tangent_output = torch.where(mask, chosen_6, 0) + chosen
     tangent_output = tangent_output.to(dtype)
     return tangent_output
 

@@ -106,9 +106,10 @@ def _least(a: Scalar, factor: Polynomial, facts: Facts, depth: int) -> Polynomia
             return number(0)
         case Apply("mod", (_, s)) if _positive(s, facts, depth):
             return number(0)
-        case Apply("floordiv", (inner, s)):
-            fine = _positive(s, facts, depth) and _nonnegative(polynomial(inner), facts, depth - 1)
-            return number(0) if fine else None
+        case Apply("floordiv", (inner, s)) if _positive(s, facts, depth):
+            if _nonnegative(polynomial(inner) - polynomial(s), facts, depth - 1):
+                return factor
+            return number(0) if _nonnegative(polynomial(inner), facts, depth - 1) else None
         case Apply("clamp", (_, low, high)):
             ordered = _nonnegative(polynomial(high) - polynomial(low), facts, depth - 1)
             return factor * polynomial(low) if ordered else None
@@ -132,6 +133,9 @@ def _most(a: Scalar, factor: Polynomial, facts: Facts, depth: int) -> Polynomial
             whole = factor.divided(polynomial(s))
             if whole is not None and not whole[1].terms:
                 return whole[0] * polynomial(inner)
+            beyond = polynomial(inner) - polynomial(s)
+            if _nonnegative(beyond, facts, depth - 1):  # the quotient of that is one less, and at most that
+                return factor * (beyond + number(1))
             return factor * polynomial(inner) if _nonnegative(polynomial(inner), facts, depth - 1) else None
         case Apply("clamp", (_, low, high)):
             ordered = _nonnegative(polynomial(high) - polynomial(low), facts, depth - 1)

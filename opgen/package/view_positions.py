@@ -24,7 +24,7 @@ from opgen.ir.program import (
     targets,
 )
 from opgen.ir.ranges import derived_sizes, facts_of, inside, positive_params, sizes_of
-from opgen.ir.scalar import BATCH, Batch, Dim, Position, Read, reads
+from opgen.ir.scalar import BATCH, Batch, Dim, Param, Position, Read, Scalar, reads, walk
 from opgen.package.view import Surface
 
 
@@ -42,7 +42,8 @@ def position_fields(s: Surface) -> list[str]:
                     if operand is not None and sized is not None:
                         read[tupled([quoted(operand), *sized])] = None
                     elif name not in own and _is_doubtful(p, _loops(st, name), position, extent):
-                        blamed = name if name in (*s.inputs, *s.output_names) else _source(p, position)
+                        known = name in (*s.inputs, *s.output_names)
+                        blamed = name if known else _source(p, position) or _ordered(p, name, position, extent)
                         condition = f"0 <= {text.position(position)} < {text.shape((extent,))[1:-1]}"
                         row = tupled([quoted(blamed), quoted(condition), *(sized[:2] if sized else ())])
                         computed.update({row: None} if blamed else {})
@@ -81,6 +82,23 @@ def _source(p: Program, position: Position) -> str:
             rest += [r.tensor for r in statement_reads(made[name])]
         seen.add(name)
     return ""
+
+
+def _ordered(p: Program, name: str, position: Position, extent: Scalar | Batch) -> str:
+    """The first input whose elements a tensor has the order of, where a param tells a place in it; empty elsewhere."""
+    told = {n.name for n in walk(position) if isinstance(n, Param)} if not isinstance(position, Batch) else set()
+    if isinstance(extent, Batch) or not told - {n.name for n in walk(extent) if isinstance(n, Param)}:
+        return ""
+    made = {st.target: st for st in definitions(p)}
+    st = made.get(name)
+    if not isinstance(st, Compute) or st.op != "argsort":
+        return ""
+    inputs = {t.name for t in p.inputs}
+    rest = [r.tensor for r in statement_reads(st)]
+    while rest and rest[0] not in inputs:
+        first = made.pop(rest.pop(0), None)
+        rest += [] if first is None else [r.tensor for r in statement_reads(first)]
+    return rest[0] if rest else ""
 
 
 def _sized(p: Program, extent: object) -> tuple[str, str, str] | None:

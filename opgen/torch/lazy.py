@@ -253,10 +253,14 @@ class _Lazy:
         return any(
             not isinstance(q, Batch)
             and not isinstance(n, Batch)
-            and all(isinstance(part, Lit | Dim | Apply) for part in walk(q))
+            and all(isinstance(part, Lit | Apply) or self._is_size(part) for part in walk(q))
             and not inside(q, n, self.facts)
             for q, n in pairs
         )
+
+    def _is_size(self, e: Scalar) -> bool:
+        """Is it a dim, or a param that is an extent somewhere?"""
+        return isinstance(e, Dim) or (isinstance(e, Param) and e in self.facts.nonnegative)
 
     def _about_sizes(self, condition: Scalar) -> bool:
         """Does a size stand in a condition, or in one that has a statement of its own?"""
@@ -264,7 +268,7 @@ class _Lazy:
         if found is None:
             bodies = {t.target: t.body for t in self.before}
             nodes = list(walk(condition))
-            found = any(isinstance(n, Dim) for n in nodes) or any(
+            found = any(map(self._is_size, nodes)) or any(
                 self._about_sizes(bodies[n.tensor]) for n in nodes if isinstance(n, Read) and n.tensor in bodies
             )
             self.sized[condition] = found

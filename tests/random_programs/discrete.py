@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from tests.random_programs import expressions
+from tests.random_programs import draws, expressions
 from tests.random_programs.forms import call, literal, new_indices, written
 from tests.random_programs.positions import access, int_param
 from tests.random_programs.scope import AND, ATOM, COMPARE, NOT, OR, PLUS, TIMES, UNARY, Expr, Scope, World
@@ -78,7 +78,8 @@ def _tested(w: World, scope: Scope, depth: int) -> Expr:
 
 def integers(w: World, scope: Scope, depth: int) -> Expr:
     c = w.choose
-    make = c.weighted(((5, _int_leaf), (3, _int_arithmetic), (2, _counted), (2, _arg), (1, _bits), (2, _rounded)))
+    make = c.weighted(((5, _int_leaf), (3, _int_arithmetic), (2, _counted), (2, _arg), (1, _bits), (2, _rounded),
+                       (1, draws.drawn_integer)))  # fmt: skip
     return make(w, scope, depth)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.random_programs import discrete, reductions
+from tests.random_programs import discrete, draws, reductions
 from tests.random_programs.forms import LIMIT, call, literal, tamed
 from tests.random_programs.positions import access
 from tests.random_programs.scope import (
@@ -36,7 +36,8 @@ def floats(w: World, scope: Scope, depth: int) -> Expr:
         (
             (5, leaf_of), (10, _sum), (9, _product), (9, _unary), (8, reductions.reduced), (5, _where), (4, _quotient),
             (5, reductions.index_operator), (4, _extreme), (4, _number), (3, _power), (2, _pair), (2, _local),
-            (2, _transparent), (2, _guarded),
+            (2, _transparent), (2, _guarded), (2, draws.drawn), (4, draws.order_statistic), (2, draws.in_order),
+            (2, draws.few_bits),
         )
     )  # fmt: skip
     return tamed(w, make(w, scope, depth))

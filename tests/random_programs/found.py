@@ -5,6 +5,10 @@ from __future__ import annotations
 X = "inputs: {x: {shape: [..., N]}}\n"
 
 FOUND = {
+    "the median of nothing": X + "forward: 'y[...] = median[n](x[..., n])'\n",
+    "the median of a window of no elements": (
+        X + "params: {none: {type: int, default: 0}}\nforward: 'y[..., i < N] = median[k < none](x[..., i - k])'\n"
+    ),
     "a place that is drawn for each of the batch": (
         "inputs:\n  x: {shape: [N]}\n  y: {shape: [..., N]}\n  seed: {dtype: seed}\n"
         "forward: |\n  t = x[integer(seed, N)]\n  z[..., n] = 2*y[..., n]\n"
@@ -408,6 +412,7 @@ FOUND = {
     ),
 }
 SHAPES = {
+    "the median of nothing": {"x": (2, 0)},
     "a place that is drawn for each of the batch": {"x": (3,), "y": (2, 3), "seed": ()},
     "a wave equation": {"x": (4, 3), "w": (3,)},
     "neighbours with ends on both sides": {"x": (4, 3)},

@@ -52,7 +52,7 @@ def position(w: World, scope: Scope, size: Size) -> tuple[str, bool]:
     make = c.weighted(
         (
             (3, _constant), (3, _reversed), (3, _shorter), (2, _quotient), (2, _remainder), (3, _coupled),
-            (4, _gathered), (2, _computed), (2, _param), (5, _outside),
+            (4, _gathered), (2, _computed), (2, _param), (5, _outside), (1, _drawn),
         )
     )  # fmt: skip
     return make(w, scope, size)
@@ -61,6 +61,12 @@ def position(w: World, scope: Scope, size: Size) -> tuple[str, bool]:
 def _constant(w: World, scope: Scope, size: Size) -> tuple[str, bool]:
     w.mark("constant position")
     return str(w.choose.below(size.value)), False
+
+
+def _drawn(w: World, scope: Scope, size: Size) -> tuple[str, bool]:
+    w.seeded = True
+    w.mark("drawn position")
+    return f"integer(seed, {size.text})", False
 
 
 def _reversed(w: World, scope: Scope, size: Size) -> tuple[str, bool]:

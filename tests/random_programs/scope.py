@@ -137,6 +137,8 @@ class World:
     factor: Tensor | None = None  # an input that is 0 where it is missing
     serial: int = 0
     infinite: bool = False
+    seeded: bool = False  # random numbers are drawn from an input `seed`
+    stored: dict[str, str] = field(default_factory=dict)  # dtypes that outputs must state
 
     def mark(self, *names: str) -> None:
         self.marks.update(dict.fromkeys(names))

@@ -46,9 +46,12 @@ def cases(draw: st.DrawFn) -> Case:
     if w.factor is not None and c.chance(80):
         lines += statements.of_a_factor(w, w.factor)
     backward = _override(w, lines) if c.chance(5) else ""
+    ranges = {t.name: (int(t.low), int(t.high)) for t in w.tensors if t.kind == "int" and t.name in shapes}
+    if w.seeded:
+        inputs.append("  seed: {dtype: seed}")
+        shapes["seed"], ranges["seed"] = (), (-(2**60), 2**60)
     text = _text(w, inputs, lines, backward)
     assume(_variants(text) <= 64)
-    ranges = {t.name: (int(t.low), int(t.high)) for t in w.tensors if t.kind == "int" and t.name in shapes}
     made = Case(text, shapes, ranges, dict(w.values), tuple(w.marks))
     return _under_other_names(w, made) if w.choose.chance(10) else made
 
@@ -69,7 +72,7 @@ _ODD = (
 def _under_other_names(w: World, made: Case) -> Case:
     """The same spec; its tensors have names that code is tempted to use."""
     w.mark("odd names")
-    own = [*made.shapes, *dict.fromkeys(re.findall(r"\bt\d+\b", made.text))]
+    own = [*(n for n in made.shapes if n != "seed"), *dict.fromkeys(re.findall(r"\bt\d+\b", made.text))]
     turn = w.choose.below(len(_ODD))
     names = dict(zip(own, _ODD[turn:] + _ODD[:turn], strict=False))
     pattern = re.compile(rf"\b(grad_)?({'|'.join(names)})\b")
@@ -86,7 +89,7 @@ def _statement(w: World) -> list[str]:
     make = w.choose.weighted(
         (
             (11, statements.assign), (2, statements.components), (5, statements.scatter), (4, statements.recurrence),
-            (2, statements.variants), (3, joined.joined), (2, joined.counted), (2, waves.waved),
+            (2, statements.variants), (3, joined.joined), (2, joined.counted), (2, waves.waved), (1, statements.stored),
         )
     )  # fmt: skip
     return make(w) or statements.assign(w)
@@ -247,6 +250,7 @@ def _override(w: World, lines: list[str]) -> str:
     w.mark("override")
     lines[:] = ["t0 = x*sin(x)" + (" + y" if any(t.name == "y" and t.shape == (BATCH,) for t in w.tensors) else "")]
     w.required.clear()
+    w.stored.clear()
     return "backward: grad_x = -0.5*grad_t0*cos(x)\n"
 
 
@@ -281,14 +285,16 @@ def _outputs(w: World, lines: list[str]) -> list[str]:
         if re.search(rf"\b{n}\b", right) and not re.match(rf"(?:pad\()?{n}\b", left)
     }  # fmt: skip
     unread = [n for n in names if n not in read]
-    kept = [n for n in names if n in unread or n in w.required or (c.chance(20) and n != "t0")]
-    if w.required:
+    kept = [n for n in names if n in unread or n in w.required or n in w.stored or (c.chance(20) and n != "t0")]
+    if w.required or w.stored:
         known = {t.name: t.shape for t in w.tensors}
         entries = []
         for n in kept:
             shape = w.required.get(n) or known.get(n)
             plain = shape is not None and all(isinstance(x, str) or x.text.isalnum() for x in shape)
-            entries.append(f"  {n}: {{shape: {_shown(shape)}}}" if plain and shape else f"  {n}: {{doc: made}}")
+            fields = [f"shape: {_shown(shape)}"] if plain and shape else ["doc: made"]
+            fields += [f"dtype: {w.stored[n]}"] if n in w.stored else []
+            entries.append(f"  {n}: {{{', '.join(fields)}}}")
         w.mark("declared outputs")
         return ["outputs:", *entries]
     recurrent = "recurrence" in w.marks or "discrete recurrence" in w.marks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tests.random_programs import draws
 from tests.random_programs.discrete import conditions, integers
 from tests.random_programs.expressions import floats
 from tests.random_programs.forms import LETTERS, any_size, tamed, written
@@ -81,6 +82,22 @@ def _integer(w: World, order: Order, scope: Scope) -> list[str]:
     w.mark("integer result")
     w.tensors.append(Tensor(name, shape_of(order), "int", min(e.low, -1), max(e.high, 1) + 1))
     return [f"{head(w, name, order)} = {whole.text}"]
+
+
+def stored(w: World) -> list[str]:
+    """A result of a storage type, which is rounded where it is of few bits."""
+    c = w.choose
+    name = w.fresh("t")
+    order, scope = target(w)
+    body = draws.sample(w, scope)
+    if body is None:
+        return []
+    dtype = c.pick((*draws.WHOLE, *draws.FLOAT8, *draws.WIDER))
+    w.stored[name] = dtype
+    w.mark("stored result", f"stored result: {'wider' if dtype in draws.WIDER else 'few bits'}")
+    times = c.pick((2, 100, 300))
+    w.tensors.append(Tensor(name, shape_of(order), "float", -times * body.width, times * body.width))
+    return [f"{head(w, name, order)} = {times}*({body.text})"]
 
 
 def variants(w: World) -> list[str]:

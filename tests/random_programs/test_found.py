@@ -20,7 +20,7 @@ from tests.random_programs.specs import Case
 @pytest.fixture(scope="module")
 def found() -> dict[str, Checked]:
     usual = {"x": (2, 3), "w": (3,)}
-    values = {"p": 0.3, "limit": 0.7, "zero": 0.0, "minus": -1.0, "order": 2}
+    values = {"p": 0.3, "limit": 0.7, "zero": 0.0, "minus": -1.0, "order": 2, "none": 0}
     cases = {name: Case(f"op: made\n{text}", SHAPES.get(name, usual), {}, values, ()) for name, text in FOUND.items()}
     return {name: check(case) for name, case in cases.items()}
 

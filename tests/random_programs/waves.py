@@ -17,18 +17,21 @@ def waved(w: World) -> list[str]:
     axes = [Index(name, s) for name, s in zip("sr", sizes, strict=False)]
     name, dots = w.fresh("t"), "..., " if batch else ""
     steps = _steps(w, len(axes))
-    w.mark("waves", f"waves: {len(axes)}", *(("further back",) if any(max(step) > 1 for step in steps) else ()))
+    w.mark("waves", f"waves: {len(axes)}", *(("further back",) if any(max(step) > 1 for step in steps) else ()),
+           *(("both ways",) if any(min(step) < 0 for step in steps) else ()))  # fmt: skip
 
     def at(items: list[str]) -> str:
         return f"{name}[{dots}{', '.join(items)}]"
 
     def back(step: tuple[int, ...]) -> str:
         moved = zip(axes, step, downs, strict=True)
-        return at([a.name if n == 0 else f"{a.name} {'+' if down else '-'} {n}" for a, n, down in moved])
+        return at(
+            [a.name if n == 0 else f"{a.name} {'+' if down == (n > 0) else '-'} {abs(n)}" for a, n, down in moved]
+        )
 
     lines = []
     for k, (a, down) in enumerate(zip(axes, downs, strict=True)):
-        furthest = max(step[k] for step in steps)
+        furthest = max(step[k] for step in steps) if all(step[k] >= 0 for step in steps) else 0
         for far in range(1, furthest + 1):
             if c.chance(50):
                 outer = _behind(a.size, far) if down else f"-{far}"
@@ -37,8 +40,7 @@ def waved(w: World) -> list[str]:
                 w.mark("a start of waves")
                 if len(axes) == 2:  # where two meet, the values are told
                     other = axes[1 - k]
-                    for there in range(1, max(step[1 - k] for step in steps) + 1):
-                        beyond = f"-{there}" if not downs[1 - k] else _behind(other.size, there)
+                    for beyond in _beyond(other.size, [step[1 - k] for step in steps], down=downs[1 - k]):
                         corner = at([outer, beyond] if k == 0 else [beyond, outer])
                         if not any(line.startswith(f"{corner} =") for line in lines):
                             lines.append(f"{corner} = 0.125")
@@ -51,6 +53,13 @@ def waved(w: World) -> list[str]:
     return lines
 
 
+def _beyond(size: Size, steps: list[int], *, down: bool) -> list[str]:
+    """The positions outside that reads so far back find."""
+    back, forth = max(*steps, 0), max(*(-n for n in steps), 0)
+    below, above = (forth, back) if down else (back, forth)
+    return [*(f"-{n}" for n in range(1, below + 1)), *(_behind(size, n) for n in range(1, above + 1))]
+
+
 def _behind(size: Size, far: int) -> str:
     return size.text if far == 1 else f"{size.text} + {far - 1}"
 
@@ -60,5 +69,6 @@ def _steps(w: World, axes: int) -> list[tuple[int, ...]]:
     c = w.choose
     if axes == 1:
         return [(1,), (2,)] if c.chance(60) else [(c.pick((2, 3)),)]
-    kinds = (((1, 0), (0, 1)), ((1, 0), (0, 1), (1, 1)), ((1, 1),), ((1, 0), (1, 1), (1, 2)), ((2, 0), (0, 1)))
+    kinds = (((1, 0), (0, 1)), ((1, 0), (0, 1), (1, 1)), ((1, 1),), ((1, 0), (1, 1), (1, 2)), ((2, 0), (0, 1)),
+             ((1, -1), (1, 1)), ((1, -1), (1, 0), (1, 2), (2, 0)))  # fmt: skip
     return [tuple(step) for step in c.pick(kinds)]

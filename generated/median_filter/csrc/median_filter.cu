@@ -147,7 +147,8 @@ struct Step_median_filter_forward_output {
       if (part_3) {
         part_4 = rt::nan<opmath_t>();
       } else {
-        part_4 = values.load(place, i_2, rt::checked(argsort_w.load(place, i_2, rt::checked(rt::floordiv(size - 1, 2), size, report, 1, 2)), size, report, 0, 2));
+        part_4 = values.load(place, i_2,
+                             rt::checked(argsort_w.load(place, i_2, rt::floordiv(size - 1, 2)), size, report, 0, 2));
       }
       part = part_4;
     }
@@ -175,21 +176,22 @@ struct Step_median_filter_forward_slope {
     const int64_t w = rt::split(&rest, w_size);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place place = batch.place(rest);
-    int64_t part;
-    if (w == argsort_w.load(place, i_2, rt::checked(rt::floordiv(size - 1, 2), size, report, 0, 2))) {
-      int64_t part_2;
+    const bool part = w == argsort_w.load(place, i_2, rt::floordiv(size - 1, 2));
+    int64_t part_2;
+    if (part) {
+      int64_t part_3;
       if (size == 0) {
-        part_2 = 0;
+        part_3 = 0;
       } else {
-        const opmath_t part_3 =
+        const opmath_t part_4 =
             values.load(place, i_2, rt::checked(argsort_w.load(place, i_2, size - 1), size, report, 1, 2));
-        part_2 = rt::isnan(part_3) ? 0 : 1;
+        part_3 = rt::isnan(part_4) ? 0 : 1;
       }
-      part = part_2;
+      part_2 = part_3;
     } else {
-      part = 0;
+      part_2 = 0;
     }
-    slope.store(part, place, i_2, w);
+    slope.store(part_2, place, i_2, w);
   }
 };
 

@@ -153,13 +153,13 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Line<opmath_t> values_at(host, values, rt::stretch(run, 0, argsort_w_at.same), 0,
                                          rt::wanted(values_wanted),
                                          rt::checked(values, 2, values.stride(2), 0, values_2));
-      const auto argsort_w_wanted = [&](int64_t i) { return !(size_2 == 0) && !rt::isnan(values_at[i]); };
       const auto argsort_w_2_2 = [&](int64_t) { return rt::floordiv(size_2 - 1, 2); };
-      const rt::Line<int64_t> argsort_w_at_2(host, argsort_w, rt::stretch(run, 3, 1), 0, rt::wanted(argsort_w_wanted),
-                                             rt::checked(argsort_w, 2, argsort_w.stride(2), 1, argsort_w_2_2));
+      const rt::Line<int64_t> argsort_w_at_2(host, argsort_w, rt::stretch(run, 3, 1), 0,
+                                             rt::clipped(argsort_w, 2, argsort_w.stride(2), argsort_w_2_2));
+      const auto values_wanted_2 = [&](int64_t i) { return !(size_2 == 0) && !rt::isnan(values_at[i]); };
       const auto values_2_2 = [&](int64_t i) { return argsort_w_at_2[i]; };
       const rt::Line<opmath_t> values_at_2(host, values, rt::stretch(run, 2, argsort_w_at_2.same), 0,
-                                           rt::wanted(argsort_w_wanted),
+                                           rt::wanted(values_wanted_2),
                                            rt::checked(values, 2, values.stride(2), 0, values_2_2));
       rt::each(run.size, [&](int64_t i) {
         const opmath_t part_2 = rt::isnan(values_at[i]) ? rt::nan<opmath_t>() : values_at_2[i];
@@ -188,7 +188,7 @@ int forward_slope(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> slope_out(slope, run.at[3], run.step[3], run.size);
       const auto argsort_w_2 = [&](int64_t) { return rt::floordiv(size_2 - 1, 2); };
       const rt::Line<int64_t> argsort_w_at(host, argsort_w, rt::stretch(run, 0, 1), 0,
-                                           rt::checked(argsort_w, 2, argsort_w.stride(2), 0, argsort_w_2));
+                                           rt::sure(argsort_w.stride(2), argsort_w_2));
       const auto argsort_w_2_2 = [&](int64_t) { return size_2 - 1; };
       const rt::Line<int64_t> argsort_w_at_2(host, argsort_w, rt::stretch(run, 2, 1), 0,
                                              rt::clipped(argsort_w, 2, argsort_w.stride(2), argsort_w_2_2));

@@ -34,10 +34,6 @@ from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import integer, nodes, transform
 
-MODULES = (
-    "torch", "np", "numpy", "nn", "F", "math", "Math", "cmath", "jnp", "jax", "tf", "keras", "scipy", "special",
-    "functional", "linalg", "fft", "autograd",
-)  # fmt: skip
 KEYWORDS = (*habits.AXES, "min", "max", "input", "other", "exponent", "p", "dtype", "unbiased", "correction", "out")
 _CONSTANTS = ("pi", "inf", "nan")
 
@@ -280,7 +276,7 @@ class Idioms:
     def _is_module(self, e: Expr) -> bool:
         return (
             isinstance(e, Name) and not self.words.knows(e.name)
-            and (e.name in MODULES or "." in e.span.text or (e.name[:1].isupper() and len(e.name) > 1))
+            and (e.name in habits.MODULES or "." in e.span.text or (e.name[:1].isupper() and len(e.name) > 1))
         )  # fmt: skip
 
     def _called(
@@ -323,8 +319,9 @@ class Idioms:
         """What is said of functions that are not there and have no counterpart: no line with them would build."""
         value = whole.value if isinstance(whole, Assign) else whole
         called = () if value is None else (c.name for c in nodes(value) if isinstance(c, Call))
-        foreign = (n for n in called if not self._has(n) and not self.words.knows(n) and n in habits.FUNCTIONS)
-        return tuple(dict.fromkeys(f"there is no `{n}` either: {habits.FUNCTIONS[n]}" for n in foreign))
+        foreign = dict.fromkeys(n for n in called if not self._has(n) and not self.words.knows(n))
+        more = {n: f": {habits.FUNCTIONS[n]}" for n in foreign if n in habits.FUNCTIONS}
+        return tuple(f"there is no `{n}` either{more.get(n, '')}" for n in foreign)
 
     def _proposal(self, whole: Assign | Expr) -> str | None:
         if not isinstance(whole, Assign):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from opgen.diagnostics.model import Bag, Label, Span
 from opgen.lang import habits, orders
+from opgen.lang.circles import step_before
 from opgen.lang.foreign import bare, called, is_product, layout, lettered, renamed, spelled, transposed, written
 from opgen.lang.lexer import Token
 from opgen.lang.limits import under_limit
@@ -334,15 +335,12 @@ class Idioms:
             target = _with_items(target.name, items, target.span)
         elif self.limits:
             target = replace(target, items=tuple(self._bounded(i, value) for i in target.items))
+        stepped = step_before(target, value) if whole.op == "=" else value
         bound = frozenset(i.name for i in target.items or () if isinstance(i, Binder))
-        if self.words.reductions and is_open(self.words, value, bound):
+        if stepped is None or (self.words.reductions and is_open(self.words, stepped, bound)):
             return None
-        if self.parts:
-            sides = Bounds(self.words, self.parts).written(target, value)
-            if sides is None:
-                return None
-            target, value = sides
-        apart = self._apart(target, value)
+        sides = Bounds(self.words, self.parts).written(target, stepped) if self.parts else (target, stepped)
+        apart = None if sides is None else self._apart(*sides)
         if apart is None:
             return None
         made = Assign(apart[0], whole.op, apart[1], whole.guard, whole.span)

@@ -22,6 +22,7 @@ from functools import lru_cache
 from itertools import groupby
 
 from opgen.diagnostics.model import Diagnostic, Label, Severity, Source, Span
+from opgen.diagnostics.repeats import gathered
 from opgen.diagnostics.suggest import counted
 
 _MAX_WIDTH = 140  # longer source lines are shown in part
@@ -51,13 +52,13 @@ class Paint:
 
 
 def render_all(diagnostics: Iterable[Diagnostic], *, color: bool = False) -> str:
-    """Every diagnostic, a blank line between two; ends with a line end unless empty."""
-    return "\n".join(render(diagnostic, color=color) for diagnostic in diagnostics)
+    """Every mistake, a blank line between two; ends with a line end unless empty."""
+    return "\n".join(render(diagnostic, color=color) for diagnostic in gathered(diagnostics))
 
 
 def summary(diagnostics: Iterable[Diagnostic]) -> str:
     """`2 errors, 1 warning`; empty where there is neither."""
-    found = tuple(diagnostics)
+    found = gathered(diagnostics)
     parts = []
     for severity in (Severity.ERROR, Severity.WARNING):
         count = sum(d.severity is severity for d in found)

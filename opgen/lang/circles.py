@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Sum, Unary
-from opgen.lang.walk import nodes, statement_names
+from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Sum, Target, Unary
+from opgen.lang.walk import nodes, statement_names, transform
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,26 @@ def furthest(statements: Iterable[Assign], name: str, place: int) -> int:
     """How far from an index a name is read at a position, by any of the statements."""
     items = (a.items[place] for a in accesses(statements, (name,)) if place < len(a.items))
     return max((abs(step.offset) for i in items if (step := shift_of(i)) is not None), default=1)
+
+
+def step_before(target: Target, value: Expr) -> Expr | None:
+    """A value that reads its own target as that was a step before: `h = a*h + x` of a loop; None where nobody knows."""
+    items = target.items or ()
+    indices = [i for i in items if isinstance(i, Binder)]
+
+    def back(e: Expr) -> Expr | None:
+        own = isinstance(e, Name | Access) and e.name == target.name
+        if not own or (isinstance(e, Access) and any(shift_of(i) for i in e.items)):
+            return None
+        at = [i if isinstance(i, Dots) else _one_less(i) for i in items if isinstance(i, Dots | Binder)]
+        return Access(target.name, tuple(at), e.span, e.span)
+
+    made = transform(value, back)
+    return made if made == value or (len(indices) == 1 and len(items) - len(indices) < 2) else None
+
+
+def _one_less(i: Binder) -> Expr:
+    return Sum((("+", Name(i.name, i.span)), ("-", Number(1, i.span))), i.span)
 
 
 def circles(statements: Sequence[Assign]) -> tuple[tuple[str, ...], ...]:

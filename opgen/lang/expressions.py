@@ -32,6 +32,7 @@ from opgen.lang.nodes import (
     Unary,
 )
 from opgen.lang.slices import Item, Slice
+from opgen.lang.subscripts import element, reduced
 from opgen.lang.unparse import unparse
 from opgen.lang.vocabulary import Vocabulary
 from opgen.schema.formula import Formula
@@ -223,8 +224,13 @@ class ExpressionParser(Cursor):
         token = self.advance()
         if opener := self.accept("("):
             arguments = self.arguments(token, opener)
-            meant = self.idioms.call(token.text, token.span, arguments)
-            return meant or Call(token.text, arguments.given, token.span.to(arguments.end), token.span)
+            span = token.span.to(arguments.end)
+            below = reduced(self.words, token.text, arguments.given, token.span, span)
+            if below is not None:
+                hint = "the index of a reduction stands in brackets"
+                self.idioms.note(token.span, f"there is no function `{token.text}`", hint, code="OPG209")
+            meant = below or self.idioms.call(token.text, token.span, arguments)
+            return meant or Call(token.text, arguments.given, span, token.span)
         if opener := self.accept("["):
             items, end = self.sliced(opener)
             if body_opener := self.accept("("):
@@ -247,6 +253,10 @@ class ExpressionParser(Cursor):
                     meant = self.idioms.reduction(Reduction(token.text, binders, body, span, token.span), more)
                 return meant
             return self.idioms.access(token, items, token.span.to(end))
+        if (read := element(self.words, token.text, token.span)) is not None:
+            hint = f"the indices of an element stand in brackets: `{unparse(read)}`"
+            self.idioms.note(token.span, f"there is no `{token.text}`", hint, code="OPG205")
+            return read
         return Name(token.text, token.span)
 
     def arguments(self, called: Token, opener: Token) -> Arguments:

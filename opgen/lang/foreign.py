@@ -15,6 +15,7 @@ from opgen.lang.nodes import (
     Access,
     Binder,
     Call,
+    Compare,
     Dots,
     Expr,
     Name,
@@ -40,11 +41,29 @@ _ALIASES = MappingProxyType({
     "amax": "max", "amin": "min", "average": "mean", "absolute": "abs",
     **dict.fromkeys(("maximum", "fmax"), "max"), **dict.fromkeys(("minimum", "fmin"), "min"),
     "clip": "clamp", "arctan": "atan", "arctan2": "atan2", "arcsin": "asin", "arccos": "acos", "fabs": "abs",
+    **dict.fromkeys(("stop_gradient", "stopgradient", "stop_grad", "stopgrad", "sg"), "detach"),
+    **dict.fromkeys(("ifelse", "iif", "iff", "cond", "select"), "where"),
+    "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "rint": "round", "fix": "trunc", "ceiling": "ceil",
+    "truncate": "trunc", "fract": "frac", "inversesqrt": "rsqrt", "mix": "lerp", "log_sigmoid": "logsigmoid",
+    "logsoftmax": "log_softmax", "conjugate": "conj", "psi": "digamma", "expit": "sigmoid", "sigm": "sigmoid",
+    "square_root": "sqrt", "sqr": "square", "sq": "square", "is_nan": "isnan", "is_finite": "isfinite",
+    "variance": "var", "stddev": "std", "std_dev": "std", "log_sum_exp": "logsumexp", "lse": "logsumexp",
+    "cum_sum": "cumsum", "cum_prod": "cumprod", "gammaln": "lgamma", "loggamma": "lgamma", "mod": "remainder",
+    "floormod": "remainder", "floor_mod": "remainder", "bitwise_and": "bitand", "bitwise_or": "bitor",
+    "bitwise_xor": "bitxor", "true_divide": "div", "l2_norm": "norm", "l2norm": "norm",
+    "reduce_sum": "sum", "reduce_mean": "mean", "reduce_max": "max", "reduce_min": "min", "reduce_prod": "prod",
+    "reduce_logsumexp": "logsumexp", "reduce_any": "any", "reduce_all": "all", "reduce_std": "std",
+    "reduce_variance": "var", "sgn": "sign", "logistic": "sigmoid", "swish": "silu",
     "int": "int", "long": "int", "ln": "log", "leakyrelu": "leaky_relu", "multiply": "mul", "divide": "div",
     "subtract": "sub", "mm": "matmul", "bmm": "matmul", "mv": "matmul", "dot": "matmul", "vdot": "matmul",
 })  # fmt: skip
 _SAME = ("float", "double", "half", "contiguous", "clone", "cpu", "cuda", "to", "numpy", "item", "requires_grad_")
-_ARITHMETIC = MappingProxyType({"add": "+", "sub": "-", "mul": "*", "div": "/"})
+_ARITHMETIC = MappingProxyType({"add": "+", "sub": "-"})
+_QUOTIENTS = MappingProxyType({"div": "/", "mul": "*", "floor_divide": "//", "floordiv": "//"})
+_COMPARISONS = MappingProxyType({
+    "greater": ">", "gt": ">", "less": "<", "lt": "<", "equal": "==", "eq": "==", "greater_equal": ">=", "ge": ">=",
+    "less_equal": "<=", "le": "<=", "not_equal": "!=", "ne": "!=",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +105,14 @@ def called(
             return Meant(Call("where", (mask, value, x), span, span))
         case ("add" | "sub", (a, b)) if not named:
             return Meant(Sum((("+", a), (_ARITHMETIC[plain], b)), span))
-        case ("mul" | "div", (a, b)) if not named:
-            return Meant(Product((("*", a), (_ARITHMETIC[plain], b)), span))
+        case _, (a, b) if plain in _QUOTIENTS and plain not in known and not named:
+            return Meant(Product((("*", a), (_QUOTIENTS[plain], b)), span))
+        case _, (a, b) if plain in _COMPARISONS and plain not in known:
+            return Meant(Compare((a, b), (_COMPARISONS[plain],), span))
+        case "neg" | "negative" | "negate", (a,) if plain not in known:
+            return Meant(Unary("-", a, span))
+        case "saturate" | "clamp01", (a,) if plain not in known:
+            return Meant(Call("clamp", (a, Number(0, span), Number(1, span)), span, span))
         case "to" | "type" | "astype", (_, Name(name=dtype)) if dtype in CASTS:
             return Meant(Call("cast", args, span, span))
         case _, (x, *_) if plain in _SAME and plain not in known:

@@ -63,6 +63,16 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("average", "avg"), "it is called `mean`"),
     "std": "it is the root of `var`, which divides by the count, without a correction",
     **dict.fromkeys(("logical_and", "logical_or", "logical_not"), "write `a and b`, `a or b`, `not a`"),
+    **dict.fromkeys(("stop_gradient", "stopgradient", "stop_grad", "stopgrad", "no_grad", "zero_grad", "sg", "freeze"),
+                    "a value that is constant for derivatives is `detach(x)`"),
+    "piecewise": "a choice is written `where(condition, a, b)`, one inside of another for more than two",
+    "logaddexp2": _written("log2(exp2(a) + exp2(b))"),
+    **dict.fromkeys(("fma", "addcmul"), "write `a*b + c`"),
+    **dict.fromkeys(("nansum", "nanmean", "nanmax", "nanmin"),
+                    "what is not counted is chosen: `sum[k](where(isnan(x[k]), 0, x[k]))`"),
+    **dict.fromkeys(("nnz", "count_nonzero"), "count a condition: `count[k](x[k] != 0)`"),
+    **dict.fromkeys(("sumsq", "sum_squares", "sum_of_squares"), "write `sum[k](x[k]**2)`"),
+    **dict.fromkeys(("cov", "corrcoef", "corr"), "write it out: `mean[n]((x[n] - mx)*(y[n] - my))`"),
     "reduce": "a choices param of reductions is written like one: `reduction[...](…)`",
     **dict.fromkeys(("einsum", "matmul", "bmm", "mm", "mv", "dot", "inner", "outer", "tensordot"), PRODUCT),
     **dict.fromkeys(("transpose", "permute", "swapaxes", "movedim", "T", "t"), _ORDER),
@@ -152,6 +162,12 @@ NAMES: Mapping[str, str] = MappingProxyType({
     "null": "what may be missing has `default: null`",
     "training": "declare it: `params: {training: {type: bool, default: true}}`",
 })  # fmt: skip
+
+# What stands in front of a dot.
+MODULES = (
+    "torch", "np", "numpy", "nn", "F", "math", "Math", "cmath", "jnp", "jax", "tf", "keras", "scipy", "special",
+    "functional", "linalg", "fft", "autograd", "lax", "tfp", "cp", "cupy", "sp", "mx", "paddle", "xp",
+)  # fmt: skip
 
 # What is read behind a dot.
 ATTRIBUTES: Mapping[str, str] = MappingProxyType({

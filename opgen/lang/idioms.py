@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from opgen.diagnostics.model import Bag, Label, Span
 from opgen.lang import habits, orders
+from opgen.lang.circles import step_before
 from opgen.lang.foreign import bare, called, is_product, layout, lettered, renamed, spelled, transposed, written
 from opgen.lang.lexer import Token
 from opgen.lang.limits import under_limit
@@ -34,10 +35,6 @@ from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import integer, nodes, transform
 
-MODULES = (
-    "torch", "np", "numpy", "nn", "F", "math", "Math", "cmath", "jnp", "jax", "tf", "keras", "scipy", "special",
-    "functional", "linalg", "fft", "autograd",
-)  # fmt: skip
 KEYWORDS = (*habits.AXES, "min", "max", "input", "other", "exponent", "p", "dtype", "unbiased", "correction", "out")
 _CONSTANTS = ("pi", "inf", "nan")
 
@@ -280,7 +277,7 @@ class Idioms:
     def _is_module(self, e: Expr) -> bool:
         return (
             isinstance(e, Name) and not self.words.knows(e.name)
-            and (e.name in MODULES or "." in e.span.text or (e.name[:1].isupper() and len(e.name) > 1))
+            and (e.name in habits.MODULES or "." in e.span.text or (e.name[:1].isupper() and len(e.name) > 1))
         )  # fmt: skip
 
     def _called(
@@ -323,8 +320,9 @@ class Idioms:
         """What is said of functions that are not there and have no counterpart: no line with them would build."""
         value = whole.value if isinstance(whole, Assign) else whole
         called = () if value is None else (c.name for c in nodes(value) if isinstance(c, Call))
-        foreign = (n for n in called if not self._has(n) and not self.words.knows(n) and n in habits.FUNCTIONS)
-        return tuple(dict.fromkeys(f"there is no `{n}` either: {habits.FUNCTIONS[n]}" for n in foreign))
+        foreign = dict.fromkeys(n for n in called if not self._has(n) and not self.words.knows(n))
+        more = {n: f": {habits.FUNCTIONS[n]}" for n in foreign if n in habits.FUNCTIONS}
+        return tuple(f"there is no `{n}` either{more.get(n, '')}" for n in foreign)
 
     def _proposal(self, whole: Assign | Expr) -> str | None:
         if not isinstance(whole, Assign):
@@ -337,15 +335,12 @@ class Idioms:
             target = _with_items(target.name, items, target.span)
         elif self.limits:
             target = replace(target, items=tuple(self._bounded(i, value) for i in target.items))
+        stepped = step_before(target, value) if whole.op == "=" else value
         bound = frozenset(i.name for i in target.items or () if isinstance(i, Binder))
-        if self.words.reductions and is_open(self.words, value, bound):
+        if stepped is None or (self.words.reductions and is_open(self.words, stepped, bound)):
             return None
-        if self.parts:
-            sides = Bounds(self.words, self.parts).written(target, value)
-            if sides is None:
-                return None
-            target, value = sides
-        apart = self._apart(target, value)
+        sides = Bounds(self.words, self.parts).written(target, stepped) if self.parts else (target, stepped)
+        apart = None if sides is None else self._apart(*sides)
         if apart is None:
             return None
         made = Assign(apart[0], whole.op, apart[1], whole.guard, whole.span)

@@ -77,6 +77,20 @@ _SLIPS: tuple[tuple[str, str, str], ...] = (
     ("~", "not", "write `not` for conditions"),
     ("!", "not", "write `not` for conditions"),
 )
+_BARS = {
+    "||": ("||", ""),
+    "|": ("|", "abs"),
+    "\u2016": ("\u2016", ""),
+    "\u230a": ("\u230b", "floor"),
+    "\u2308": ("\u2309", "ceil"),
+}  # what a pair of them around a value means; no function where that takes an index
+_SIGNS = {
+    "\u221a": "a root is written `sqrt(x)`",
+    "\u2211": LATEX["sum"],
+    "\u220f": LATEX["prod"],
+    "\u2202": "a derivative is derived, or stated under `backward`",
+    "\u2207": "a derivative is derived, or stated under `backward`",
+}
 _DOTTED = re.compile(r"\.([-+*/^]|[<>=!]=?|\()")
 _UNCLEAR = ("&", "|")  # which stand for one thing or another
 _MAX_DIGITS = 400
@@ -165,6 +179,8 @@ def _is_index(f: Formula, word: str, at: int, tokens: list[Token]) -> bool:
 def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     """Report a character the language does not have; go on as if what was meant stood there."""
     hints: tuple[str, ...]
+    if (end := _between_bars(f, at, bag, tokens)) is not None:
+        return end
     for typed, meant, hint in _SLIPS:
         if f.text.startswith(typed, at):
             end = at + len(typed)
@@ -196,6 +212,8 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
         hints = (f"names are made of ASCII letters, digits and `_`{named}",)
     elif char == "\\" and (latex := LATEX.get(word[1:])):
         hints = (latex,)
+    elif char in _SIGNS:
+        hints = (_SIGNS[char],)
     elif char in "{}$\\":
         hints = ("grouping is written with parentheses, and a sum over an index as `sum[j](…)`",)
     elif char == "." and (operator := _DOTTED.match(f.text, at)):
@@ -210,6 +228,46 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
     else:
         tokens.append(Token(T.BAD, word, f.span(at, end)))
     return end
+
+
+def _between_bars(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int | None:
+    """Read `|x|` as `abs(x)`, where a value begins with a bar and ends before another one on its line."""
+    typed = next((bar for bar in _BARS if f.text.startswith(bar, at)), None)
+    if typed is None or (tokens and _ends_value(tokens[-1])):
+        return None
+    closing, function = _BARS[typed]
+    start, line_end = at + len(typed), len(f.text[:at] + f.text[at:].partition("\n")[0])
+    depth = 0
+    for end in range(start, line_end):
+        depth += (f.text[end] in "([") - (f.text[end] in ")]")
+        if depth < 0 or f.text[end] == "#":
+            return None
+        if depth == 0 and end > start and f.text.startswith(closing, end):
+            break
+    else:
+        return None
+    after = end + len(closing)
+    inner, whole = f.text[start:end].strip(), f.text[at:after]
+    opened, closed = f.span(at, start), f.span(end, after)
+    tokens_inside = tokenize(
+        Formula(f.text[start:end], f.source, f.offsets[start : end + 1]), bag if function else Bag()
+    )
+    message = f"`{typed}…{closing}` is not part of the formula language"
+    if not function:
+        bag.error("OPG201", message, f.span(at, after), hints=("a norm names its index: `norm[k](…)`",))
+        tokens.append(Token(T.BAD, whole, f.span(at, after)))
+        return after
+    right = f"{function}({inner})"
+    bag.error("OPG201", message, f.span(at, after), hints=(Hint(f"write `{right}`", whole, right),))
+    tokens += (Token(T.NAME, function, opened), Token(T.OP, "(", opened), *tokens_inside[:-1], Token(T.OP, ")", closed))
+    return after
+
+
+def _ends_value(token: Token) -> bool:
+    """Whether a value ends with a token, so that an operator follows it."""
+    if token.kind is T.NAME:
+        return not token.is_word("and", "or", "not", "if", "else")
+    return token.kind in {T.NUMBER, T.TEXT, T.BAD} or token.is_op(")", "]")
 
 
 def _apart(text: str, start: int, end: int, meant: str) -> str:

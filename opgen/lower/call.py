@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from opgen.diagnostics.model import Bag, Hint
+from opgen.diagnostics.model import Bag
 from opgen.diagnostics.suggest import counted, did_you_mean
 from opgen.ir.complex_functions import PARTS
 from opgen.ir.functions import FUNCTIONS
@@ -332,16 +332,6 @@ def _free(name: str, taken: tuple[str, ...]) -> str:
     return f"{name}_{n}"
 
 
-def _subscript(f: Frame, e: Call) -> str | None:
-    """`sum_k(…)` of someone who writes the index below, as it is written here."""
-    name, _, indices = e.name.partition("_")
-    if name not in REDUCTIONS or not indices or len(e.args) != 1:
-        return None
-    read = {n.name for n in nodes(e.args[0]) if isinstance(n, Name)}
-    bound = (indices,) if indices in read else tuple(indices.replace("_", ""))
-    return f"{name}[{', '.join(bound)}]({unparse(e.args[0])})" if read.issuperset(bound) else None
-
-
 def _unknown(f: Frame, e: Call) -> Typed:
     if e.name in f.decl.broken:
         return BAD
@@ -373,8 +363,6 @@ def _unknown(f: Frame, e: Call) -> Typed:
         hints = (habits.FUNCTIONS[e.name],)
     if e.name in STORED and STORED[e.name].quantised and len(e.args) == 1:
         hints = (f"write `cast({unparse(e.args[0])}, {e.name})`",)
-    if (subscript := _subscript(f, e)) is not None:
-        hints = (Hint(f"write `{subscript}`: the index stands in brackets", e.span.text, subscript, e.span),)
     if not hints:
         hints = ("write out what it computes, or declare it under `functions`",)
     return f.error("OPG209", f"there is no function `{e.name}`", e.name_span, *hints, label="unknown function")

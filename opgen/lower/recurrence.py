@@ -147,7 +147,7 @@ def _start_placed(g: _Group, n: str, s: Assign) -> bool:
         g.error(f"no read of `{n}` goes back along `{item.name}`, so it has no start there", s, hint)
         return False
     place = bad if bad in g.places[n] else g.places[n][0]
-    hints = misplaced(g.bodies[n], g.starts[n], s, g.places[n], place, g.steps[g.places[n].index(place)])
+    hints = misplaced(g.d, g.bodies[n], g.starts[n], s, g.places[n], place, g.steps[g.places[n].index(place)])
     g.error(f"the start of `{n}` stands at the wrong place", s, *hints)
     return False
 
@@ -257,7 +257,7 @@ def _begun(g: _Group, sizes: Extents, n: str, s: Assign) -> list[Statement] | No
     own = g.begun.setdefault(n, [])
     for k, far in at:
         if far is None:
-            hints = misplaced(g.bodies[n], g.starts[n], s, g.places[n], k, g.steps[g.places[n].index(k)])
+            hints = misplaced(g.d, g.bodies[n], g.starts[n], s, g.places[n], k, g.steps[g.places[n].index(k)])
             g.error(f"the start of `{n}` stands at the wrong place", s, *hints)
             return None
         if abs(far) > (most := furthest(g.d.forward, n, k)):

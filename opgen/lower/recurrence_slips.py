@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from opgen.diagnostics.model import Label, Span
+from opgen.ir import text
 from opgen.lang.circles import Step, accesses, is_constant, shift_of
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Sum, Unary
 from opgen.lang.unparse import unparse, unparse_target
-from opgen.lang.walk import statement_names, transform
+from opgen.lang.walk import nodes, statement_names, transform
 from opgen.lower.declare import Declarations
 from opgen.lower.scope import BAD, Frame, Typed
 
@@ -21,29 +22,44 @@ def _text(item: Expr | Dots) -> str:
 
 
 def misplaced(
-    body: Assign, starts: Sequence[Assign], s: Assign, places: Sequence[int], place: int, step: Step
+    d: Declarations, body: Assign, starts: Sequence[Assign], s: Assign, places: Sequence[int], place: int, step: Step
 ) -> tuple[str, ...]:
     """What a start at the wrong place means. `places`: the positions that run along; `place`: the one that is wrong."""
-    return _of_table(starts, places) if len(places) > 1 else _in_front(body, s, place, step)
+    return _of_table(starts, places) if len(places) > 1 else _in_front(d, body, s, place, step)
 
 
-def _in_front(body: Assign, s: Assign, place: int, step: Step) -> tuple[str, ...]:
+def _in_front(d: Declarations, body: Assign, s: Assign, place: int, step: Step) -> tuple[str, ...]:
     """Where the start belongs, and how an element inside is given its value."""
     items = list(s.target.items or ())
-    item = items[place]
-    where_ = "-1" if step.offset < 0 else "N"
+    old = items[place]
+    where_ = "-1" if step.offset < 0 else _extent(d, body, place, step.index)
     shown = ["..." if isinstance(i, Dots) else i.name if isinstance(i, Binder) else _text(i) for i in items]
-    moved = ", ".join(where_ if k == place else text for k, text in enumerate(shown))
+    moved = ", ".join(where_ if k == place else item for k, item in enumerate(shown))
     value = unparse(s.value)
     hint = f"the start stands one place before the first element: write `{s.target.name}[{moved}] = {value}`"
     if step.offset > 0:
-        return (f"downwards the start stands at the extent, as in `{s.target.name}[{moved}] = {value}`",)
-    if isinstance(item, Binder | Name):
+        return (f"downwards the start stands at the extent: write `{s.target.name}[{moved}] = {value}`",)
+    if isinstance(old, Binder | Name):
         return (hint,)
     along = (body.target.items or ())[place]
     index = along.name if isinstance(along, Binder) else step.index
-    inside = f"{unparse_target(body.target)} = where({index} == {_text(item)}, {value}, {unparse(body.value)})"
+    inside = f"{unparse_target(body.target)} = where({index} == {_text(old)}, {value}, {unparse(body.value)})"
     return (hint, f"or, for an element itself, `{inside}`")
+
+
+def _extent(d: Declarations, body: Assign, place: int, index: str) -> str:
+    """How far a recurrence runs along an index, by what is written, declared or read at it."""
+    along = (body.target.items or ())[place]
+    if isinstance(along, Binder) and along.extent is not None:
+        return unparse(along.extent)
+    declared = d.output_shapes.get(body.target.name, ())
+    if place < len(declared):
+        return text.position(declared[place])
+    for a in (n for s in (body, *d.forward) for n in nodes(s.value) if isinstance(n, Access)):
+        for item, size in zip(a.items, d.shapes.get(a.name, ()), strict=False):
+            if isinstance(item, Name) and item.name == index:
+                return text.position(size)
+    return "…"
 
 
 def _of_table(starts: Sequence[Assign], places: Sequence[int]) -> tuple[str, ...]:
@@ -87,8 +103,8 @@ def one_back(start: Assign, s: Assign, place: int) -> tuple[str, ...]:
 
     own, value = accesses((s,), (name,)), transform(s.value, moved)
     others = [i.name if isinstance(i, Binder) else _text(i) for i in items]
-    at = ", ".join(step.index if k == place else text for k, text in enumerate(others))
-    before = ", ".join("-1" if k == place else text for k, text in enumerate(others))
+    at = ", ".join(step.index if k == place else other for k, other in enumerate(others))
+    before = ", ".join("-1" if k == place else other for k, other in enumerate(others))
     first = f"the start stands one place before the first element: `{name}[{before}] = {unparse(start.value)}`"
     known = all(len(a.items) == len(items) and a.items[place] == index for a in own)
     left = any(a.items[place] == index for a in accesses((replace(s, value=value),), (name,))) if known else True
@@ -111,7 +127,12 @@ def _step_before(d: Declarations, e: Name | Access) -> str:
                 shown = [_text(i) for i in e.items]
                 shown[place] += " - 1"
                 return f"the step before is `{e.name}[{', '.join(shown)}]`"
-    return _OTHER
+    shown = [_text(i) for i in e.items]
+    first = next((k for k, i in enumerate(e.items) if isinstance(i, Name)), None)
+    if first is None:
+        return _OTHER
+    shown[first] += " - 1"
+    return f"a recurrence reads another position, such as `{e.name}[{', '.join(shown)}]`; a new value is a new name"
 
 
 def too_early(f: Frame, e: Name | Access, span: Span) -> Typed:

@@ -206,6 +206,8 @@ def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr, s: Assign) -> 
             if any(a.name == name for o in frame.decl.forward if o.target.name == name for a in nodes(o.value)
                    if isinstance(a, Access)):  # fmt: skip
                 return False  # said where it reads itself
+            if name in frame.decl.lost:
+                return False  # said where it goes on
             hint = f"it goes on with, say, `{name}[t] = {name}[t - 1] + …`"
             frame.error("OPG250", f"`{name}` starts here and goes on nowhere", item.span, hint)
         case _:

@@ -6,7 +6,7 @@ Keys with a `$` are ours and cannot be written in a spec.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -50,12 +50,22 @@ def listing(what: str, spelt: Callable[[str], str] | None = None) -> Callable[[o
 def pairs(what: str) -> Callable[[object], list[tuple[Scalar, Node]]]:
     def items(node: object) -> list[tuple[Scalar, Node]]:
         if not isinstance(node, Mapping):
-            first = node.items[0] if isinstance(node, Sequence) and node.items else None
-            hints = (f"write `{{{first.text}: …}}`",) if isinstance(first, Scalar) else ()
+            named = [f"{name}: {value}" for name, value in _listed_pairs(node)]
+            hints = (f"write `{{{', '.join(named)}}}`",) if named else ()
             raise expected(f"a mapping of {what}", node, *hints)
         return list(node.entries)
 
     return items
+
+
+def _listed_pairs(node: object) -> Iterator[tuple[str, str]]:
+    """What stands in a list, or alone, as the entries of a mapping; those without a value have `…` for one."""
+    for item in node.items if isinstance(node, Sequence) else (node,):
+        match item:
+            case Scalar() if item.text.isidentifier():
+                yield item.text, "…"
+            case Mapping(entries=entries):
+                yield from ((key.text, value.span.text) for key, value in entries)
 
 
 def mapping(what: str) -> Callable[[object], dict[Scalar, Node]]:
@@ -143,7 +153,9 @@ def functions(node: object) -> list[Fields]:
 
 def placed(node: object) -> Fields:
     if not isinstance(node, Mapping):
-        raise expected("a mapping of fields", node, "`{}` has the default of each")
+        tight = re.fullmatch(r"(\w+):(\S+)", node.text) if isinstance(node, Scalar) else None
+        given = "`{}` has the default of each" if tight is None else f"write `{tight[1]}: {tight[2]}`"
+        raise expected("a mapping of fields", node, given)
     span = node.key.span if node.key is not None else node.span
     return Fields(node, {**written(node), SPAN: span})
 

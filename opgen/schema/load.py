@@ -21,7 +21,7 @@ from opgen.schema.entries import NAME, Fields
 from opgen.schema.formula import Word
 from opgen.schema.model import OpSpec
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, under
-from opgen.schema.yaml_nodes import parse
+from opgen.schema.yaml_nodes import parse, without_blank
 
 # What people write for a field of another name, where spelling alone would not lead to it.
 SYNONYMS = {
@@ -79,6 +79,8 @@ def _load(source: Source, bag: Bag) -> OpSpec | None:
             bag.error("OPG111", "the spec is empty", Span(source, 0, 0), hints=("begin with `op: name`",))
         return None
     if not isinstance(root, Mapping):
+        if isinstance(root, Scalar) and without_blank(source, root.span.end, bag):
+            return None
         message = f"a spec is a mapping of fields, found {root.kind}"
         bag.error("OPG112", message, _first_line(root.span), hints=("begin with `op: name`",))
         return None

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from opgen.diagnostics.model import Bag, Label, Source, Span
+from opgen.diagnostics.model import Bag, Hint, Label, Source, Span
 from opgen.schema.flow import mend_entries, mend_items
 from opgen.schema.formula import Word
 from opgen.schema.nodes import Mapping, Node, Scalar, Sequence, Value, under
@@ -31,6 +31,7 @@ _PROPERTY = re.compile(r"(?:&[A-Za-z0-9_-]*|!\S*)\s*")  # an anchor ends where i
 _UNPRINTABLE = re.compile(
     "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\r(?!\n)|(?<=.)\ufeff", re.DOTALL
 )
+_TIGHT = re.compile(r"([ -]*[A-Za-z_]\w*)(:)([^\s:/][^\n]*)")  # a field and its value without a blank between
 _LONGEST_NUMBER = 1000
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
 _BOOL = {word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
@@ -223,8 +224,10 @@ def _syntax(error: yaml.MarkedYAMLError, composer: _Composer) -> None:
     start = composer.at(mark) if mark is not None else 0
     if _tab(source, start, composer.bag):
         return
-    message, hints = in_plain_words(error.problem or error.context or "syntax error")
     start = _back_to_text(source.text, start)
+    if without_blank(source, start, composer.bag):
+        return
+    message, hints = in_plain_words(error.problem or error.context or "syntax error")
     missing = _without_colon(source, start)
     hints = missing or _one_sided(source, start) or _list_type(source, start) or (*_lambda(source, start), *hints)
     related: tuple[Label, ...] = ()
@@ -234,6 +237,31 @@ def _syntax(error: yaml.MarkedYAMLError, composer: _Composer) -> None:
         related = (Label(place, where_it_began(error.context or "")),)
     place = Span(source, start, min(start + 1, len(source.text)))
     composer.bag.error("OPG101", f"YAML: {message}", place, related=related, hints=hints)
+
+
+def without_blank(source: Source, offset: int, bag: Bag) -> bool:
+    """Report fields with text directly behind their colon on the line of an error, or on those right before it.
+
+    YAML takes such a line for text, and is surprised further down.
+    """
+    lines = source.text[:offset].split("\n")
+    lines[-1] += source.text[offset:].partition("\n")[0]
+    found: list[tuple[Span, str]] = []
+    at = len("\n".join(lines[:-1])) + 1 if len(lines) > 1 else 0
+    for number, line in reversed([*enumerate(lines)]):
+        tight = _TIGHT.fullmatch(line)
+        if tight is not None:
+            place = Span(source, at + tight.start(2), at + tight.end(2))
+            found.insert(0, (place, f"{tight[1].strip()}: {tight[3].rstrip()}"))
+        elif line.strip() and number < len(lines) - 1:
+            break
+        at -= len(lines[number - 1]) + 1
+    if not found:
+        return False
+    hints = [Hint(f"write `{text}`", ":", ": ", place) for place, text in found]
+    related = [Label(place, "and here") for place, _ in found[1:]]
+    bag.error("OPG101", "YAML: a blank is missing after `:`", found[0][0], related=related, hints=hints)
+    return True
 
 
 def _without_colon(source: Source, offset: int) -> tuple[str, ...]:

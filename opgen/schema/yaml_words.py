@@ -38,6 +38,7 @@ _CONTEXTS = {
     "flow sequence": "in the list that begins here",
     "block mapping": "in the mapping that begins here",
     "block collection": "in the list that begins here",
+    "plain scalar": "this value",
     "quoted scalar": "the quoted text begins here",
     "simple key": "this line",
     "block scalar": "this sign",

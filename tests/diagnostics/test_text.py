@@ -114,6 +114,16 @@ def test_any_span_of_any_text_can_be_shown(text: str, ends: list[tuple[int, int]
     assert "here" in found
 
 
+def test_a_mistake_at_several_places_is_one_message() -> None:
+    source = Source("spec.yaml", "a ^ b ^ c | d")
+    first, second, other = (Diagnostic("OPG202", "no `^`", Span(source, k, k + 1), hints=("h",)) for k in (2, 6, 10))
+    text = render_all((first, second, other))
+    assert text.count("error[") == 2
+    assert "|   ^   - this too" in text
+    assert summary((first, second, other)) == "2 errors"
+    assert render_all((first, replace(second, hints=("another",)))).count("error[") == 2
+
+
 def test_summary_counts() -> None:
     error = Diagnostic("OPG101", "m", None)
     warning = replace(error, severity=Severity.WARNING)

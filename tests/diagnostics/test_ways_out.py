@@ -160,7 +160,83 @@ SPECS = [
      ["there is no `cat` either", "`where(i < N, a[i], b[i - N])`"]),
     ("inputs: {at: {shape: [N], dtype: int, domain: 0 <= at < B}, w: {shape: [N]}, edges: {shape: [B]}}",
      ["h[at[n]] = w[n]", "y[b] = h[b]/edges[b]"], "OPG241", "at[n]", ["`h[at[n]] += w[n]`", "`h[b < B] = 0`"]),
+    ("inputs: {x: {shape: [..., T]}}", ["level = max(abs(x), 0.9*level)"], "OPG242", "x",
+     ["`level[..., t] = max(abs(x[..., t]), 0.9 * level[..., t - 1])`"]),
+    ("inputs: {x: {shape: [..., T]}}", ["s[..., -1] = 0", "s[..., t] = 0.9*s + torch.exp(x[..., t])"], "OPG201",
+     "torch.exp", ["`s[..., t] = 0.9 * s[..., t - 1] + exp(x[..., t])`"]),
+    ("inputs: {m: {shape: [T, D]}}", ["h[t, d] = m[t, d] + h[t, d]"], "OPG219", "h[t, d]", ["`h[t - 1, d]`"]),
+    ("inputs: {r: {shape: [..., T]}}", ["g[..., -1] = 0", "g[..., t] = r[..., t] + g[..., t + 1]"], "OPG250",
+     "g[..., -1]", ["write `g[..., T] = 0`"]),
+    ("inputs: {r: {shape: [..., T]}}", ["g[..., -1] = 1", "g[..., t < T - 1] = r[..., t + 1]*g[..., t + 1]"], "OPG250",
+     "g[..., -1]", ["write `g[..., T - 1] = 1`"]),
+    ("inputs: {x: {shape: [K]}, w: {shape: [K]}}", ["y = sum_k(w_k*x_k)"], "OPG209", "sum_k",
+     ["`y = sum[k](w[k] * x[k])`"]),
+    ("inputs: {m: {shape: [I, K]}, x: {shape: [K]}}", ["y[i] = sum[k](m_ik*x[k])"], "OPG205", "m_ik",
+     ["`y[i] = sum[k](m[i, k] * x[k])`"]),
+    ("inputs: {x: {shape: [..., 2]}}", ["y = x_0 - x_1"], "OPG205", "x_0", ["`y = x[..., 0] - x[..., 1]`"]),
+    ("inputs: [x]", ["y = |x - 1|*2"], "OPG201", "|x - 1|", ["`abs(x - 1)`"]),
+    ("inputs: [x]", ["y = max(1, |x|)"], "OPG201", "|x|", ["`abs(x)`"]),
+    ("inputs: [x]", ["y = x - ⌊x⌋"], "OPG201", "⌊x⌋", ["`floor(x)`"]),
+    ("inputs: {x: {shape: [K]}}", ["y = ||x||"], "OPG201", "||x||", ["`norm[k](…)`"]),
+    ("inputs: [x]", ["y = √(x)"], "OPG201", "√", ["`sqrt(x)`"]),
+    ("inputs: [x]", ["y = x*sg(cosine(x))"], "OPG209", "sg", ["`detach(x)`", "no `cosine` either"]),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("stop_gradient(x[k])", "detach(x[k])"), ("lax.stop_gradient(x)", "detach(x[k])"),
+        ("jax.lax.stop_gradient(x)", "detach(x[k])"), ("tf.stop_gradient(x)", "detach(x[k])"),
+        ("sg(x[k])", "detach(x[k])"), ("x.detach()", "detach(x[k])"),
+        ("jnp.where(x > 0, x, 0)", "where(x[k] > 0, x[k], 0)"), ("ifelse(x[k] > 0, 1, 0)", "where(x[k] > 0, 1, 0)"),
+        ("tf.reduce_sum(x)*x", "sum[k](x[k]) * x[k]"), ("reduce_max[j](x[j])*x[k]", "max[j](x[j]) * x[k]"),
+        ("tf.math.log_sigmoid(x)", "logsigmoid(x[k])"), ("jax.nn.relu(x)", "relu(x[k])"),
+        ("logsoftmax[k](x[k])", "log_softmax[k](x[k])"), ("std_dev(x)*x", "sqrt(var[k](x[k])) * x[k]"),
+        ("np.arcsinh(x)", "asinh(x[k])"), ("rint(x[k])", "round(x[k])"), ("fract(x[k])", "frac(x[k])"),
+        ("mix(x[k], 1, 0.5)", "lerp(x[k], 1, 0.5)"), ("inversesqrt(x[k])", "rsqrt(x[k])"),
+        ("mod(x[k], 3)", "remainder(x[k], 3)"), ("square_root(x[k])", "sqrt(x[k])"),
+        ("np.negative(x)", "-x[k]"), ("saturate(x[k])", "clamp(x[k], 0, 1)"), ("x.gt(0)*x", "(x[k] > 0) * x[k]"),
+        ("floor_divide(x[k], 2)", "x[k] // 2"), ("torch.div(x, 2)", "x[k] / 2"),
+    ],
+)  # fmt: skip
+def test_functions_have_other_names_elsewhere(written: str, meant: str) -> None:
+    head = "op: tried\ninputs: {x: {shape: [K]}}\nforward: "
+    bag = Bag()
+    spec = load(Source("spec.yaml", f"{head}y[k] = {written}\n"), bag)
+    assert spec is not None
+    assert lower(spec, bag) is None
+    (found,) = bag.items
+    assert any(hint.endswith(f"rite `y[k] = {meant}`") for hint in found.hints), found.hints
+    right = Bag()
+    mended = load(Source("spec.yaml", f"{head}y[k] = {meant}\n"), right)
+    assert mended is not None
+    assert lower(mended, right) is not None
+    assert right.items == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "marked", "ways_out"),
+    [
+        ("op:tv\nsummary: a b\ninputs: [x]\nforward: y = x\n", ":", ["write `op: tv`"]),
+        ("op:tv\ninputs:[x]\nforward:y = x\n", ":",
+         ["write `op: tv`", "write `inputs: [x]`", "write `forward: y = x`"]),
+        ("op: tv\ninputs: [x]\nparams:\n  a:float\n  b: int\nforward: y = a*b*x\n", ":", ["write `a: float`"]),
+        ("op: tv\ninputs: [x]\nforward:|\n  y = x\n", ":", ["write `forward: |`"]),
+        ("op: tv\ninputs: [x]\nforward: y = x\nmodule:\n  name:Foo\n", "name:Foo", ["write `name: Foo`"]),
+        ("op: tv\ninputs: [x]\nforward: y = x\nmodule: {parameters: [x, w]}\n", "[x, w]", ["write `{x: …, w: …}`"]),
+        ("op: tv\ninputs: [x]\nforward: y = x\nmodule: {buffers: [x: ones, w]}\n", "[x: ones, w]",
+         ["write `{x: ones, w: …}`"]),
+        ("op: tv\ninputs: [x]\nforward: y = x\nmodule: {parameters: x}\n", "x", ["write `{x: …}`"]),
+    ],
+)  # fmt: skip
+def test_yaml_that_reads_otherwise(text: str, marked: str, ways_out: list[str]) -> None:
+    bag = Bag()
+    load(Source("spec.yaml", text), bag)
+    (found,) = bag.items
+    assert found.span is not None
+    assert found.span.text == marked
+    assert list(found.hints) == ways_out
 
 
 @pytest.mark.parametrize(("fields", "statements", "code", "marked", "ways_out"), SPECS)

@@ -1,0 +1,41 @@
+"""Indices that are written below, as in LaTeX: `sum_k(w_k*x_k)` is `sum[k](w[k]*x[k])`.
+
+A name with `_` in it that nobody declares is read so, where what stands before is known to have as many indices.
+"""
+
+from __future__ import annotations
+
+from opgen.diagnostics.model import Span
+from opgen.lang.nodes import Access, Binder, Dots, Expr, Name, Number, Reduction
+from opgen.lang.vocabulary import Vocabulary
+from opgen.lang.walk import nodes
+
+
+def element(words: Vocabulary, name: str, at: Span) -> Access | None:
+    """`x_k`, `w_ij` or `x_0` as an element of a tensor; None where it is none."""
+    tensor, _, below = name.rpartition("_")
+    shape = words.shapes.get(tensor, ())
+    if not below or words.knows(name) or not words.knows(tensor):
+        return None
+    indices = (below,) if below.isdigit() else tuple(below)
+    if not indices or len(indices) != sum(size != "..." for size in shape):
+        return None
+    left = iter(Number(int(i), at) if i.isdigit() else Name(i, at) for i in indices)
+    return Access(tensor, tuple(Dots(at) if size == "..." else next(left) for size in shape), at, at)
+
+
+def reduced(words: Vocabulary, name: str, args: tuple[Expr, ...], at: Span, span: Span) -> Reduction | None:
+    """`sum_k(…)` as a reduction over the indices below, which its body reads; None where it is none."""
+    reduction, _, below = name.partition("_")
+    if (
+        reduction not in words.reductions
+        or not below
+        or len(args) != 1
+        or name in (*words.functions, *words.reductions)
+    ):
+        return None
+    read = {n.name for n in nodes(args[0]) if isinstance(n, Name)}
+    bound = (below,) if below in read else tuple(below.replace("_", ""))
+    if not read.issuperset(bound):
+        return None
+    return Reduction(reduction, tuple(Binder(i, None, at) for i in bound), args[0], span, at)

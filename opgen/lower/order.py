@@ -89,7 +89,8 @@ def picked(f: Frame, e: Reduction, found: Pending) -> Typed:
     if e.name == "median":
         value, kind = row.at(call("floordiv", last, Lit(2))), found.kind
     else:
-        value, kind = _between(row, mul(further.scalar, last), last), Kind.FLOAT
+        rank, stated = mul(further.scalar, last), isinstance(further.scalar, Lit)
+        value, kind = _between(row, rank, last, stated=stated), Kind.FLOAT
     if found.kind is Kind.FLOAT:  # nan comes last
         value = where(call("isnan", row.at(last)), NAN, value)
     return Typed(where(call("eq", count, ZERO), NAN, value) if kind is Kind.FLOAT else value, kind)
@@ -116,10 +117,10 @@ def _within(f: Frame, e: Reduction, further: Scalar) -> bool:
     return False
 
 
-def _between(row: _Row, rank: Scalar, last: Scalar) -> Scalar:
-    """What lies at a rank between two elements, in proportion."""
+def _between(row: _Row, rank: Scalar, last: Scalar, *, stated: bool) -> Scalar:
+    """What lies at a rank between two elements, in proportion. `stated`: it is known to be in range."""
     whole = call("floor", rank)
-    below = call("int", whole)
+    below = call("clamp", call("int", whole), ZERO, last) if stated else call("int", whole)
     a, b = row.at(below), row.at(call("min", add(below, ONE), last))
     share = sub(rank, whole)
     return where(call("eq", share, ZERO), a, add(a, mul(share, sub(b, a))))

@@ -6,6 +6,7 @@ X = "inputs: {x: {shape: [..., N]}}\n"
 
 FOUND = {
     "the median of nothing": X + "forward: 'y[...] = median[n](x[..., n])'\n",
+    "the quantile of nothing": X + "forward: 'y[...] = quantile[n](x[..., n], 0.3)'\n",
     "the median of a window of no elements": (
         X + "params: {none: {type: int, default: 0}}\nforward: 'y[..., i < N] = median[k < none](x[..., i - k])'\n"
     ),
@@ -413,6 +414,7 @@ FOUND = {
 }
 SHAPES = {
     "the median of nothing": {"x": (2, 0)},
+    "the quantile of nothing": {"x": (2, 0)},
     "a place that is drawn for each of the batch": {"x": (3,), "y": (2, 3), "seed": ()},
     "a wave equation": {"x": (4, 3), "w": (3,)},
     "neighbours with ends on both sides": {"x": (4, 3)},

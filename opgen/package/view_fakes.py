@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from opgen.code.layout import tupled
 from opgen.ir.program import Kind, Output, Program, Tensor
 from opgen.ir.scalar import BATCH
 from opgen.package.shapes import Sizes, carriers, empty_line
@@ -124,7 +125,13 @@ def _stated_dtype(s: Surface, saved: Sequence[str]) -> str:
     """The dtype of gradients, where that of cotangents is another."""
     floats = [t.name for t in s.operator.inputs if t.kind is Kind.FLOAT and t.name in saved]
     always = [n for n in floats if n not in s.operator.optional]
-    return f"{(always or floats)[0]}.dtype" if any(o.dtype for o in s.outputs) else ""
+    free = [f"grad_{o.name}" for o in s.outputs if o.name in s.active and not o.dtype]  # cotangents of that dtype
+    if not any(o.dtype for o in s.outputs):
+        return ""
+    if always or free:
+        return f"{(always or free)[0]}.dtype"
+    given = f"next(t for t in {tupled(floats)} if t is not None).dtype"
+    return given if floats else "torch.get_default_dtype()"
 
 
 def _joined(branches: Sequence[_Gradients]) -> list[_Gradients]:

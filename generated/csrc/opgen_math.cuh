@@ -8,10 +8,12 @@
 #if defined(__CUDACC__)
 #include <cuda_runtime.h>
 #define OPGEN_UNROLL _Pragma("unroll")
+#define OPGEN_ROLLED _Pragma("unroll 1")
 #else
 #include "opgen_simt.h"
 #include "opgen_simt_math.h"
 #define OPGEN_UNROLL
+#define OPGEN_ROLLED
 #endif
 
 #include <cassert>

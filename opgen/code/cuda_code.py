@@ -174,4 +174,4 @@ def _struct(scope: Scope, name: str, launch: Sequence[str], methods: Sequence[st
     types = dict.fromkeys(m.type for m in members)
     declared = [line for t in types for line in _declared(t, [m.name for m in members if m.type == t])]
     body = ["using opmath_t = rt::math_t<scalar_t>;", *launch, fields, *declared, "", *methods]
-    return ["template <typename scalar_t>", f"struct {_struct_name(name)} {{", *indented(body), "};"]
+    return ["template <typename scalar_t, int rank>", f"struct {_struct_name(name)} {{", *indented(body), "};"]

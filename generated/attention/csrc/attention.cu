@@ -4,7 +4,7 @@
 #include "opgen_launch.cuh"
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_attention_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(3))}};
@@ -12,18 +12,18 @@ struct Step_attention_forward_0_output {
       rt::fields(rt::tensor(5, 3, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::tensor(0, 3, 0),
                  rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::workspace(), rt::integer(3), rt::integer(2),
                  rt::integer(1), rt::integer(0), rt::real(0), rt::integer(1), rt::batch());
-  rt::Tensor<opmath_t> output, softmax_j_max, softmax_j_sum;
-  rt::Tensor<const scalar_t> query, key, value;
+  rt::Tensor<opmath_t, rank> output, softmax_j_max, softmax_j_sum;
+  rt::Tensor<const scalar_t, rank> query, key, value;
   opmath_t* lost;
   rt::Divider v_size, e_size, j_size, i_size;
   opmath_t scale;
   int64_t S;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (v_size.size);
     const opmath_t t = -rt::inf<opmath_t>();
     rt::Running<opmath_t> softmax_j_max_value_fold;
@@ -71,15 +71,15 @@ struct Step_attention_forward_0_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_attention_forward_0_softmax_j_scale {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> softmax_j_sum;
-  rt::Tensor<opmath_t> softmax_j_scale;
+  rt::Tensor<const opmath_t, rank> softmax_j_sum;
+  rt::Tensor<opmath_t, rank> softmax_j_scale;
   rt::Divider i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t softmax_j_sum, opmath_t* softmax_j_scale) const {
     *softmax_j_scale = 1 / softmax_j_sum;
@@ -87,7 +87,7 @@ struct Step_attention_forward_0_softmax_j_scale {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t softmax_j_scale_value;
     compute(softmax_j_sum.load(place, i_2), &softmax_j_scale_value);
     softmax_j_scale.store(softmax_j_scale_value, place, i_2);
@@ -107,7 +107,7 @@ struct Step_attention_forward_0_softmax_j_scale {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_attention_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(3))}};
@@ -115,17 +115,17 @@ struct Step_attention_forward_1_output {
       rt::fields(rt::tensor(5, 3, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::tensor(0, 3, 0),
                  rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::integer(1), rt::integer(2), rt::workspace(),
                  rt::integer(3), rt::integer(1), rt::integer(2), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t> output, softmax_j_max, softmax_j_sum;
-  rt::Tensor<const scalar_t> query, key, value;
+  rt::Tensor<opmath_t, rank> output, softmax_j_max, softmax_j_sum;
+  rt::Tensor<const scalar_t, rank> query, key, value;
   int64_t E, S;
   opmath_t* lost;
   rt::Divider v_size, e_size, j_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (v_size.size);
     const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
     const opmath_t t_2 = -rt::inf<opmath_t>();
@@ -174,7 +174,7 @@ struct Step_attention_forward_1_output {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_attention_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(3))}};
@@ -182,18 +182,18 @@ struct Step_attention_forward_2_output {
       rt::fields(rt::tensor(5, 3, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::tensor(0, 3, 0),
                  rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::workspace(), rt::integer(3), rt::integer(2),
                  rt::integer(1), rt::integer(0), rt::real(0), rt::integer(1), rt::batch());
-  rt::Tensor<opmath_t> output, softmax_j_max, softmax_j_sum;
-  rt::Tensor<const scalar_t> query, key, value;
+  rt::Tensor<opmath_t, rank> output, softmax_j_max, softmax_j_sum;
+  rt::Tensor<const scalar_t, rank> query, key, value;
   opmath_t* lost;
   rt::Divider v_size, e_size, j_size, i_size;
   opmath_t scale;
   int64_t S;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (v_size.size);
     rt::Running<opmath_t> softmax_j_max_value_fold;
     rt::Sum<opmath_t> softmax_j_sum_value_fold;
@@ -240,7 +240,7 @@ struct Step_attention_forward_2_output {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_attention_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(3))}};
@@ -248,17 +248,17 @@ struct Step_attention_forward_3_output {
       rt::fields(rt::tensor(5, 3, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::tensor(0, 3, 0),
                  rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::integer(1), rt::integer(2), rt::workspace(),
                  rt::integer(3), rt::integer(1), rt::integer(2), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t> output, softmax_j_max, softmax_j_sum;
-  rt::Tensor<const scalar_t> query, key, value;
+  rt::Tensor<opmath_t, rank> output, softmax_j_max, softmax_j_sum;
+  rt::Tensor<const scalar_t, rank> query, key, value;
   int64_t E, S;
   opmath_t* lost;
   rt::Divider v_size, e_size, j_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (v_size.size);
     const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
     rt::Running<opmath_t> softmax_j_max_value_fold;
@@ -306,7 +306,7 @@ struct Step_attention_forward_3_output {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_attention_backward_0_grad_query {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(3))}};
@@ -314,19 +314,19 @@ struct Step_attention_backward_0_grad_query {
       rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::tensor(4, 3, 0),
       rt::tensor(5, 3, 0), rt::tensor(6, 2, 0), rt::tensor(7, 3, 0), rt::workspace(), rt::integer(3), rt::integer(2),
       rt::integer(1), rt::integer(0), rt::real(0), rt::integer(1), rt::batch());
-  rt::Tensor<const opmath_t> softmax_j_max, softmax_j_scale;
-  rt::Tensor<const scalar_t> grad_output, value, query, key;
-  rt::Tensor<opmath_t> dot_softmax_j, grad_query;
+  rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale;
+  rt::Tensor<const scalar_t, rank> grad_output, value, query, key;
+  rt::Tensor<opmath_t, rank> dot_softmax_j, grad_query;
   opmath_t* lost;
   rt::Divider e_size, v_2_size, j_size, i_size;
   opmath_t scale;
   int64_t S;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_size.size);
     const opmath_t t = -rt::inf<opmath_t>();
     const opmath_t softmax_j_max_value = softmax_j_max.load(place, i_2);
@@ -390,7 +390,7 @@ struct Step_attention_backward_0_grad_query {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_attention_backward_0_grad_value {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)),
@@ -399,19 +399,19 @@ struct Step_attention_backward_0_grad_value {
       rt::tensor(7, 3, 0), rt::tensor(8, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0),
       rt::tensor(3, 3, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::workspace(),
       rt::integer(1), rt::integer(2), rt::integer(3), rt::integer(0), rt::real(0), rt::integer(3), rt::batch());
-  rt::Tensor<opmath_t> grad_key, grad_value;
-  rt::Tensor<const scalar_t> query, key, grad_output, value;
-  rt::Tensor<const opmath_t> softmax_j_max, softmax_j_scale, dot_softmax_j;
+  rt::Tensor<opmath_t, rank> grad_key, grad_value;
+  rt::Tensor<const scalar_t, rank> query, key, grad_output, value;
+  rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale, dot_softmax_j;
   opmath_t* lost;
   rt::Divider e_2_size, v_size, i_size, j_size;
   opmath_t scale;
   int64_t L;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_2_size.size + v_size.size);
     const opmath_t t_4 = -rt::inf<opmath_t>();
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
@@ -463,7 +463,7 @@ struct Step_attention_backward_0_grad_value {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_attention_backward_1_grad_query {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
@@ -471,18 +471,18 @@ struct Step_attention_backward_1_grad_query {
       rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::tensor(4, 3, 0),
       rt::tensor(5, 3, 0), rt::tensor(6, 2, 0), rt::tensor(7, 3, 0), rt::integer(1), rt::integer(2), rt::workspace(),
       rt::integer(1), rt::integer(3), rt::integer(2), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> softmax_j_max, softmax_j_scale;
-  rt::Tensor<const scalar_t> grad_output, value, query, key;
-  rt::Tensor<opmath_t> dot_softmax_j, grad_query;
+  rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale;
+  rt::Tensor<const scalar_t, rank> grad_output, value, query, key;
+  rt::Tensor<opmath_t, rank> dot_softmax_j, grad_query;
   int64_t E, S;
   opmath_t* lost;
   rt::Divider e_size, v_2_size, j_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_size.size);
     const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
     const opmath_t t_2 = -rt::inf<opmath_t>();
@@ -547,7 +547,7 @@ struct Step_attention_backward_1_grad_query {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_attention_backward_1_grad_value {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)),
@@ -556,18 +556,18 @@ struct Step_attention_backward_1_grad_value {
       rt::tensor(7, 3, 0), rt::tensor(8, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0),
       rt::tensor(3, 3, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::integer(1),
       rt::integer(3), rt::workspace(), rt::integer(1), rt::integer(2), rt::integer(3), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t> grad_key, grad_value;
-  rt::Tensor<const scalar_t> query, key, grad_output, value;
-  rt::Tensor<const opmath_t> softmax_j_max, softmax_j_scale, dot_softmax_j;
+  rt::Tensor<opmath_t, rank> grad_key, grad_value;
+  rt::Tensor<const scalar_t, rank> query, key, grad_output, value;
+  rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale, dot_softmax_j;
   int64_t E, L;
   opmath_t* lost;
   rt::Divider e_2_size, v_size, i_size, j_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_2_size.size + v_size.size);
     const opmath_t t_5 = 1 / rt::sqrt(static_cast<opmath_t>(E));
     const opmath_t t_6 = -rt::inf<opmath_t>();
@@ -620,7 +620,7 @@ struct Step_attention_backward_1_grad_value {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_attention_backward_2_grad_query {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(3))}};
@@ -628,19 +628,19 @@ struct Step_attention_backward_2_grad_query {
       rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::tensor(4, 3, 0),
       rt::tensor(5, 3, 0), rt::tensor(6, 2, 0), rt::tensor(7, 3, 0), rt::workspace(), rt::integer(3), rt::integer(2),
       rt::integer(1), rt::integer(0), rt::real(0), rt::integer(1), rt::batch());
-  rt::Tensor<const opmath_t> softmax_j_max, softmax_j_scale;
-  rt::Tensor<const scalar_t> grad_output, value, query, key;
-  rt::Tensor<opmath_t> dot_softmax_j, grad_query;
+  rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale;
+  rt::Tensor<const scalar_t, rank> grad_output, value, query, key;
+  rt::Tensor<opmath_t, rank> dot_softmax_j, grad_query;
   opmath_t* lost;
   rt::Divider e_size, v_2_size, j_size, i_size;
   opmath_t scale;
   int64_t S;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_size.size);
     const opmath_t softmax_j_max_value = softmax_j_max.load(place, i_2);
     const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i_2);
@@ -700,7 +700,7 @@ struct Step_attention_backward_2_grad_query {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_attention_backward_2_grad_value {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)),
@@ -709,19 +709,19 @@ struct Step_attention_backward_2_grad_value {
       rt::tensor(7, 3, 0), rt::tensor(8, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0),
       rt::tensor(3, 3, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::workspace(),
       rt::integer(1), rt::integer(2), rt::integer(3), rt::integer(0), rt::real(0), rt::integer(3), rt::batch());
-  rt::Tensor<opmath_t> grad_key, grad_value;
-  rt::Tensor<const scalar_t> query, key, grad_output, value;
-  rt::Tensor<const opmath_t> softmax_j_max, softmax_j_scale, dot_softmax_j;
+  rt::Tensor<opmath_t, rank> grad_key, grad_value;
+  rt::Tensor<const scalar_t, rank> query, key, grad_output, value;
+  rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale, dot_softmax_j;
   opmath_t* lost;
   rt::Divider e_2_size, v_size, i_size, j_size;
   opmath_t scale;
   int64_t L;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_2_size.size + v_size.size);
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
       grad_key.store(0, place, j, e_2);
@@ -773,7 +773,7 @@ struct Step_attention_backward_2_grad_value {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_attention_backward_3_grad_query {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
@@ -781,18 +781,18 @@ struct Step_attention_backward_3_grad_query {
       rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::tensor(4, 3, 0),
       rt::tensor(5, 3, 0), rt::tensor(6, 2, 0), rt::tensor(7, 3, 0), rt::integer(1), rt::integer(2), rt::workspace(),
       rt::integer(1), rt::integer(3), rt::integer(2), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> softmax_j_max, softmax_j_scale;
-  rt::Tensor<const scalar_t> grad_output, value, query, key;
-  rt::Tensor<opmath_t> dot_softmax_j, grad_query;
+  rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale;
+  rt::Tensor<const scalar_t, rank> grad_output, value, query, key;
+  rt::Tensor<opmath_t, rank> dot_softmax_j, grad_query;
   int64_t E, S;
   opmath_t* lost;
   rt::Divider e_size, v_2_size, j_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_size.size);
     const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
     const opmath_t softmax_j_max_value = softmax_j_max.load(place, i_2);
@@ -853,7 +853,7 @@ struct Step_attention_backward_3_grad_query {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_attention_backward_3_grad_value {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)),
@@ -862,18 +862,18 @@ struct Step_attention_backward_3_grad_value {
       rt::tensor(7, 3, 0), rt::tensor(8, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0),
       rt::tensor(3, 3, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::integer(1),
       rt::integer(3), rt::workspace(), rt::integer(1), rt::integer(2), rt::integer(3), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t> grad_key, grad_value;
-  rt::Tensor<const scalar_t> query, key, grad_output, value;
-  rt::Tensor<const opmath_t> softmax_j_max, softmax_j_scale, dot_softmax_j;
+  rt::Tensor<opmath_t, rank> grad_key, grad_value;
+  rt::Tensor<const scalar_t, rank> query, key, grad_output, value;
+  rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale, dot_softmax_j;
   int64_t E, L;
   opmath_t* lost;
   rt::Divider e_2_size, v_size, i_size, j_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_2_size.size + v_size.size);
     const opmath_t t_3 = 1 / rt::sqrt(static_cast<opmath_t>(E));
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {

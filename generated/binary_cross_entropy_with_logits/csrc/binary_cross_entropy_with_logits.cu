@@ -4,15 +4,15 @@
 #include "opgen_launch.cuh"
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 0, -1), rt::batch());
-  rt::Tensor<const scalar_t> target, input, weight, pos_weight;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input, weight, pos_weight;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
@@ -21,7 +21,7 @@ struct Step_binary_cross_entropy_with_logits_forward_0_output {
     OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
     const opmath_t part = (1 - target_value) * rt::softplus(input_value);
@@ -36,15 +36,15 @@ struct Step_binary_cross_entropy_with_logits_forward_0_output {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 0, -1), rt::batch());
-  rt::Tensor<const scalar_t> target, input, weight, pos_weight;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input, weight, pos_weight;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -53,7 +53,7 @@ struct Step_binary_cross_entropy_with_logits_forward_1_output {
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
     const opmath_t part = (1 - target_value) * rt::softplus(input_value);
@@ -68,15 +68,15 @@ struct Step_binary_cross_entropy_with_logits_forward_1_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> target, input, weight, pos_weight;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input, weight, pos_weight;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t weight, opmath_t pos_weight,
                             opmath_t* output) const {
@@ -86,7 +86,7 @@ struct Step_binary_cross_entropy_with_logits_forward_2_output {
     *output = weight * (part + (1 - target_value) * rt::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t output_value;
     compute(target.load(place), input.load(place), weight.load(place), pos_weight.load(place), &output_value);
     output.store(output_value, place);
@@ -109,15 +109,15 @@ struct Step_binary_cross_entropy_with_logits_forward_2_output {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
-  rt::Tensor<const scalar_t> target, input, weight;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input, weight;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
@@ -126,7 +126,7 @@ struct Step_binary_cross_entropy_with_logits_forward_3_output {
     OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
     const opmath_t part = (1 - target_value) * rt::softplus(input_value);
@@ -140,15 +140,15 @@ struct Step_binary_cross_entropy_with_logits_forward_3_output {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_4_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
-  rt::Tensor<const scalar_t> target, input, weight;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input, weight;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -157,7 +157,7 @@ struct Step_binary_cross_entropy_with_logits_forward_4_output {
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
     const opmath_t part = (1 - target_value) * rt::softplus(input_value);
@@ -171,15 +171,15 @@ struct Step_binary_cross_entropy_with_logits_forward_4_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_5_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> target, input, weight;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input, weight;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t weight, opmath_t* output) const {
     const opmath_t target_value = target;
@@ -189,7 +189,7 @@ struct Step_binary_cross_entropy_with_logits_forward_5_output {
     *output = weight * part;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t output_value;
     compute(target.load(place), input.load(place), weight.load(place), &output_value);
     output.store(output_value, place);
@@ -211,15 +211,15 @@ struct Step_binary_cross_entropy_with_logits_forward_5_output {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_6_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
-  rt::Tensor<const scalar_t> target, input, pos_weight;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input, pos_weight;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
@@ -228,7 +228,7 @@ struct Step_binary_cross_entropy_with_logits_forward_6_output {
     OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
     const opmath_t part = (1 - target_value) * rt::softplus(input_value);
@@ -242,15 +242,15 @@ struct Step_binary_cross_entropy_with_logits_forward_6_output {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_7_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
-  rt::Tensor<const scalar_t> target, input, pos_weight;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input, pos_weight;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -259,7 +259,7 @@ struct Step_binary_cross_entropy_with_logits_forward_7_output {
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
     const opmath_t part = (1 - target_value) * rt::softplus(input_value);
@@ -273,15 +273,15 @@ struct Step_binary_cross_entropy_with_logits_forward_7_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_8_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> target, input, pos_weight;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input, pos_weight;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t pos_weight, opmath_t* output) const {
     const opmath_t target_value = target;
@@ -290,7 +290,7 @@ struct Step_binary_cross_entropy_with_logits_forward_8_output {
     *output = part + (1 - target_value) * rt::softplus(input_value);
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t output_value;
     compute(target.load(place), input.load(place), pos_weight.load(place), &output_value);
     output.store(output_value, place);
@@ -312,15 +312,15 @@ struct Step_binary_cross_entropy_with_logits_forward_8_output {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_9_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::batch());
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
@@ -329,7 +329,7 @@ struct Step_binary_cross_entropy_with_logits_forward_9_output {
     OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
     const opmath_t part = (1 - target_value) * rt::softplus(input_value);
@@ -342,15 +342,15 @@ struct Step_binary_cross_entropy_with_logits_forward_9_output {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_10_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::batch());
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -359,7 +359,7 @@ struct Step_binary_cross_entropy_with_logits_forward_10_output {
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
     const opmath_t part = (1 - target_value) * rt::softplus(input_value);
@@ -372,14 +372,14 @@ struct Step_binary_cross_entropy_with_logits_forward_10_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_11_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* output) const {
     const opmath_t target_value = target;
@@ -387,7 +387,7 @@ struct Step_binary_cross_entropy_with_logits_forward_11_output {
     *output = target_value * rt::softplus(-input_value) + (1 - target_value) * rt::softplus(input_value);
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t output_value;
     compute(target.load(place), input.load(place), &output_value);
     output.store(output_value, place);
@@ -408,16 +408,16 @@ struct Step_binary_cross_entropy_with_logits_forward_11_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_0_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(4, 1, 0),
                  rt::tensor(0, 0, -1), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> weight, target, input, pos_weight, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> weight, target, input, pos_weight, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t weight, opmath_t target, opmath_t input, opmath_t pos_weight, opmath_t* grad_input,
                             opmath_t* grad_target) const {
@@ -431,7 +431,7 @@ struct Step_binary_cross_entropy_with_logits_backward_0_grad_target {
     *grad_target = grad_each * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(weight.load(place), target.load(place), input.load(place), pos_weight.load(place), &grad_input_value,
@@ -462,16 +462,16 @@ struct Step_binary_cross_entropy_with_logits_backward_0_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_1_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(4, 1, 0),
                  rt::tensor(0, 0, -1), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> weight, target, input, pos_weight, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> weight, target, input, pos_weight, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t weight, opmath_t target, opmath_t input, opmath_t pos_weight, opmath_t* grad_input,
                             opmath_t* grad_target) const {
@@ -485,7 +485,7 @@ struct Step_binary_cross_entropy_with_logits_backward_1_grad_target {
     *grad_target = grad_each * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(weight.load(place), target.load(place), input.load(place), pos_weight.load(place), &grad_input_value,
@@ -516,16 +516,16 @@ struct Step_binary_cross_entropy_with_logits_backward_1_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_2_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                  rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, weight, target, input, pos_weight;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_output, weight, target, input, pos_weight;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t weight, opmath_t target, opmath_t input, opmath_t pos_weight,
                             opmath_t* grad_input, opmath_t* grad_target) const {
@@ -539,7 +539,7 @@ struct Step_binary_cross_entropy_with_logits_backward_2_grad_target {
     *grad_target = grad_each * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(grad_output.load_or_zero(place), weight.load(place), target.load(place), input.load(place),
@@ -571,16 +571,16 @@ struct Step_binary_cross_entropy_with_logits_backward_2_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_3_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(0, 0, -1),
                  rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> weight, target, input, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> weight, target, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t weight, opmath_t target, opmath_t input, opmath_t* grad_input,
                             opmath_t* grad_target) const {
@@ -592,7 +592,7 @@ struct Step_binary_cross_entropy_with_logits_backward_3_grad_target {
     *grad_target = grad_each * t;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(weight.load(place), target.load(place), input.load(place), &grad_input_value, &grad_target_value);
@@ -620,16 +620,16 @@ struct Step_binary_cross_entropy_with_logits_backward_3_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_4_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(0, 0, -1),
                  rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> weight, target, input, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> weight, target, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t weight, opmath_t target, opmath_t input, opmath_t* grad_input,
                             opmath_t* grad_target) const {
@@ -641,7 +641,7 @@ struct Step_binary_cross_entropy_with_logits_backward_4_grad_target {
     *grad_target = grad_each * t;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(weight.load(place), target.load(place), input.load(place), &grad_input_value, &grad_target_value);
@@ -669,15 +669,15 @@ struct Step_binary_cross_entropy_with_logits_backward_4_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_5_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, weight, target, input;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_output, weight, target, input;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t weight, opmath_t target, opmath_t input,
                             opmath_t* grad_input, opmath_t* grad_target) const {
@@ -689,7 +689,7 @@ struct Step_binary_cross_entropy_with_logits_backward_5_grad_target {
     *grad_target = grad_each * t;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(grad_output.load_or_zero(place), weight.load(place), target.load(place), input.load(place),
@@ -720,16 +720,16 @@ struct Step_binary_cross_entropy_with_logits_backward_5_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_6_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(0, 0, -1),
                  rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> target, input, pos_weight, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input, pos_weight, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t pos_weight, opmath_t* grad_input,
                             opmath_t* grad_target) const {
@@ -743,7 +743,7 @@ struct Step_binary_cross_entropy_with_logits_backward_6_grad_target {
     *grad_target = grad_each * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(target.load(place), input.load(place), pos_weight.load(place), &grad_input_value, &grad_target_value);
@@ -771,16 +771,16 @@ struct Step_binary_cross_entropy_with_logits_backward_6_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_7_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(0, 0, -1),
                  rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> target, input, pos_weight, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input, pos_weight, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t pos_weight, opmath_t* grad_input,
                             opmath_t* grad_target) const {
@@ -794,7 +794,7 @@ struct Step_binary_cross_entropy_with_logits_backward_7_grad_target {
     *grad_target = grad_output_value * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(target.load(place), input.load(place), pos_weight.load(place), &grad_input_value, &grad_target_value);
@@ -822,15 +822,15 @@ struct Step_binary_cross_entropy_with_logits_backward_7_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_8_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, target, input, pos_weight;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_output, target, input, pos_weight;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t target, opmath_t input, opmath_t pos_weight,
                             opmath_t* grad_input, opmath_t* grad_target) const {
@@ -844,7 +844,7 @@ struct Step_binary_cross_entropy_with_logits_backward_8_grad_target {
     *grad_target = grad_output_value * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(grad_output.load_or_zero(place), target.load(place), input.load(place), pos_weight.load(place),
@@ -875,15 +875,15 @@ struct Step_binary_cross_entropy_with_logits_backward_8_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_9_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(0, 0, -1),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> target, input, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t grad_each = grad_output.load_or_zero() / batch.count;
@@ -894,7 +894,7 @@ struct Step_binary_cross_entropy_with_logits_backward_9_grad_target {
     *grad_target = grad_each * t;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(target.load(place), input.load(place), &grad_input_value, &grad_target_value);
@@ -921,15 +921,15 @@ struct Step_binary_cross_entropy_with_logits_backward_9_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_10_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(0, 0, -1),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> target, input, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t grad_output_value = grad_output.load_or_zero();
@@ -941,7 +941,7 @@ struct Step_binary_cross_entropy_with_logits_backward_10_grad_target {
     *grad_target = -(grad_output_value * input_value);
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(target.load(place), input.load(place), &grad_input_value, &grad_target_value);
@@ -968,15 +968,15 @@ struct Step_binary_cross_entropy_with_logits_backward_10_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_11_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, target, input;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_output, target, input;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t target, opmath_t input, opmath_t* grad_input,
                             opmath_t* grad_target) const {
@@ -989,7 +989,7 @@ struct Step_binary_cross_entropy_with_logits_backward_11_grad_target {
     *grad_target = grad_output_value * t;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(grad_output.load_or_zero(place), target.load(place), input.load(place), &grad_input_value,

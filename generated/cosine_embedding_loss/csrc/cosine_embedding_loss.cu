@@ -4,36 +4,32 @@
 #include "opgen_launch.cuh"
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_forward_0_square2 {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
+      rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 2, -1, 1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
                  rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::tensor(6, 1, -1), rt::integer(1));
-  rt::Tensor<const scalar_t> input1, input2;
-  rt::Tensor<opmath_t> dot, sum_d, sum_d_2, square1, square2;
+  rt::Tensor<const scalar_t, rank> input1, input2;
+  rt::Tensor<opmath_t, rank> dot, sum_d, sum_d_2, square1, square2;
   rt::Divider d_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t n = point;
+    const auto input1_row = rt::read_row<Team, 1>(d_size.size, input1, n, 0);
+    const auto input2_row = rt::read_row<Team, 1>(d_size.size, input2, n, 0);
     rt::Sum<opmath_t> dot_value_fold;
     rt::Sum<opmath_t> sum_d_value_fold;
     rt::Sum<opmath_t> sum_d_2_value_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        const opmath_t input1_value = input1.load(n, d);
-        const opmath_t input2_value = input2.load(n, d);
-        dot_value_fold.add(input1_value * input2_value);
-        sum_d_value_fold.add(input1_value * input1_value);
-        sum_d_2_value_fold.add(input2_value * input2_value);
-      }
-      dot_value_fold.settle();
-      sum_d_value_fold.settle();
-      sum_d_2_value_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&dot_value_fold, &sum_d_value_fold, &sum_d_2_value_fold), [&](auto at) {
+      const opmath_t input1_value = input1_row[at];
+      const opmath_t input2_value = input2_row[at];
+      dot_value_fold.add(input1_value * input2_value);
+      sum_d_value_fold.add(input1_value * input1_value);
+      sum_d_2_value_fold.add(input2_value * input2_value);
+    });
     dot_value_fold.finish();
     sum_d_value_fold.finish();
     sum_d_2_value_fold.finish();
@@ -52,17 +48,17 @@ struct Step_cosine_embedding_loss_forward_0_square2 {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
                  rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::tensor(6, 0, -1), rt::real(0), rt::integer(0));
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<const opmath_t> dot, sum_d, sum_d_2;
-  rt::Tensor<bool> condition_2, condition;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<const opmath_t, rank> dot, sum_d, sum_d_2;
+  rt::Tensor<bool, rank> condition_2, condition;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t margin;
   int64_t N;
 
@@ -91,17 +87,17 @@ struct Step_cosine_embedding_loss_forward_0_output {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
                  rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::tensor(6, 0, -1), rt::real(0));
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<const opmath_t> dot, sum_d, sum_d_2;
-  rt::Tensor<bool> condition_2, condition;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<const opmath_t, rank> dot, sum_d, sum_d_2;
+  rt::Tensor<bool, rank> condition_2, condition;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t margin;
 
   struct Folds {
@@ -129,39 +125,35 @@ struct Step_cosine_embedding_loss_forward_1_output {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
+      rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 2, -1, 1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
                  rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::tensor(6, 1, -1), rt::integer(1), rt::real(0));
-  rt::Tensor<const scalar_t> input1, input2;
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<opmath_t> dot, square1, square2;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> input1, input2;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<opmath_t, rank> dot, square1, square2;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider d_size;
   opmath_t margin;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t n = point;
+    const auto input1_row = rt::read_row<Team, 1>(d_size.size, input1, n, 0);
+    const auto input2_row = rt::read_row<Team, 1>(d_size.size, input2, n, 0);
     rt::Sum<opmath_t> dot_value_fold;
     rt::Sum<opmath_t> sum_d_fold;
     rt::Sum<opmath_t> sum_d_2_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        const opmath_t input1_value = input1.load(n, d);
-        const opmath_t input2_value = input2.load(n, d);
-        dot_value_fold.add(input1_value * input2_value);
-        sum_d_fold.add(input1_value * input1_value);
-        sum_d_2_fold.add(input2_value * input2_value);
-      }
-      dot_value_fold.settle();
-      sum_d_fold.settle();
-      sum_d_2_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&dot_value_fold, &sum_d_fold, &sum_d_2_fold), [&](auto at) {
+      const opmath_t input1_value = input1_row[at];
+      const opmath_t input2_value = input2_row[at];
+      dot_value_fold.add(input1_value * input2_value);
+      sum_d_fold.add(input1_value * input1_value);
+      sum_d_2_fold.add(input2_value * input2_value);
+    });
     dot_value_fold.finish();
     sum_d_fold.finish();
     sum_d_2_fold.finish();
@@ -184,13 +176,13 @@ struct Step_cosine_embedding_loss_forward_2_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_forward_2_condition_2 {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1));
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<bool> condition, condition_2;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<bool, rank> condition, condition_2;
 
   OPGEN_DEVICE void compute(int64_t target, bool* condition, bool* condition_2) const {
     const int64_t target_value_2 = target;
@@ -224,7 +216,7 @@ struct Step_cosine_embedding_loss_forward_2_condition_2 {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_backward_0_grad_dot {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
@@ -232,10 +224,10 @@ struct Step_cosine_embedding_loss_backward_0_grad_dot {
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
                  rt::tensor(4, 1, -1), rt::tensor(6, 1, -1), rt::tensor(7, 1, -1), rt::tensor(8, 1, -1),
                  rt::tensor(5, 0, -1), rt::real(0), rt::integer(0));
-  rt::Tensor<const bool> condition, condition_2;
-  rt::Tensor<const opmath_t> dot, square1, square2;
-  rt::Tensor<opmath_t> grad_square2, grad_square1, grad_dot;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const bool, rank> condition, condition_2;
+  rt::Tensor<const opmath_t, rank> dot, square1, square2;
+  rt::Tensor<opmath_t, rank> grad_square2, grad_square1, grad_dot;
+  rt::Tensor<const scalar_t, rank> grad_output;
   opmath_t margin;
   int64_t N;
 
@@ -299,16 +291,16 @@ struct Step_cosine_embedding_loss_backward_0_grad_dot {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_backward_0_grad_input2 {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(2, 2, -1), rt::tensor(1, 1, -1), rt::tensor(3, 1, -1),
                  rt::tensor(5, 1, -1), rt::tensor(4, 2, -1), rt::tensor(6, 2, -1), rt::integer(1));
-  rt::Tensor<const scalar_t> input1, input2;
-  rt::Tensor<const opmath_t> grad_dot, grad_square1, grad_square2;
-  rt::Tensor<scalar_t> grad_input1, grad_input2;
+  rt::Tensor<const scalar_t, rank> input1, input2;
+  rt::Tensor<const opmath_t, rank> grad_dot, grad_square1, grad_square2;
+  rt::Tensor<scalar_t, rank> grad_input1, grad_input2;
   rt::Divider d_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -324,17 +316,17 @@ struct Step_cosine_embedding_loss_backward_0_grad_input2 {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_backward_1_grad_dot {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1), rt::tensor(4, 1, -1),
       rt::tensor(6, 1, -1), rt::tensor(7, 1, -1), rt::tensor(8, 1, -1), rt::tensor(5, 0, -1), rt::real(0));
-  rt::Tensor<const bool> condition, condition_2;
-  rt::Tensor<const opmath_t> dot, square1, square2;
-  rt::Tensor<opmath_t> grad_square2, grad_square1, grad_dot;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const bool, rank> condition, condition_2;
+  rt::Tensor<const opmath_t, rank> dot, square1, square2;
+  rt::Tensor<opmath_t, rank> grad_square2, grad_square1, grad_dot;
+  rt::Tensor<const scalar_t, rank> grad_output;
   opmath_t margin;
 
   OPGEN_DEVICE void compute(bool condition, bool condition_2, opmath_t dot, opmath_t square1, opmath_t square2,
@@ -398,17 +390,17 @@ struct Step_cosine_embedding_loss_backward_1_grad_dot {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_backward_2_grad_dot {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1), rt::tensor(4, 1, -1),
       rt::tensor(5, 1, -1), rt::tensor(6, 1, -1), rt::tensor(7, 1, -1), rt::tensor(8, 1, -1), rt::real(0));
-  rt::Tensor<const bool> condition, condition_2;
-  rt::Tensor<const opmath_t> dot, square1, square2;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<opmath_t> grad_square2, grad_square1, grad_dot;
+  rt::Tensor<const bool, rank> condition, condition_2;
+  rt::Tensor<const opmath_t, rank> dot, square1, square2;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<opmath_t, rank> grad_square2, grad_square1, grad_dot;
   opmath_t margin;
 
   OPGEN_DEVICE void compute(bool condition, bool condition_2, opmath_t dot, opmath_t square1, opmath_t square2,

@@ -4,14 +4,14 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_0_label {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1), rt::tensor(0, 2, -1), rt::integer(3), rt::integer(2),
                                             rt::report(), rt::integer(1));
-  rt::Tensor<int64_t> label;
-  rt::Tensor<const int64_t> targets;
+  rt::Tensor<int64_t, rank> label;
+  rt::Tensor<const int64_t, rank> targets;
   int64_t S, blank;
   OpgenBadIndex* report;
   rt::Divider s_size;
@@ -26,13 +26,13 @@ struct Step_ctc_loss_forward_0_label {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_0_skips {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1), rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<bool> skips;
-  rt::Tensor<const int64_t> label;
+  rt::Tensor<bool, rank> skips;
+  rt::Tensor<const int64_t, rank> label;
   rt::Divider s_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -44,17 +44,17 @@ struct Step_ctc_loss_forward_0_skips {
 };
 
 // every place goes on from the one before it; sequences that do not meet run side by side
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_0_a {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, -1), rt::tensor(0, 3, -1), rt::tensor(3, 2, -1), rt::tensor(2, 3, -1),
                  rt::tensor(4, 2, -1), rt::integer(2), rt::integer(1), rt::integer(3), rt::report());
-  rt::Tensor<opmath_t> on, a;
-  rt::Tensor<const int64_t> label;
-  rt::Tensor<const scalar_t> log_probs;
-  rt::Tensor<const bool> skips;
+  rt::Tensor<opmath_t, rank> on, a;
+  rt::Tensor<const int64_t, rank> label;
+  rt::Tensor<const scalar_t, rank> log_probs;
+  rt::Tensor<const bool, rank> skips;
   rt::Divider s_size, t_size;
   int64_t C;
   OpgenBadIndex* report;
@@ -85,15 +85,15 @@ struct Step_ctc_loss_forward_0_a {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_0_last {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(2, 2, -1), rt::tensor(1, 3, -1),
                                             rt::integer(2), rt::report(), rt::integer(1));
-  rt::Tensor<const int64_t> input_lengths;
-  rt::Tensor<opmath_t> last;
-  rt::Tensor<const opmath_t> a;
+  rt::Tensor<const int64_t, rank> input_lengths;
+  rt::Tensor<opmath_t, rank> last;
+  rt::Tensor<const opmath_t, rank> a;
   int64_t T;
   OpgenBadIndex* report;
   rt::Divider s_size;
@@ -110,15 +110,15 @@ struct Step_ctc_loss_forward_0_last {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1),
                                             rt::integer(1), rt::integer(2), rt::integer(0), rt::report());
-  rt::Tensor<const int64_t> target_lengths;
-  rt::Tensor<const opmath_t> last;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const int64_t, rank> target_lengths;
+  rt::Tensor<const opmath_t, rank> last;
+  rt::Tensor<scalar_t, rank> output;
   bool zero_infinity;
   int64_t L, B;
   OpgenBadIndex* report;
@@ -153,15 +153,15 @@ struct Step_ctc_loss_forward_0_output {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1),
                                             rt::integer(1), rt::integer(2), rt::report());
-  rt::Tensor<const int64_t> target_lengths;
-  rt::Tensor<const opmath_t> last;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const int64_t, rank> target_lengths;
+  rt::Tensor<const opmath_t, rank> last;
+  rt::Tensor<scalar_t, rank> output;
   bool zero_infinity;
   int64_t L;
   OpgenBadIndex* report;
@@ -195,15 +195,15 @@ struct Step_ctc_loss_forward_1_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(2, 1, -1), rt::tensor(1, 2, -1),
                                             rt::integer(1), rt::integer(2), rt::report());
-  rt::Tensor<const int64_t> target_lengths;
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<const opmath_t> last;
+  rt::Tensor<const int64_t, rank> target_lengths;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<const opmath_t, rank> last;
   bool zero_infinity;
   int64_t L;
   OpgenBadIndex* report;
@@ -227,17 +227,17 @@ struct Step_ctc_loss_forward_2_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_0_last {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::tensor(4, 2, -1),
                  rt::tensor(3, 3, -1), rt::integer(2), rt::report(), rt::integer(1));
-  rt::Tensor<const int64_t> input_lengths, label;
-  rt::Tensor<bool> skips;
-  rt::Tensor<opmath_t> last;
-  rt::Tensor<const opmath_t> a;
+  rt::Tensor<const int64_t, rank> input_lengths, label;
+  rt::Tensor<bool, rank> skips;
+  rt::Tensor<opmath_t, rank> last;
+  rt::Tensor<const opmath_t, rank> a;
   int64_t T;
   OpgenBadIndex* report;
   rt::Divider s_size;
@@ -255,17 +255,17 @@ struct Step_ctc_loss_backward_0_last {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_0_grad_end {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1),
                                             rt::tensor(3, 1, -1), rt::tensor(4, 1, -1), rt::tensor(5, 1, -1),
                                             rt::integer(1), rt::integer(0), rt::report(), rt::integer(2));
-  rt::Tensor<const int64_t> target_lengths;
-  rt::Tensor<const opmath_t> last;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<opmath_t> found, grad_found, grad_end;
+  rt::Tensor<const int64_t, rank> target_lengths;
+  rt::Tensor<const opmath_t, rank> last;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<opmath_t, rank> found, grad_found, grad_end;
   int64_t L, B;
   OpgenBadIndex* report;
   bool zero_infinity;
@@ -304,16 +304,16 @@ struct Step_ctc_loss_backward_0_grad_end {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_0_grad_last {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(5, 2, -1), rt::tensor(1, 1, -1),
                                             rt::tensor(2, 2, -1), rt::tensor(3, 1, -1), rt::tensor(4, 1, -1),
                                             rt::integer(2), rt::integer(1), rt::report(), rt::integer(1));
-  rt::Tensor<const int64_t> target_lengths;
-  rt::Tensor<opmath_t> grad_last;
-  rt::Tensor<const opmath_t> found, last, grad_found, grad_end;
+  rt::Tensor<const int64_t, rank> target_lengths;
+  rt::Tensor<opmath_t, rank> grad_last;
+  rt::Tensor<const opmath_t, rank> found, last, grad_found, grad_end;
   bool zero_infinity;
   int64_t L;
   OpgenBadIndex* report;
@@ -362,17 +362,17 @@ struct Step_ctc_loss_backward_0_grad_last {
 };
 
 // every place goes on from the one before it; sequences that do not meet run side by side
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_0_grad_on {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 1, -1), rt::tensor(1, 3, -1), rt::tensor(2, 2, -1), rt::tensor(3, 3, -1), rt::tensor(5, 3, -1),
       rt::tensor(6, 3, -1), rt::tensor(4, 2, -1), rt::integer(1), rt::integer(2), rt::integer(2), rt::integer(1));
-  rt::Tensor<const int64_t> input_lengths;
-  rt::Tensor<const opmath_t> a, grad_last, on;
-  rt::Tensor<opmath_t> grad_a, grad_on;
-  rt::Tensor<const bool> skips;
+  rt::Tensor<const int64_t, rank> input_lengths;
+  rt::Tensor<const opmath_t, rank> a, grad_last, on;
+  rt::Tensor<opmath_t, rank> grad_a, grad_on;
+  rt::Tensor<const bool, rank> skips;
   int64_t T, L;
   rt::Divider s_size, t_size;
 
@@ -473,12 +473,12 @@ struct Step_ctc_loss_backward_0_grad_on {
   }
 };
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_0_grad_log_probs_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1), rt::integer(2))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, -1), rt::integer(2), rt::integer(1));
-  rt::Tensor<opmath_t> grad_log_probs;
+  rt::Tensor<opmath_t, rank> grad_log_probs;
   rt::Divider c_size, b_size;
 
   OPGEN_DEVICE void compute(opmath_t* grad_log_probs) const { *grad_log_probs = 0; }
@@ -505,15 +505,15 @@ struct Step_ctc_loss_backward_0_grad_log_probs_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_0_grad_log_probs {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(1), rt::integer(0), rt::integer(3))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, -1), rt::tensor(2, 2, -1), rt::tensor(1, 3, -1),
                                             rt::integer(2), rt::report(), rt::integer(3), rt::integer(0));
-  rt::Tensor<opmath_t> grad_log_probs;
-  rt::Tensor<const int64_t> label;
-  rt::Tensor<const opmath_t> grad_a;
+  rt::Tensor<opmath_t, rank> grad_log_probs;
+  rt::Tensor<const int64_t, rank> label;
+  rt::Tensor<const opmath_t, rank> grad_a;
   int64_t C;
   OpgenBadIndex* report;
   rt::Divider s_size, t_size;
@@ -529,17 +529,17 @@ struct Step_ctc_loss_backward_0_grad_log_probs {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_1_grad_end {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1), rt::tensor(4, 1, -1),
                  rt::tensor(3, 0, -1), rt::integer(1), rt::report(), rt::integer(2));
-  rt::Tensor<const int64_t> target_lengths;
-  rt::Tensor<const opmath_t> last;
-  rt::Tensor<opmath_t> found, grad_end;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const int64_t, rank> target_lengths;
+  rt::Tensor<const opmath_t, rank> last;
+  rt::Tensor<opmath_t, rank> found, grad_end;
+  rt::Tensor<const scalar_t, rank> grad_output;
   int64_t L;
   OpgenBadIndex* report;
   bool zero_infinity;
@@ -576,17 +576,17 @@ struct Step_ctc_loss_backward_1_grad_end {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_1_grad_last {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1),
                                             rt::tensor(4, 1, -1), rt::tensor(5, 2, -1), rt::tensor(3, 0, -1),
                                             rt::integer(2), rt::integer(1), rt::report(), rt::integer(1));
-  rt::Tensor<const int64_t> target_lengths;
-  rt::Tensor<const opmath_t> found, last, grad_end;
-  rt::Tensor<opmath_t> grad_last;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const int64_t, rank> target_lengths;
+  rt::Tensor<const opmath_t, rank> found, last, grad_end;
+  rt::Tensor<opmath_t, rank> grad_last;
+  rt::Tensor<const scalar_t, rank> grad_output;
   bool zero_infinity;
   int64_t L;
   OpgenBadIndex* report;
@@ -635,17 +635,17 @@ struct Step_ctc_loss_backward_1_grad_last {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_2_grad_end {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1), rt::tensor(4, 1, -1),
                  rt::tensor(3, 1, -1), rt::integer(1), rt::report(), rt::integer(2));
-  rt::Tensor<const int64_t> target_lengths;
-  rt::Tensor<const opmath_t> last;
-  rt::Tensor<opmath_t> found, grad_end;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const int64_t, rank> target_lengths;
+  rt::Tensor<const opmath_t, rank> last;
+  rt::Tensor<opmath_t, rank> found, grad_end;
+  rt::Tensor<const scalar_t, rank> grad_output;
   int64_t L;
   OpgenBadIndex* report;
   bool zero_infinity;
@@ -682,17 +682,17 @@ struct Step_ctc_loss_backward_2_grad_end {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_2_grad_last {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1),
                                             rt::tensor(4, 1, -1), rt::tensor(5, 2, -1), rt::tensor(3, 1, -1),
                                             rt::integer(2), rt::integer(1), rt::report(), rt::integer(1));
-  rt::Tensor<const int64_t> target_lengths;
-  rt::Tensor<const opmath_t> found, last, grad_end;
-  rt::Tensor<opmath_t> grad_last;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const int64_t, rank> target_lengths;
+  rt::Tensor<const opmath_t, rank> found, last, grad_end;
+  rt::Tensor<opmath_t, rank> grad_last;
+  rt::Tensor<const scalar_t, rank> grad_output;
   bool zero_infinity;
   int64_t L;
   OpgenBadIndex* report;

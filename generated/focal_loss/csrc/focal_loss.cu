@@ -4,16 +4,16 @@
 #include "opgen_launch.cuh"
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_focal_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::real(1), rt::batch());
-  rt::Tensor<const scalar_t> target, logits;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, logits;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t alpha, gamma;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
@@ -23,7 +23,7 @@ struct Step_focal_loss_forward_0_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const opmath_t t = 1 - alpha;
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t logits_value = logits.load(place);
     const opmath_t t_2 = -logits_value;
@@ -40,16 +40,16 @@ struct Step_focal_loss_forward_0_output {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_focal_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::real(1), rt::batch());
-  rt::Tensor<const scalar_t> target, logits;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, logits;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t alpha, gamma;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -59,7 +59,7 @@ struct Step_focal_loss_forward_1_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const opmath_t t = 1 - alpha;
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t logits_value = logits.load(place);
     const opmath_t t_2 = -logits_value;
@@ -76,16 +76,16 @@ struct Step_focal_loss_forward_1_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_focal_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::real(0), rt::real(1), rt::batch());
-  rt::Tensor<const scalar_t> target, logits;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, logits;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t alpha, gamma;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t logits, opmath_t* output) const {
     const opmath_t target_value = target;
@@ -97,7 +97,7 @@ struct Step_focal_loss_forward_2_output {
     *output = part - (1 - alpha) * (1 - target_value) * part_3 * rt::logsigmoid(t);
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t output_value;
     compute(target.load(place), logits.load(place), &output_value);
     output.store(output_value, place);
@@ -118,15 +118,15 @@ struct Step_focal_loss_forward_2_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_focal_loss_backward_0_grad_logits {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(0, 0, -1),
                                             rt::tensor(3, 1, 0), rt::batch(), rt::real(0), rt::real(1));
-  rt::Tensor<const scalar_t> logits, target, grad_output;
-  rt::Tensor<scalar_t> grad_logits;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> logits, target, grad_output;
+  rt::Tensor<scalar_t, rank> grad_logits;
+  rt::Batch<rank> batch;
   opmath_t gamma, alpha;
 
   OPGEN_DEVICE void compute(opmath_t logits, opmath_t target, opmath_t* grad_logits) const {
@@ -152,7 +152,7 @@ struct Step_focal_loss_backward_0_grad_logits {
     *grad_logits = part_2 + grad_miss * part_5;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_logits_value;
     compute(logits.load(place), target.load(place), &grad_logits_value);
     grad_logits.store(grad_logits_value, place);
@@ -173,16 +173,16 @@ struct Step_focal_loss_backward_0_grad_logits {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_focal_loss_backward_1_grad_logits {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(0, 0, -1),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::real(1), rt::batch());
-  rt::Tensor<const scalar_t> logits, target, grad_output;
-  rt::Tensor<scalar_t> grad_logits;
+  rt::Tensor<const scalar_t, rank> logits, target, grad_output;
+  rt::Tensor<scalar_t, rank> grad_logits;
   opmath_t gamma, alpha;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t logits, opmath_t target, opmath_t* grad_logits) const {
     const opmath_t grad_miss = -grad_output.load_or_zero();
@@ -207,7 +207,7 @@ struct Step_focal_loss_backward_1_grad_logits {
     *grad_logits = part_2 + grad_miss * part_5;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_logits_value;
     compute(logits.load(place), target.load(place), &grad_logits_value);
     grad_logits.store(grad_logits_value, place);
@@ -228,16 +228,16 @@ struct Step_focal_loss_backward_1_grad_logits {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_focal_loss_backward_2_grad_logits {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::real(1), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, logits, target;
-  rt::Tensor<scalar_t> grad_logits;
+  rt::Tensor<const scalar_t, rank> grad_output, logits, target;
+  rt::Tensor<scalar_t, rank> grad_logits;
   opmath_t gamma, alpha;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t logits, opmath_t target, opmath_t* grad_logits) const {
     const opmath_t grad_miss = -grad_output;
@@ -262,7 +262,7 @@ struct Step_focal_loss_backward_2_grad_logits {
     *grad_logits = part_2 + grad_miss * part_5;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_logits_value;
     compute(grad_output.load_or_zero(place), logits.load(place), target.load(place), &grad_logits_value);
     grad_logits.store(grad_logits_value, place);

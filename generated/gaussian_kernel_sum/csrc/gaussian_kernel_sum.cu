@@ -4,24 +4,24 @@
 #include "opgen_launch.cuh"
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gaussian_kernel_sum_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::real(0),
                  rt::workspace(), rt::integer(1), rt::integer(3), rt::integer(2), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t> output;
-  rt::Tensor<const scalar_t> x, y, b;
+  rt::Tensor<opmath_t, rank> output;
+  rt::Tensor<const scalar_t, rank> x, y, b;
   opmath_t width_2;
   opmath_t* lost;
   rt::Divider e_size, d_size, j_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_size.size);
     const opmath_t t = 2 * (width_2 * width_2);
     for (int64_t e = 0; e < e_size.size; ++e) {
@@ -50,7 +50,7 @@ struct Step_gaussian_kernel_sum_forward_output {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gaussian_kernel_sum_backward_grad_x_sum {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
@@ -58,18 +58,18 @@ struct Step_gaussian_kernel_sum_backward_grad_x_sum {
       rt::fields(rt::tensor(4, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0),
                  rt::tensor(3, 3, 0), rt::real(0), rt::workspace(), rt::integer(1), rt::integer(3), rt::integer(2),
                  rt::integer(0), rt::integer(2), rt::batch());
-  rt::Tensor<opmath_t> grad_x_sum;
-  rt::Tensor<const scalar_t> grad_output, b, x, y;
+  rt::Tensor<opmath_t, rank> grad_x_sum;
+  rt::Tensor<const scalar_t, rank> grad_output, b, x, y;
   opmath_t width_2;
   opmath_t* lost;
   rt::Divider d_size, e_2_size, j_size, i_size;
   int64_t N;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (d_size.size);
     const opmath_t t = width_2 * width_2;
     const opmath_t t_2 = 2 * t;
@@ -105,23 +105,23 @@ struct Step_gaussian_kernel_sum_backward_grad_x_sum {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gaussian_kernel_sum_backward_grad_x {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> grad_x_sum;
-  rt::Tensor<scalar_t> grad_x;
+  rt::Tensor<const opmath_t, rank> grad_x_sum;
+  rt::Tensor<scalar_t, rank> grad_x;
   rt::Divider d_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_x_sum, opmath_t* grad_x) const { *grad_x = 2 * grad_x_sum; }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_x_value;
     compute(grad_x_sum.load(place, i_2, d), &grad_x_value);
     grad_x.store(grad_x_value, place, i_2, d);
@@ -141,7 +141,7 @@ struct Step_gaussian_kernel_sum_backward_grad_x {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gaussian_kernel_sum_backward_grad_b {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)),
@@ -150,18 +150,18 @@ struct Step_gaussian_kernel_sum_backward_grad_b {
       rt::fields(rt::tensor(4, 3, 0), rt::tensor(5, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0),
                  rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::real(0), rt::workspace(), rt::integer(1), rt::integer(2),
                  rt::integer(3), rt::integer(0), rt::integer(3), rt::batch());
-  rt::Tensor<opmath_t> grad_y_sum, grad_b;
-  rt::Tensor<const scalar_t> grad_output, b, x, y;
+  rt::Tensor<opmath_t, rank> grad_y_sum, grad_b;
+  rt::Tensor<const scalar_t, rank> grad_output, b, x, y;
   opmath_t width_2;
   opmath_t* lost;
   rt::Divider d_2_size, e_size, i_size, j_size;
   int64_t M;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (d_2_size.size + e_size.size);
     const opmath_t t_4 = width_2 * width_2;
     const opmath_t t_5 = 2 * t_4;
@@ -211,23 +211,23 @@ struct Step_gaussian_kernel_sum_backward_grad_b {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gaussian_kernel_sum_backward_grad_y {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> grad_y_sum;
-  rt::Tensor<scalar_t> grad_y;
+  rt::Tensor<const opmath_t, rank> grad_y_sum;
+  rt::Tensor<scalar_t, rank> grad_y;
   rt::Divider d_size, j_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_y_sum, opmath_t* grad_y) const { *grad_y = -2 * grad_y_sum; }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t j = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_y_value;
     compute(grad_y_sum.load(place, j, d), &grad_y_value);
     grad_y.store(grad_y_value, place, j, d);

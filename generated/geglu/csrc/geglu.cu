@@ -4,14 +4,14 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_geglu_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> gate, up;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> gate, up;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t gate, opmath_t up, opmath_t* output) const {
     const opmath_t gate_value = gate;
@@ -19,7 +19,7 @@ struct Step_geglu_forward_0_output {
     *output = (phi == 0 ? opmath_t(0) : phi * gate_value) * up;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t output_value;
     compute(gate.load(place), up.load(place), &output_value);
     output.store(output_value, place);
@@ -40,14 +40,14 @@ struct Step_geglu_forward_0_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_geglu_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> gate, up;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> gate, up;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t gate, opmath_t up, opmath_t* output) const {
     const opmath_t gate_value = gate;
@@ -56,7 +56,7 @@ struct Step_geglu_forward_1_output {
     *output = (phi == 0 ? opmath_t(0) : phi * gate_value) * up;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t output_value;
     compute(gate.load(place), up.load(place), &output_value);
     output.store(output_value, place);
@@ -77,15 +77,15 @@ struct Step_geglu_forward_1_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_geglu_backward_0_grad_up {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, gate, up;
-  rt::Tensor<scalar_t> grad_gate, grad_up;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_output, gate, up;
+  rt::Tensor<scalar_t, rank> grad_gate, grad_up;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t gate, opmath_t up, opmath_t* grad_gate,
                             opmath_t* grad_up) const {
@@ -100,7 +100,7 @@ struct Step_geglu_backward_0_grad_up {
     *grad_up = (phi == 0 ? opmath_t(0) : phi * gate_value) * grad_output_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_gate_value;
     opmath_t grad_up_value;
     compute(grad_output.load_or_zero(place), gate.load(place), up.load(place), &grad_gate_value, &grad_up_value);
@@ -128,15 +128,15 @@ struct Step_geglu_backward_0_grad_up {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_geglu_backward_1_grad_up {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, gate, up;
-  rt::Tensor<scalar_t> grad_gate, grad_up;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_output, gate, up;
+  rt::Tensor<scalar_t, rank> grad_gate, grad_up;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t gate, opmath_t up, opmath_t* grad_gate,
                             opmath_t* grad_up) const {
@@ -154,7 +154,7 @@ struct Step_geglu_backward_1_grad_up {
     *grad_up = (phi == 0 ? opmath_t(0) : phi * gate_value) * grad_output_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_gate_value;
     opmath_t grad_up_value;
     compute(grad_output.load_or_zero(place), gate.load(place), up.load(place), &grad_gate_value, &grad_up_value);

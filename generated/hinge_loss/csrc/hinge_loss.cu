@@ -4,16 +4,16 @@
 #include "opgen_launch.cuh"
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_hinge_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t margin;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
@@ -22,7 +22,7 @@ struct Step_hinge_loss_forward_0_output {
     OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t part = margin - target.load(place) * input.load(place);
     folds->output_sum_fold.add(rt::powi<2>(rt::max(opmath_t(0), part)));
   }
@@ -33,16 +33,16 @@ struct Step_hinge_loss_forward_0_output {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_hinge_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t margin;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -51,7 +51,7 @@ struct Step_hinge_loss_forward_1_output {
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t part = margin - target.load(place) * input.load(place);
     folds->output_value_fold.add(rt::powi<2>(rt::max(opmath_t(0), part)));
   }
@@ -62,22 +62,22 @@ struct Step_hinge_loss_forward_1_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_hinge_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t margin;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* output) const {
     *output = rt::powi<2>(rt::max(opmath_t(0), margin - target * input));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t output_value;
     compute(target.load(place), input.load(place), &output_value);
     output.store(output_value, place);
@@ -98,17 +98,17 @@ struct Step_hinge_loss_forward_2_output {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_hinge_loss_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<opmath_t> slope;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<opmath_t, rank> slope;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t margin;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
@@ -117,7 +117,7 @@ struct Step_hinge_loss_forward_3_output {
     OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t t = margin - target_value * input.load(place);
     folds->output_sum_fold.add(rt::max(opmath_t(0), t));
@@ -130,17 +130,17 @@ struct Step_hinge_loss_forward_3_output {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_hinge_loss_forward_4_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<opmath_t> slope;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<opmath_t, rank> slope;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t margin;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -149,7 +149,7 @@ struct Step_hinge_loss_forward_4_output {
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t t = margin - target_value * input.load(place);
     folds->output_value_fold.add(rt::max(opmath_t(0), t));
@@ -162,17 +162,17 @@ struct Step_hinge_loss_forward_4_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_hinge_loss_forward_5_slope {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<opmath_t> slope;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<opmath_t, rank> slope;
   opmath_t margin;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* output, opmath_t* slope) const {
     const opmath_t target_value = target;
@@ -181,7 +181,7 @@ struct Step_hinge_loss_forward_5_slope {
     *slope = 0 == t ? opmath_t(-0.5) * target_value : 0 > t ? opmath_t(0) : -target_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t output_value;
     opmath_t slope_value;
     compute(target.load(place), input.load(place), &output_value, &slope_value);
@@ -208,16 +208,16 @@ struct Step_hinge_loss_forward_5_slope {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_hinge_loss_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> target, input, grad_output;
-  rt::Tensor<scalar_t> grad_input;
+  rt::Tensor<const scalar_t, rank> target, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input;
   opmath_t margin;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input) const {
     const opmath_t target_value = target;
@@ -227,7 +227,7 @@ struct Step_hinge_loss_backward_0_grad_input {
     *grad_input = 0 == t ? opmath_t(-0.5) * grad_missing * target_value : part;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     compute(target.load(place), input.load(place), &grad_input_value);
     grad_input.store(grad_input_value, place);
@@ -248,16 +248,16 @@ struct Step_hinge_loss_backward_0_grad_input {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_hinge_loss_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> target, input, grad_output;
-  rt::Tensor<scalar_t> grad_input;
+  rt::Tensor<const scalar_t, rank> target, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input;
   opmath_t margin;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input) const {
     const opmath_t target_value = target;
@@ -267,7 +267,7 @@ struct Step_hinge_loss_backward_1_grad_input {
     *grad_input = 0 == t ? opmath_t(-0.5) * grad_missing * target_value : part;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     compute(target.load(place), input.load(place), &grad_input_value);
     grad_input.store(grad_input_value, place);
@@ -288,16 +288,16 @@ struct Step_hinge_loss_backward_1_grad_input {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_hinge_loss_backward_2_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> target, input, grad_output;
-  rt::Tensor<scalar_t> grad_input;
+  rt::Tensor<const scalar_t, rank> target, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input;
   opmath_t margin;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t grad_output, opmath_t* grad_input) const {
     const opmath_t target_value = target;
@@ -307,7 +307,7 @@ struct Step_hinge_loss_backward_2_grad_input {
     *grad_input = 0 == t ? opmath_t(-0.5) * grad_missing * target_value : part;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     compute(target.load(place), input.load(place), grad_output.load_or_zero(place), &grad_input_value);
     grad_input.store(grad_input_value, place);
@@ -329,23 +329,23 @@ struct Step_hinge_loss_backward_2_grad_input {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_hinge_loss_backward_3_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(1, 0, -1), rt::batch());
-  rt::Tensor<const opmath_t> slope;
-  rt::Tensor<scalar_t> grad_input;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Batch batch;
+  rt::Tensor<const opmath_t, rank> slope;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t slope, opmath_t* grad_input) const {
     const opmath_t slope_value = slope;
     *grad_input = slope_value != 0 ? grad_output.load_or_zero() / batch.count * slope_value : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     compute(slope.load(place), &grad_input_value);
     grad_input.store(grad_input_value, place);
@@ -365,23 +365,23 @@ struct Step_hinge_loss_backward_3_grad_input {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_hinge_loss_backward_4_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(1, 0, -1), rt::batch());
-  rt::Tensor<const opmath_t> slope;
-  rt::Tensor<scalar_t> grad_input;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Batch batch;
+  rt::Tensor<const opmath_t, rank> slope;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t slope, opmath_t* grad_input) const {
     const opmath_t slope_value = slope;
     *grad_input = slope_value != 0 ? grad_output.load_or_zero() * slope_value : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     compute(slope.load(place), &grad_input_value);
     grad_input.store(grad_input_value, place);
@@ -401,22 +401,22 @@ struct Step_hinge_loss_backward_4_grad_input {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_hinge_loss_backward_5_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::batch());
-  rt::Tensor<const opmath_t> slope;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<scalar_t> grad_input;
-  rt::Batch batch;
+  rt::Tensor<const opmath_t, rank> slope;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t slope, opmath_t grad_output, opmath_t* grad_input) const {
     const opmath_t slope_value = slope;
     *grad_input = slope_value != 0 ? grad_output * slope_value : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     compute(slope.load(place), grad_output.load_or_zero(place), &grad_input_value);
     grad_input.store(grad_input_value, place);

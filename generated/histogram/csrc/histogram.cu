@@ -3,12 +3,12 @@
 // CUDA kernels of histogram. Compiles with nvcc, or with g++ -x c++ to run on the CPU (opgen_simt.h).
 #include "opgen_launch.cuh"
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_histogram_forward_0_output_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1));
-  rt::Tensor<opmath_t> output;
+  rt::Tensor<opmath_t, rank> output;
 
   OPGEN_DEVICE void compute(opmath_t* output) const { *output = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -31,14 +31,14 @@ struct Step_histogram_forward_0_output_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_histogram_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(0, 1, -1),
                                             rt::real(0), rt::real(1), rt::integer(0));
-  rt::Tensor<const scalar_t> input, weight;
-  rt::Tensor<opmath_t> output;
+  rt::Tensor<const scalar_t, rank> input, weight;
+  rt::Tensor<opmath_t, rank> output;
   opmath_t low, high;
   int64_t B;
 
@@ -52,12 +52,12 @@ struct Step_histogram_forward_0_output {
   }
 };
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_histogram_forward_1_output_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1));
-  rt::Tensor<opmath_t> output;
+  rt::Tensor<opmath_t, rank> output;
 
   OPGEN_DEVICE void compute(opmath_t* output) const { *output = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -80,14 +80,14 @@ struct Step_histogram_forward_1_output_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_histogram_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, -1), rt::tensor(0, 1, -1), rt::real(0), rt::real(1), rt::integer(0));
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<opmath_t> output;
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<opmath_t, rank> output;
   opmath_t low, high;
   int64_t B;
 
@@ -102,14 +102,14 @@ struct Step_histogram_forward_1_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_histogram_backward_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 1, -1), rt::tensor(1, 1, -1), rt::tensor(0, 1, -1),
                                             rt::real(0), rt::real(1), rt::integer(1));
-  rt::Tensor<scalar_t> grad_weight;
-  rt::Tensor<const scalar_t> input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_weight;
+  rt::Tensor<const scalar_t, rank> input, grad_output;
   opmath_t low, high;
   int64_t B;
 

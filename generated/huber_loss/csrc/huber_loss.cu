@@ -4,17 +4,17 @@
 #include "opgen_launch.cuh"
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_huber_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> input, target;
-  rt::Tensor<opmath_t> error;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> input, target;
+  rt::Tensor<opmath_t, rank> error;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t delta;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
@@ -24,7 +24,7 @@ struct Step_huber_loss_forward_0_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const opmath_t t = delta / 2;
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t error_2 = input.load(place) - target.load(place);
     const opmath_t t_2 = rt::abs(error_2);
     folds->output_sum_fold.add(t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - t));
@@ -37,17 +37,17 @@ struct Step_huber_loss_forward_0_output {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_huber_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> input, target;
-  rt::Tensor<opmath_t> error;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> input, target;
+  rt::Tensor<opmath_t, rank> error;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t delta;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -57,7 +57,7 @@ struct Step_huber_loss_forward_1_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const opmath_t t = delta / 2;
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t error_2 = input.load(place) - target.load(place);
     const opmath_t t_2 = rt::abs(error_2);
     folds->output_value_fold.add(t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - t));
@@ -70,17 +70,17 @@ struct Step_huber_loss_forward_1_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_huber_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> input, target;
-  rt::Tensor<opmath_t> error;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> input, target;
+  rt::Tensor<opmath_t, rank> error;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t delta;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t* error, opmath_t* output) const {
     const opmath_t error_value = input - target;
@@ -89,7 +89,7 @@ struct Step_huber_loss_forward_2_output {
     *output = t <= delta ? error_value * error_value / 2 : delta * (t - delta / 2);
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t error_value_2;
     opmath_t output_value;
     compute(input.load(place), target.load(place), &error_value_2, &output_value);
@@ -116,17 +116,17 @@ struct Step_huber_loss_forward_2_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_huber_loss_backward_0_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                                             rt::tensor(1, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t> error;
-  rt::Tensor<scalar_t> grad_error, grad_target;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const opmath_t, rank> error;
+  rt::Tensor<scalar_t, rank> grad_error, grad_target;
+  rt::Tensor<const scalar_t, rank> grad_output;
   opmath_t delta;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t error, opmath_t* grad_error, opmath_t* grad_target) const {
     const opmath_t error_value = error;
@@ -137,7 +137,7 @@ struct Step_huber_loss_backward_0_grad_target {
     *grad_target = -grad_error_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_error_value_2;
     opmath_t grad_target_value;
     compute(error.load(place), &grad_error_value_2, &grad_target_value);
@@ -163,17 +163,17 @@ struct Step_huber_loss_backward_0_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_huber_loss_backward_1_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                                             rt::tensor(1, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t> error;
-  rt::Tensor<scalar_t> grad_error, grad_target;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const opmath_t, rank> error;
+  rt::Tensor<scalar_t, rank> grad_error, grad_target;
+  rt::Tensor<const scalar_t, rank> grad_output;
   opmath_t delta;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t error, opmath_t* grad_error, opmath_t* grad_target) const {
     const opmath_t error_value = error;
@@ -184,7 +184,7 @@ struct Step_huber_loss_backward_1_grad_target {
     *grad_target = -grad_error_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_error_value_2;
     opmath_t grad_target_value;
     compute(error.load(place), &grad_error_value_2, &grad_target_value);
@@ -210,17 +210,17 @@ struct Step_huber_loss_backward_1_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_huber_loss_backward_2_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t> error;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<scalar_t> grad_error, grad_target;
+  rt::Tensor<const opmath_t, rank> error;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<scalar_t, rank> grad_error, grad_target;
   opmath_t delta;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t error, opmath_t grad_output, opmath_t* grad_error, opmath_t* grad_target) const {
     const opmath_t error_value = error;
@@ -230,7 +230,7 @@ struct Step_huber_loss_backward_2_grad_target {
     *grad_target = -grad_error_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_error_value_2;
     opmath_t grad_target_value;
     compute(error.load(place), grad_output.load_or_zero(place), &grad_error_value_2, &grad_target_value);

@@ -4,34 +4,29 @@
 #include "opgen_launch.cuh"
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_info_nce_forward_0_logsumexp_j {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 1, -1), rt::real(0), rt::integer(0));
-  rt::Tensor<const scalar_t> sum_d;
-  rt::Tensor<opmath_t> logsumexp_j;
-  opmath_t temperature;
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 1, -1), rt::integer(0), rt::real(0));
+  rt::Tensor<const scalar_t, rank> sum_d;
+  rt::Tensor<opmath_t, rank> logsumexp_j;
   rt::Divider j_size;
+  opmath_t temperature;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t i_2 = point;
+    const auto sum_d_row = rt::read_row<Team, 1>(j_size.size, sum_d, i_2, 0);
     rt::Max<opmath_t> logsumexp_j_max_fold;
-    for (int64_t j = Team::rank(); j < j_size.size; j += Team::size) {
-      logsumexp_j_max_fold.add(sum_d.load(i_2, j) / temperature);
-    }
+    rt::each<Team>(j_size.size, [&](auto at) { logsumexp_j_max_fold.add(sum_d_row[at] / temperature); });
     rt::join<Team>(&logsumexp_j_max_fold);
     const opmath_t logsumexp_j_max = logsumexp_j_max_fold.value;
     const opmath_t logsumexp_j_shift = rt::isfinite(logsumexp_j_max) ? logsumexp_j_max : opmath_t(0);
     rt::Sum<opmath_t> logsumexp_j_sum_fold;
-    for (int64_t j = Team::rank(), stop = 0; stop < j_size.size;) {
-      stop = rt::next_stop<Team>(stop, j_size.size);
-      for (; j < stop; j += Team::size) {
-        logsumexp_j_sum_fold.add(rt::exp(sum_d.load(i_2, j) / temperature - logsumexp_j_shift));
-      }
-      logsumexp_j_sum_fold.settle();
-    }
+    rt::each<Team>(j_size.size, rt::settled(&logsumexp_j_sum_fold), [&](auto at) {
+      logsumexp_j_sum_fold.add(rt::exp(sum_d_row[at] / temperature - logsumexp_j_shift));
+    });
     logsumexp_j_sum_fold.finish();
     rt::join<Team>(&logsumexp_j_sum_fold);
     const opmath_t logsumexp_j_sum = logsumexp_j_sum_fold.value;
@@ -42,15 +37,15 @@ struct Step_info_nce_forward_0_logsumexp_j {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_info_nce_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1), rt::real(0), rt::integer(0));
-  rt::Tensor<const opmath_t> logsumexp_j;
-  rt::Tensor<const scalar_t> sum_d;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const opmath_t, rank> logsumexp_j;
+  rt::Tensor<const scalar_t, rank> sum_d;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t temperature;
   int64_t N;
 
@@ -71,15 +66,15 @@ struct Step_info_nce_forward_0_output {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_info_nce_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1), rt::real(0));
-  rt::Tensor<const opmath_t> logsumexp_j;
-  rt::Tensor<const scalar_t> sum_d;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const opmath_t, rank> logsumexp_j;
+  rt::Tensor<const scalar_t, rank> sum_d;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t temperature;
 
   struct Folds {
@@ -99,36 +94,31 @@ struct Step_info_nce_forward_1_output {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_info_nce_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::real(0), rt::integer(0));
-  rt::Tensor<const scalar_t> sum_d;
-  rt::Tensor<opmath_t> logsumexp_j;
-  rt::Tensor<scalar_t> output;
-  opmath_t temperature;
+      rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::integer(0), rt::real(0));
+  rt::Tensor<const scalar_t, rank> sum_d;
+  rt::Tensor<opmath_t, rank> logsumexp_j;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider j_size;
+  opmath_t temperature;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t i_2 = point;
+    const auto sum_d_row = rt::read_row<Team, 1>(j_size.size, sum_d, i_2, 0);
     rt::Max<opmath_t> logsumexp_j_max_fold;
-    for (int64_t j = Team::rank(); j < j_size.size; j += Team::size) {
-      logsumexp_j_max_fold.add(sum_d.load(i_2, j) / temperature);
-    }
+    rt::each<Team>(j_size.size, [&](auto at) { logsumexp_j_max_fold.add(sum_d_row[at] / temperature); });
     rt::join<Team>(&logsumexp_j_max_fold);
     const opmath_t logsumexp_j_max = logsumexp_j_max_fold.value;
     const opmath_t logsumexp_j_shift = rt::isfinite(logsumexp_j_max) ? logsumexp_j_max : opmath_t(0);
     rt::Sum<opmath_t> logsumexp_j_sum_fold;
-    for (int64_t j = Team::rank(), stop = 0; stop < j_size.size;) {
-      stop = rt::next_stop<Team>(stop, j_size.size);
-      for (; j < stop; j += Team::size) {
-        logsumexp_j_sum_fold.add(rt::exp(sum_d.load(i_2, j) / temperature - logsumexp_j_shift));
-      }
-      logsumexp_j_sum_fold.settle();
-    }
+    rt::each<Team>(j_size.size, rt::settled(&logsumexp_j_sum_fold), [&](auto at) {
+      logsumexp_j_sum_fold.add(rt::exp(sum_d_row[at] / temperature - logsumexp_j_shift));
+    });
     logsumexp_j_sum_fold.finish();
     rt::join<Team>(&logsumexp_j_sum_fold);
     const opmath_t logsumexp_j_sum = logsumexp_j_sum_fold.value;
@@ -141,13 +131,13 @@ struct Step_info_nce_forward_2_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_info_nce_backward_0_grad_each {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(1, 1, -1), rt::tensor(0, 0, -1), rt::integer(0));
-  rt::Tensor<opmath_t> grad_each;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<opmath_t, rank> grad_each;
+  rt::Tensor<const scalar_t, rank> grad_output;
   int64_t N;
 
   OPGEN_DEVICE void compute(opmath_t* grad_each) const { *grad_each = grad_output.load_or_zero() / N; }
@@ -171,16 +161,16 @@ struct Step_info_nce_backward_0_grad_each {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_info_nce_backward_0_grad_key {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1)), rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(4, 2, -1), rt::tensor(5, 2, -1), rt::tensor(2, 2, -1),
       rt::tensor(3, 2, -1), rt::workspace(), rt::integer(1), rt::integer(0), rt::real(0), rt::integer(0));
-  rt::Tensor<const opmath_t> grad_each, logsumexp_j;
-  rt::Tensor<opmath_t> grad_query, grad_key;
-  rt::Tensor<const scalar_t> query, key;
+  rt::Tensor<const opmath_t, rank> grad_each, logsumexp_j;
+  rt::Tensor<opmath_t, rank> grad_query, grad_key;
+  rt::Tensor<const scalar_t, rank> query, key;
   opmath_t* lost;
   rt::Divider d_size, j_size;
   opmath_t temperature;
@@ -246,16 +236,16 @@ struct Step_info_nce_backward_0_grad_key {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_info_nce_backward_1_grad_key {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1)), rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 0, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1), rt::tensor(1, 1, -1), rt::tensor(4, 2, -1),
       rt::tensor(5, 2, -1), rt::workspace(), rt::integer(1), rt::integer(0), rt::real(0), rt::integer(0));
-  rt::Tensor<const scalar_t> grad_output, query, key;
-  rt::Tensor<const opmath_t> logsumexp_j;
-  rt::Tensor<opmath_t> grad_query, grad_key;
+  rt::Tensor<const scalar_t, rank> grad_output, query, key;
+  rt::Tensor<const opmath_t, rank> logsumexp_j;
+  rt::Tensor<opmath_t, rank> grad_query, grad_key;
   opmath_t* lost;
   rt::Divider d_size, j_size;
   opmath_t temperature;
@@ -319,16 +309,16 @@ struct Step_info_nce_backward_1_grad_key {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_info_nce_backward_2_grad_key {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1)), rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 1, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1), rt::tensor(1, 1, -1), rt::tensor(4, 2, -1),
       rt::tensor(5, 2, -1), rt::workspace(), rt::integer(1), rt::integer(0), rt::real(0), rt::integer(0));
-  rt::Tensor<const scalar_t> grad_output, query, key;
-  rt::Tensor<const opmath_t> logsumexp_j;
-  rt::Tensor<opmath_t> grad_query, grad_key;
+  rt::Tensor<const scalar_t, rank> grad_output, query, key;
+  rt::Tensor<const opmath_t, rank> logsumexp_j;
+  rt::Tensor<opmath_t, rank> grad_query, grad_key;
   opmath_t* lost;
   rt::Divider d_size, j_size;
   opmath_t temperature;

@@ -4,16 +4,16 @@
 #include "opgen_launch.cuh"
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1),
                                             rt::elements(), rt::batch(), rt::integer(0));
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   int64_t N;
 
   struct Folds {
@@ -24,7 +24,7 @@ struct Step_kl_div_forward_0_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
-    const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const opmath_t target_value = target.load(n, place);
     const opmath_t p = rt::exp(target_value);
@@ -37,16 +37,16 @@ struct Step_kl_div_forward_0_output {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1),
                                             rt::elements(), rt::batch(), rt::integer(0));
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   int64_t N;
 
   struct Folds {
@@ -57,7 +57,7 @@ struct Step_kl_div_forward_1_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
-    const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const opmath_t target_value = target.load(n, place);
     const opmath_t part = rt::xlogy(target_value, target_value);
@@ -70,16 +70,16 @@ struct Step_kl_div_forward_1_output {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1),
                                             rt::elements(), rt::batch(), rt::integer(0));
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   int64_t N;
 
   struct Folds {
@@ -90,7 +90,7 @@ struct Step_kl_div_forward_2_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
-    const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const opmath_t target_value = target.load(n, place);
     const opmath_t p = rt::exp(target_value);
@@ -103,16 +103,16 @@ struct Step_kl_div_forward_2_output {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1),
                                             rt::elements(), rt::batch(), rt::integer(0));
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   int64_t N;
 
   struct Folds {
@@ -123,7 +123,7 @@ struct Step_kl_div_forward_3_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
-    const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const opmath_t target_value = target.load(n, place);
     const opmath_t part = rt::xlogy(target_value, target_value);
@@ -136,16 +136,16 @@ struct Step_kl_div_forward_3_output {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_forward_4_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -155,7 +155,7 @@ struct Step_kl_div_forward_4_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
-    const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const opmath_t target_value = target.load(n, place);
     const opmath_t p = rt::exp(target_value);
@@ -169,16 +169,16 @@ struct Step_kl_div_forward_4_output {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_forward_5_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -188,7 +188,7 @@ struct Step_kl_div_forward_5_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
-    const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const opmath_t target_value = target.load(n, place);
     const opmath_t part = rt::xlogy(target_value, target_value);
@@ -201,16 +201,16 @@ struct Step_kl_div_forward_5_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_forward_6_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* output) const {
     const opmath_t target_value = target;
@@ -219,7 +219,7 @@ struct Step_kl_div_forward_6_output {
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     opmath_t output_value;
     compute(target.load(n, place), input.load(n, place), &output_value);
@@ -241,16 +241,16 @@ struct Step_kl_div_forward_6_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_forward_7_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* output) const {
     const opmath_t target_value = target;
@@ -258,7 +258,7 @@ struct Step_kl_div_forward_7_output {
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     opmath_t output_value;
     compute(target.load(n, place), input.load(n, place), &output_value);
@@ -280,17 +280,17 @@ struct Step_kl_div_forward_7_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_backward_0_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(2, 2, 1),
                  rt::tensor(4, 2, 1), rt::integer(0), rt::batch(), rt::elements());
-  rt::Tensor<const scalar_t> target, input, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
+  rt::Tensor<const scalar_t, rank> target, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
   int64_t N;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   rt::Divider batch_size;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
@@ -304,7 +304,7 @@ struct Step_kl_div_backward_0_grad_target {
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     opmath_t grad_input_value;
     opmath_t grad_target_value;
@@ -332,17 +332,17 @@ struct Step_kl_div_backward_0_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_backward_1_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 1), rt::tensor(3, 2, 1), rt::tensor(0, 0, -1), rt::tensor(2, 2, 1),
                  rt::tensor(4, 2, 1), rt::integer(0), rt::batch(), rt::elements());
-  rt::Tensor<const scalar_t> target, input, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
+  rt::Tensor<const scalar_t, rank> target, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
   int64_t N;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   rt::Divider batch_size;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
@@ -356,7 +356,7 @@ struct Step_kl_div_backward_1_grad_target {
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     opmath_t grad_input_value;
     opmath_t grad_target_value;
@@ -384,18 +384,18 @@ struct Step_kl_div_backward_1_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_backward_2_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(2, 2, 1),
                  rt::tensor(4, 2, 1), rt::integer(0), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> target, input, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
+  rt::Tensor<const scalar_t, rank> target, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
   int64_t N;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t target_value = target;
@@ -408,7 +408,7 @@ struct Step_kl_div_backward_2_grad_target {
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     opmath_t grad_input_value;
     opmath_t grad_target_value;
@@ -436,18 +436,18 @@ struct Step_kl_div_backward_2_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_backward_3_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 1), rt::tensor(3, 2, 1), rt::tensor(0, 0, -1), rt::tensor(2, 2, 1),
                  rt::tensor(4, 2, 1), rt::integer(0), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> target, input, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
+  rt::Tensor<const scalar_t, rank> target, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
   int64_t N;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t grad_each = grad_output.load_or_zero() / N;
@@ -460,7 +460,7 @@ struct Step_kl_div_backward_3_grad_target {
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     opmath_t grad_input_value;
     opmath_t grad_target_value;
@@ -488,16 +488,16 @@ struct Step_kl_div_backward_3_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_backward_4_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(3, 2, 1), rt::tensor(1, 0, -1),
                                             rt::tensor(2, 2, 1), rt::tensor(4, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> target, input, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
+  rt::Tensor<const scalar_t, rank> target, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t target_value = target;
@@ -511,7 +511,7 @@ struct Step_kl_div_backward_4_grad_target {
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     opmath_t grad_input_value;
     opmath_t grad_target_value;
@@ -539,16 +539,16 @@ struct Step_kl_div_backward_4_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_backward_5_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1), rt::tensor(3, 2, 1), rt::tensor(0, 0, -1),
                                             rt::tensor(2, 2, 1), rt::tensor(4, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> target, input, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
+  rt::Tensor<const scalar_t, rank> target, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t grad_output_value = grad_output.load_or_zero();
@@ -561,7 +561,7 @@ struct Step_kl_div_backward_5_grad_target {
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     opmath_t grad_input_value;
     opmath_t grad_target_value;
@@ -589,16 +589,16 @@ struct Step_kl_div_backward_5_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_backward_6_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(3, 2, 1),
                                             rt::tensor(2, 2, 1), rt::tensor(4, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> target, grad_output, input;
-  rt::Tensor<scalar_t> grad_input, grad_target;
+  rt::Tensor<const scalar_t, rank> target, grad_output, input;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t grad_output, opmath_t input, opmath_t* grad_input,
                             opmath_t* grad_target) const {
@@ -613,7 +613,7 @@ struct Step_kl_div_backward_6_grad_target {
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     opmath_t grad_input_value;
     opmath_t grad_target_value;
@@ -643,16 +643,16 @@ struct Step_kl_div_backward_6_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_backward_7_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(3, 2, 1),
                                             rt::tensor(2, 2, 1), rt::tensor(4, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, target, input;
-  rt::Tensor<scalar_t> grad_input, grad_target;
+  rt::Tensor<const scalar_t, rank> grad_output, target, input;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t target, opmath_t input, opmath_t* grad_input,
                             opmath_t* grad_target) const {
@@ -666,7 +666,7 @@ struct Step_kl_div_backward_7_grad_target {
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     opmath_t grad_input_value;
     opmath_t grad_target_value;

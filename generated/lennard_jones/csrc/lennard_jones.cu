@@ -4,21 +4,21 @@
 #include "opgen_launch.cuh"
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_lennard_jones_forward_0_sum_i_j_rows {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 0, -1), rt::tensor(1, 0, -1), rt::tensor(2, 3, 0),
                                             rt::tensor(3, 1, -1), rt::tensor(4, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> epsilon, sigma, position, box;
-  rt::Tensor<opmath_t> sum_i_j_rows;
+  rt::Tensor<const scalar_t, rank> epsilon, sigma, position, box;
+  rt::Tensor<opmath_t, rank> sum_i_j_rows;
   rt::Divider j_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t epsilon_value = epsilon.load();
     const opmath_t t = rt::powi<2>(sigma.load());
     rt::Sum<opmath_t> sum_i_j_rows_value_fold;
@@ -44,27 +44,22 @@ struct Step_lennard_jones_forward_0_sum_i_j_rows {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_lennard_jones_forward_0_energy {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> sum_i_j_rows;
-  rt::Tensor<scalar_t> energy;
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, 0), rt::integer(0), rt::batch());
+  rt::Tensor<const opmath_t, rank> sum_i_j_rows;
+  rt::Tensor<scalar_t, rank> energy;
   rt::Divider i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto sum_i_j_rows_row = rt::read_row<Team, 1>(i_size.size, sum_i_j_rows, place, 0);
     rt::Sum<opmath_t> sum_i_j_fold;
-    for (int64_t i_2 = Team::rank(), stop = 0; stop < i_size.size;) {
-      stop = rt::next_stop<Team>(stop, i_size.size);
-      for (; i_2 < stop; i_2 += Team::size) {
-        sum_i_j_fold.add(sum_i_j_rows.load(place, i_2));
-      }
-      sum_i_j_fold.settle();
-    }
+    rt::each<Team>(i_size.size, rt::settled(&sum_i_j_fold), [&](auto at) { sum_i_j_fold.add(sum_i_j_rows_row[at]); });
     sum_i_j_fold.finish();
     rt::join<Team>(&sum_i_j_fold);
     const opmath_t sum_i_j = sum_i_j_fold.value;
@@ -75,21 +70,21 @@ struct Step_lennard_jones_forward_0_energy {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_lennard_jones_forward_1_sum_i_j_rows {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 0, -1), rt::tensor(1, 0, -1), rt::tensor(2, 3, 0),
                                             rt::tensor(3, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> epsilon, sigma, position;
-  rt::Tensor<opmath_t> sum_i_j_rows;
+  rt::Tensor<const scalar_t, rank> epsilon, sigma, position;
+  rt::Tensor<opmath_t, rank> sum_i_j_rows;
   rt::Divider j_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t epsilon_value = epsilon.load();
     const opmath_t t = rt::powi<2>(sigma.load());
     rt::Sum<opmath_t> sum_i_j_rows_value_fold;
@@ -113,20 +108,20 @@ struct Step_lennard_jones_forward_1_sum_i_j_rows {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_lennard_jones_backward_0_grad_sum_i_j {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> grad_energy;
-  rt::Tensor<opmath_t> grad_sum_i_j;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_energy;
+  rt::Tensor<opmath_t, rank> grad_sum_i_j;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_energy, opmath_t* grad_sum_i_j) const {
     *grad_sum_i_j = opmath_t(0.5) * grad_energy;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_sum_i_j_value;
     compute(grad_energy.load_or_zero(place), &grad_sum_i_j_value);
     grad_sum_i_j.store(grad_sum_i_j_value, place);
@@ -146,7 +141,7 @@ struct Step_lennard_jones_backward_0_grad_sum_i_j {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_lennard_jones_backward_0_grad_box_rows {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)),
@@ -155,18 +150,18 @@ struct Step_lennard_jones_backward_0_grad_box_rows {
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 0, -1), rt::tensor(2, 0, -1), rt::tensor(3, 3, 0),
                  rt::tensor(4, 1, -1), rt::tensor(7, 3, 0), rt::tensor(8, 3, 0), rt::tensor(9, 3, 1),
                  rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::workspace(), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> grad_sum_i_j;
-  rt::Tensor<const scalar_t> epsilon, sigma, position, box;
-  rt::Tensor<opmath_t> grad_position_difference, grad_position_difference_1_sum, grad_box_rows, grad_sigma_rows,
+  rt::Tensor<const opmath_t, rank> grad_sum_i_j;
+  rt::Tensor<const scalar_t, rank> epsilon, sigma, position, box;
+  rt::Tensor<opmath_t, rank> grad_position_difference, grad_position_difference_1_sum, grad_box_rows, grad_sigma_rows,
       grad_epsilon_rows;
   opmath_t* lost;
   rt::Divider j_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (3 + 3 + 3);
     const opmath_t grad_sum_i_j_value = grad_sum_i_j.load(place);
     const opmath_t epsilon_value = epsilon.load();
@@ -277,16 +272,16 @@ struct Step_lennard_jones_backward_0_grad_box_rows {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_lennard_jones_backward_0_grad_position {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(3, rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::fixed(3),
                                             rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> grad_position_difference, grad_position_difference_1_sum;
-  rt::Tensor<scalar_t> grad_position;
+  rt::Tensor<const opmath_t, rank> grad_position_difference, grad_position_difference_1_sum;
+  rt::Tensor<scalar_t, rank> grad_position;
   rt::Divider a_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_position_difference, opmath_t grad_position_difference_1_sum,
                             opmath_t* grad_position) const {
@@ -296,7 +291,7 @@ struct Step_lennard_jones_backward_0_grad_position {
     int64_t rest = point;
     const int64_t a = rt::split(&rest, a_size);
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_position_value;
     compute(grad_position_difference.load(place, i_2, a), grad_position_difference_1_sum.load(place, i_2, a),
             &grad_position_value);
@@ -318,15 +313,15 @@ struct Step_lennard_jones_backward_0_grad_position {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_lennard_jones_backward_0_grad_sigma {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 0, -1), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> grad_sigma_rows;
-  rt::Tensor<scalar_t> grad_sigma;
+  rt::Tensor<const opmath_t, rank> grad_sigma_rows;
+  rt::Tensor<scalar_t, rank> grad_sigma;
   rt::Divider i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_sigma_value_fold;
@@ -337,7 +332,7 @@ struct Step_lennard_jones_backward_0_grad_sigma {
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
     const int64_t i_2 = rt::split(&inner_rest, i_size);
-    const rt::Place place = batch.place(inner_rest);
+    const rt::Place<rank> place = batch.place(inner_rest);
     folds->grad_sigma_value_fold.add(grad_sigma_rows.load(place, i_2));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -347,30 +342,26 @@ struct Step_lennard_jones_backward_0_grad_sigma {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_lennard_jones_backward_0_grad_box {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(3), {rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 1), rt::tensor(1, 1, -1), rt::batch(), rt::integer(0));
-  rt::Tensor<const opmath_t> grad_box_rows;
-  rt::Tensor<scalar_t> grad_box;
-  rt::Batch batch;
+  rt::Tensor<const opmath_t, rank> grad_box_rows;
+  rt::Tensor<scalar_t, rank> grad_box;
+  rt::Batch<rank> batch;
   rt::Divider i_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t a = point;
     rt::Sum<opmath_t> grad_box_value_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count * i_size.size;) {
-      stop = rt::next_stop<Team>(stop, batch.count * i_size.size);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const int64_t i_2 = rt::split(&inner_rest, i_size);
-        const rt::Place place = batch.place(inner_rest);
-        grad_box_value_fold.add(grad_box_rows.load(a, place, i_2));
-      }
-      grad_box_value_fold.settle();
-    }
+    rt::each<Team>(batch.count * i_size.size, rt::settled(&grad_box_value_fold), [&](auto at) {
+      int64_t inner_rest = at;
+      const int64_t i_2 = rt::split(&inner_rest, i_size);
+      const rt::Place<rank> place = batch.place(inner_rest);
+      grad_box_value_fold.add(grad_box_rows.load(a, place, i_2));
+    });
     grad_box_value_fold.finish();
     rt::join<Team>(&grad_box_value_fold);
     const opmath_t grad_box_value = grad_box_value_fold.value;
@@ -381,7 +372,7 @@ struct Step_lennard_jones_backward_0_grad_box {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_lennard_jones_backward_1_grad_epsilon_rows {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(3), rt::count(3)}};
@@ -389,18 +380,19 @@ struct Step_lennard_jones_backward_1_grad_epsilon_rows {
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 0, -1), rt::tensor(2, 0, -1), rt::tensor(3, 3, 0),
                  rt::tensor(6, 3, 0), rt::tensor(7, 3, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0), rt::workspace(),
                  rt::integer(0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> grad_sum_i_j;
-  rt::Tensor<const scalar_t> epsilon, sigma, position;
-  rt::Tensor<opmath_t> grad_position_difference, grad_position_difference_1_sum, grad_sigma_rows, grad_epsilon_rows;
+  rt::Tensor<const opmath_t, rank> grad_sum_i_j;
+  rt::Tensor<const scalar_t, rank> epsilon, sigma, position;
+  rt::Tensor<opmath_t, rank> grad_position_difference, grad_position_difference_1_sum, grad_sigma_rows,
+      grad_epsilon_rows;
   opmath_t* lost;
   rt::Divider j_size;
   int64_t N;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (3 + 3);
     const opmath_t grad_sum_i_j_value = grad_sum_i_j.load(place);
     const opmath_t epsilon_value = epsilon.load();

@@ -4,17 +4,17 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_activation_forward_0_condition {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> z;
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<bool> condition;
+  rt::Tensor<const scalar_t, rank> z;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<bool, rank> condition;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t* output, bool* condition) const {
     const opmath_t z_value = z;
@@ -24,7 +24,7 @@ struct Step_linear_activation_forward_0_condition {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t output_value;
     bool condition_value;
     compute(z.load(place, n), &output_value, &condition_value);
@@ -50,15 +50,15 @@ struct Step_linear_activation_forward_0_condition {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_activation_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> z;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> z;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const {
     const opmath_t z_value = z;
@@ -68,7 +68,7 @@ struct Step_linear_activation_forward_1_output {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t output_value;
     compute(z.load(place, n), &output_value);
     output.store(output_value, place, n);
@@ -88,21 +88,21 @@ struct Step_linear_activation_forward_1_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_activation_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> z;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> z;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const { *output = rt::silu(z); }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t output_value;
     compute(z.load(place, n), &output_value);
     output.store(output_value, place, n);
@@ -122,21 +122,21 @@ struct Step_linear_activation_forward_2_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_activation_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> z;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> z;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const { *output = rt::tanh(z); }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t output_value;
     compute(z.load(place, n), &output_value);
     output.store(output_value, place, n);
@@ -156,21 +156,21 @@ struct Step_linear_activation_forward_3_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_activation_forward_4_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> z;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> z;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const { *output = z; }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t output_value;
     compute(z.load(place, n), &output_value);
     output.store(output_value, place, n);
@@ -190,17 +190,17 @@ struct Step_linear_activation_forward_4_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_activation_backward_0_grad_z {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const bool> condition;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<opmath_t> grad_z;
+  rt::Tensor<const bool, rank> condition;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<opmath_t, rank> grad_z;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(bool condition, opmath_t grad_output, opmath_t* grad_z) const {
     *grad_z = condition ? grad_output : opmath_t(0);
@@ -208,7 +208,7 @@ struct Step_linear_activation_backward_0_grad_z {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_z_value;
     compute(condition.load(place, n), grad_output.load_or_zero(place, n), &grad_z_value);
     grad_z.store(grad_z_value, place, n);
@@ -229,14 +229,14 @@ struct Step_linear_activation_backward_0_grad_z {
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_activation_backward_0_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::batch());
-  rt::Tensor<const opmath_t> grad_z;
-  rt::Tensor<scalar_t> grad_bias;
-  rt::Batch batch;
+  rt::Tensor<const opmath_t, rank> grad_z;
+  rt::Tensor<scalar_t, rank> grad_bias;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_bias_value_fold;
@@ -246,7 +246,7 @@ struct Step_linear_activation_backward_0_grad_bias {
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     folds->grad_bias_value_fold.add(grad_z.load(place, n));
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
@@ -257,17 +257,17 @@ struct Step_linear_activation_backward_0_grad_bias {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_activation_backward_1_grad_z {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> z;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<opmath_t> grad_z;
+  rt::Tensor<const opmath_t, rank> z;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<opmath_t, rank> grad_z;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t grad_output, opmath_t* grad_z) const {
     const opmath_t z_value = z;
@@ -281,7 +281,7 @@ struct Step_linear_activation_backward_1_grad_z {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_z_value;
     compute(z.load(place, n), grad_output.load_or_zero(place, n), &grad_z_value);
     grad_z.store(grad_z_value, place, n);
@@ -302,17 +302,17 @@ struct Step_linear_activation_backward_1_grad_z {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_activation_backward_2_grad_z {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> z;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<opmath_t> grad_z;
+  rt::Tensor<const opmath_t, rank> z;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<opmath_t, rank> grad_z;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t grad_output, opmath_t* grad_z) const {
     const opmath_t z_value = z;
@@ -323,7 +323,7 @@ struct Step_linear_activation_backward_2_grad_z {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_z_value;
     compute(z.load(place, n), grad_output.load_or_zero(place, n), &grad_z_value);
     grad_z.store(grad_z_value, place, n);
@@ -344,16 +344,16 @@ struct Step_linear_activation_backward_2_grad_z {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_activation_backward_3_grad_z {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, output;
-  rt::Tensor<opmath_t> grad_z;
+  rt::Tensor<const scalar_t, rank> grad_output, output;
+  rt::Tensor<opmath_t, rank> grad_z;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t output, opmath_t* grad_z) const {
     *grad_z = grad_output * (1 - rt::square(output));
@@ -361,7 +361,7 @@ struct Step_linear_activation_backward_3_grad_z {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_z_value;
     compute(grad_output.load_or_zero(place, n), output.load(place, n), &grad_z_value);
     grad_z.store(grad_z_value, place, n);
@@ -382,14 +382,14 @@ struct Step_linear_activation_backward_3_grad_z {
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_activation_backward_4_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::batch());
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<scalar_t> grad_bias;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<scalar_t, rank> grad_bias;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_bias_value_fold;
@@ -399,7 +399,7 @@ struct Step_linear_activation_backward_4_grad_bias {
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     folds->grad_bias_value_fold.add(grad_output.load_or_zero(place, n));
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {

@@ -4,21 +4,21 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_modrelu_forward_output_imag {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, -1),
                                             rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> input_real, input_imag, bias;
-  rt::Tensor<scalar_t> output_real, output_imag;
+  rt::Tensor<const scalar_t, rank> input_real, input_imag, bias;
+  rt::Tensor<scalar_t, rank> output_real, output_imag;
   rt::Divider c_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t input_real_value = input_real.load(place, c);
     const opmath_t input_imag_value = input_imag.load(place, c);
     const opmath_t output_modulus = rt::hypot(input_real_value, input_imag_value);
@@ -34,23 +34,23 @@ struct Step_modrelu_forward_output_imag {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_modrelu_backward_grad_input_imag {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::tensor(3, 1, -1), rt::tensor(4, 2, 0),
       rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::integer(1), rt::integer(2), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> input_real, input_imag, grad_output_real, bias, grad_output_imag;
-  rt::Tensor<scalar_t> grad_input_real, grad_input_imag;
+  rt::Tensor<const scalar_t, rank> input_real, input_imag, grad_output_real, bias, grad_output_imag;
+  rt::Tensor<scalar_t, rank> grad_input_real, grad_input_imag;
   bool given_grads_1, given_grads_0;
   rt::Divider c_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t input_real_value = input_real.load(place, c);
     const opmath_t input_imag_value = input_imag.load(place, c);
     const bool t = input_real_value == 0 && input_imag_value == 0;
@@ -89,17 +89,17 @@ struct Step_modrelu_backward_grad_input_imag {
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_modrelu_backward_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::tensor(3, 2, 0),
                  rt::tensor(4, 2, 0), rt::tensor(5, 1, -1), rt::integer(1), rt::integer(2), rt::batch());
-  rt::Tensor<const scalar_t> bias, input_real, input_imag, grad_output_imag, grad_output_real;
-  rt::Tensor<scalar_t> grad_bias;
+  rt::Tensor<const scalar_t, rank> bias, input_real, input_imag, grad_output_imag, grad_output_real;
+  rt::Tensor<scalar_t, rank> grad_bias;
   bool given_grads_1, given_grads_0;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_bias_value_fold;
@@ -110,7 +110,7 @@ struct Step_modrelu_backward_grad_bias {
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t c = point;
     const opmath_t bias_value = bias.load(c);
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t input_real_value_2 = input_real.load(place, c);
     const opmath_t input_imag_value_2 = input_imag.load(place, c);
     const opmath_t output_modulus_2 = rt::hypot(input_real_value_2, input_imag_value_2);

@@ -4,16 +4,16 @@
 #include "opgen_launch.cuh"
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_mse_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
-  rt::Tensor<const scalar_t> input, target;
-  rt::Tensor<opmath_t> difference;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> input, target;
+  rt::Tensor<opmath_t, rank> difference;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
@@ -22,7 +22,7 @@ struct Step_mse_loss_forward_0_output {
     OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t difference_2 = input.load(place) - target.load(place);
     folds->output_sum_fold.add(difference_2 * difference_2);
     difference.store(difference_2, place);
@@ -34,16 +34,16 @@ struct Step_mse_loss_forward_0_output {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_mse_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
-  rt::Tensor<const scalar_t> input, target;
-  rt::Tensor<opmath_t> difference;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> input, target;
+  rt::Tensor<opmath_t, rank> difference;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -52,7 +52,7 @@ struct Step_mse_loss_forward_1_output {
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t difference_2 = input.load(place) - target.load(place);
     folds->output_value_fold.add(difference_2 * difference_2);
     difference.store(difference_2, place);
@@ -64,16 +64,16 @@ struct Step_mse_loss_forward_1_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_mse_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> input, target;
-  rt::Tensor<opmath_t> difference;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> input, target;
+  rt::Tensor<opmath_t, rank> difference;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t* difference, opmath_t* output) const {
     const opmath_t difference_value = input - target;
@@ -81,7 +81,7 @@ struct Step_mse_loss_forward_2_output {
     *output = difference_value * difference_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t difference_value_2;
     opmath_t output_value;
     compute(input.load(place), target.load(place), &difference_value_2, &output_value);
@@ -108,16 +108,16 @@ struct Step_mse_loss_forward_2_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_mse_loss_backward_0_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(0, 0, -1), rt::batch());
-  rt::Tensor<const opmath_t> difference;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Batch batch;
+  rt::Tensor<const opmath_t, rank> difference;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t difference, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t grad_output_body = grad_output.load_or_zero() / batch.count;
@@ -126,7 +126,7 @@ struct Step_mse_loss_backward_0_grad_target {
     *grad_target = -2 * grad_output_body * difference_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(difference.load(place), &grad_input_value, &grad_target_value);
@@ -152,16 +152,16 @@ struct Step_mse_loss_backward_0_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_mse_loss_backward_1_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(0, 0, -1), rt::batch());
-  rt::Tensor<const opmath_t> difference;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Batch batch;
+  rt::Tensor<const opmath_t, rank> difference;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t difference, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t grad_output_value = grad_output.load_or_zero();
@@ -170,7 +170,7 @@ struct Step_mse_loss_backward_1_grad_target {
     *grad_target = -2 * grad_output_value * difference_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(difference.load(place), &grad_input_value, &grad_target_value);
@@ -196,16 +196,16 @@ struct Step_mse_loss_backward_1_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_mse_loss_backward_2_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const opmath_t> difference;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<const opmath_t, rank> difference;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t difference, opmath_t* grad_input,
                             opmath_t* grad_target) const {
@@ -215,7 +215,7 @@ struct Step_mse_loss_backward_2_grad_target {
     *grad_target = -2 * grad_output_value * difference_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(grad_output.load_or_zero(place), difference.load(place), &grad_input_value, &grad_target_value);

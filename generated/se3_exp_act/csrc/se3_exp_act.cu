@@ -4,30 +4,30 @@
 #include "opgen_launch.cuh"
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_se3_exp_act_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(3)}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::batch());
-  rt::Tensor<const scalar_t> twist, point_2;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(0, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::batch());
+  rt::Tensor<const scalar_t, rank> point_2, twist;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto point_row = rt::read_row<Team, 1>(3, point_2, place, 0);
+    const auto twist_row = rt::read_row<Team, 1>(3, twist, place, 0);
+    auto output_row = rt::write_row<Team, 1>(output, place, 0);
     rt::Sum<opmath_t> s_fold;
     rt::Sum<opmath_t> norm_s_squares_fold;
-    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
-      stop = rt::next_stop<Team>(stop, 3);
-      for (; i_2 < stop; i_2 += Team::size) {
-        const opmath_t twist_value = twist.load(place, i_2 + 3);
-        s_fold.add(twist_value * twist_value);
-        norm_s_squares_fold.add(twist_value * twist_value);
-      }
-      s_fold.settle();
-      norm_s_squares_fold.settle();
-    }
+    rt::each<Team>(3, rt::settled(&s_fold, &norm_s_squares_fold), [&](auto at) {
+      const int64_t i_2 = at;
+      const opmath_t twist_value = twist.load(place, i_2 + 3);
+      s_fold.add(twist_value * twist_value);
+      norm_s_squares_fold.add(twist_value * twist_value);
+    });
     s_fold.finish();
     norm_s_squares_fold.finish();
     rt::join<Team>(&s_fold, &norm_s_squares_fold);
@@ -46,7 +46,8 @@ struct Step_se3_exp_act_forward_output {
     const opmath_t b = t ? opmath_t(1) / opmath_t(2) - part_2 : 2 * rt::square(rt::sin(norm_s / 2)) / s;
     const opmath_t part_4 = s / 120 * (1 - t_2 * (1 - t_3 * (1 - t_4 * (1 - t_5 * (1 - s / 210)))));
     const opmath_t c = t ? opmath_t(1) / opmath_t(6) - part_4 : (norm_s - rt::sin(norm_s)) / (s * norm_s);
-    for (int64_t i_3 = Team::rank(); i_3 < 3; i_3 += Team::size) {
+    rt::each<Team>(3, [&](auto at) {
+      const int64_t i_3 = at;
       const opmath_t twist_value_2 = twist.load(place, rt::mod(i_3 + 1, 3) + 3);
       const opmath_t twist_value_3 = twist.load(place, rt::mod(i_3 + 2, 3) + 3);
       const opmath_t twist_value_4 = twist.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 1, 3) + 3);
@@ -67,38 +68,33 @@ struct Step_se3_exp_act_forward_output {
       const opmath_t part_16 = twist_value_2 * twist.load(place, rt::mod(i_3 + 2, 3));
       const opmath_t part_17 = b * (part_16 - twist_value_3 * twist.load(place, rt::mod(i_3 + 1, 3)));
       const opmath_t part_18 = twist_value_2 * (b * (part_5 - part_6) + c * part_10);
-      const opmath_t part_19 = point_2.load(place, i_3);
-      output.store(part_19 + twist.load(place, i_3) + part_15 + part_17 + part_18 + part_13, place, i_3);
-    }
+      output_row.set(at, point_row[at] + twist_row[at] + part_15 + part_17 + part_18 + part_13);
+    });
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_se3_exp_act_backward_c {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(3)}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> twist;
-  rt::Tensor<opmath_t> s, norm_s_squares, a, b, c;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> twist;
+  rt::Tensor<opmath_t, rank> s, norm_s_squares, a, b, c;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     rt::Sum<opmath_t> s_value_fold;
     rt::Sum<opmath_t> norm_s_squares_value_fold;
-    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
-      stop = rt::next_stop<Team>(stop, 3);
-      for (; i_2 < stop; i_2 += Team::size) {
-        const opmath_t twist_value = twist.load(place, i_2 + 3);
-        s_value_fold.add(twist_value * twist_value);
-        norm_s_squares_value_fold.add(twist_value * twist_value);
-      }
-      s_value_fold.settle();
-      norm_s_squares_value_fold.settle();
-    }
+    rt::each<Team>(3, rt::settled(&s_value_fold, &norm_s_squares_value_fold), [&](auto at) {
+      const int64_t i_2 = at;
+      const opmath_t twist_value = twist.load(place, i_2 + 3);
+      s_value_fold.add(twist_value * twist_value);
+      norm_s_squares_value_fold.add(twist_value * twist_value);
+    });
     s_value_fold.finish();
     norm_s_squares_value_fold.finish();
     rt::join<Team>(&s_value_fold, &norm_s_squares_value_fold);
@@ -127,21 +123,21 @@ struct Step_se3_exp_act_backward_c {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_se3_exp_act_backward_wv {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(3, rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(3, 2, 0), rt::fixed(3), rt::batch());
-  rt::Tensor<const scalar_t> twist, point_2;
-  rt::Tensor<opmath_t> wp, wv;
+  rt::Tensor<const scalar_t, rank> twist, point_2;
+  rt::Tensor<opmath_t, rank> wp, wv;
   rt::Divider i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t twist_value_2 = twist.load(place, rt::mod(i_2 + 1, 3) + 3);
     const opmath_t twist_value_3 = twist.load(place, rt::mod(i_2 + 2, 3) + 3);
     const opmath_t part = twist_value_2 * point_2.load(place, rt::mod(i_2 + 2, 3));
@@ -152,48 +148,45 @@ struct Step_se3_exp_act_backward_wv {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_se3_exp_act_backward_grad_mix_output_1 {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(3, rt::elements()), {rt::count(3)}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(3, 2, 0), rt::fixed(3), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, twist;
-  rt::Tensor<opmath_t> grad_mix_output, grad_mix_output_1;
+  rt::Tensor<const scalar_t, rank> grad_output, twist;
+  rt::Tensor<opmath_t, rank> grad_mix_output, grad_mix_output_1;
   rt::Divider i_1_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t i_1 = rt::split(&rest, i_1_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
+    const auto grad_output_row = rt::read_row_or_zero<Team, 1>(3, grad_output, place, 0);
     rt::Sum<opmath_t> grad_mix_output_value_fold;
     rt::Sum<opmath_t> grad_mix_output_1_value_fold;
-    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
-      stop = rt::next_stop<Team>(stop, 3);
-      for (; i_2 < stop; i_2 += Team::size) {
-        const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2);
-        const bool part = rt::mod(i_2 + 2 - i_1, 3) == 0;
-        opmath_t part_2;
-        if (part) {
-          part_2 = grad_output_value * twist.load(place, rt::mod(i_2 + 1, 3) + 3);
-        } else {
-          part_2 = 0;
-        }
-        grad_mix_output_value_fold.add(part_2);
-        const bool part_3 = rt::mod(i_2 + 1 - i_1, 3) == 0;
-        opmath_t part_4;
-        if (part_3) {
-          part_4 = -(grad_output_value * twist.load(place, rt::mod(i_2 + 2, 3) + 3));
-        } else {
-          part_4 = 0;
-        }
-        grad_mix_output_1_value_fold.add(part_4);
+    rt::each<Team>(3, rt::settled(&grad_mix_output_value_fold, &grad_mix_output_1_value_fold), [&](auto at) {
+      const int64_t i_2 = at;
+      const opmath_t grad_output_value = grad_output_row[at];
+      const bool part = rt::mod(i_2 + 2 - i_1, 3) == 0;
+      opmath_t part_2;
+      if (part) {
+        part_2 = grad_output_value * twist.load(place, rt::mod(i_2 + 1, 3) + 3);
+      } else {
+        part_2 = 0;
       }
-      grad_mix_output_value_fold.settle();
-      grad_mix_output_1_value_fold.settle();
-    }
+      grad_mix_output_value_fold.add(part_2);
+      const bool part_3 = rt::mod(i_2 + 1 - i_1, 3) == 0;
+      opmath_t part_4;
+      if (part_3) {
+        part_4 = -(grad_output_value * twist.load(place, rt::mod(i_2 + 2, 3) + 3));
+      } else {
+        part_4 = 0;
+      }
+      grad_mix_output_1_value_fold.add(part_4);
+    });
     grad_mix_output_value_fold.finish();
     grad_mix_output_1_value_fold.finish();
     rt::join<Team>(&grad_mix_output_value_fold, &grad_mix_output_1_value_fold);
@@ -207,42 +200,41 @@ struct Step_se3_exp_act_backward_grad_mix_output_1 {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_se3_exp_act_backward_grad_s {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(3)}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
-                                            rt::tensor(4, 2, 0), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0),
-                                            rt::tensor(3, 2, 0), rt::tensor(7, 1, 0), rt::tensor(8, 1, 0), rt::batch());
-  rt::Tensor<const opmath_t> grad_mix_output, grad_mix_output_1, wv, wp, s, norm_s_squares;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<opmath_t> grad_norm_s, grad_s;
-  rt::Batch batch;
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(4, 2, 0, 1),
+                 rt::tensor(5, 1, 0), rt::tensor(6, 1, 0), rt::tensor(3, 2, 0, 1), rt::tensor(7, 1, 0),
+                 rt::tensor(8, 1, 0), rt::batch());
+  rt::Tensor<const opmath_t, rank> grad_mix_output, grad_mix_output_1, wv, wp, s, norm_s_squares;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<opmath_t, rank> grad_norm_s, grad_s;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto grad_mix_output_row = rt::read_row<Team, 1>(3, grad_mix_output, place, 0);
+    const auto grad_mix_output_1_row = rt::read_row<Team, 1>(3, grad_mix_output_1, place, 0);
+    const auto wv_row = rt::read_row<Team, 1>(3, wv, place, 0);
+    const auto grad_output_row = rt::read_row_or_zero<Team, 1>(3, grad_output, place, 0);
+    const auto wp_row = rt::read_row<Team, 1>(3, wp, place, 0);
     rt::Sum<opmath_t> grad_c_fold;
     rt::Sum<opmath_t> grad_b_output_fold;
     rt::Sum<opmath_t> grad_b_mix_fold;
     rt::Sum<opmath_t> grad_a_fold;
-    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
-      stop = rt::next_stop<Team>(stop, 3);
-      for (; i_2 < stop; i_2 += Team::size) {
-        const opmath_t grad_mix = grad_mix_output.load(place, i_2) + grad_mix_output_1.load(place, i_2);
-        const opmath_t wv_value = wv.load(place, i_2);
-        const opmath_t grad_output_value_2 = grad_output.load_or_zero(place, i_2);
-        const opmath_t wp_value = wp.load(place, i_2);
-        grad_c_fold.add(grad_mix * wv_value);
-        grad_b_output_fold.add(grad_output_value_2 * wv_value);
-        grad_b_mix_fold.add(grad_mix * wp_value);
-        grad_a_fold.add(grad_output_value_2 * wp_value);
-      }
-      grad_c_fold.settle();
-      grad_b_output_fold.settle();
-      grad_b_mix_fold.settle();
-      grad_a_fold.settle();
-    }
+    rt::each<Team>(3, rt::settled(&grad_c_fold, &grad_b_output_fold, &grad_b_mix_fold, &grad_a_fold), [&](auto at) {
+      const opmath_t grad_mix = grad_mix_output_row[at] + grad_mix_output_1_row[at];
+      const opmath_t wv_value = wv_row[at];
+      const opmath_t grad_output_value_2 = grad_output_row[at];
+      const opmath_t wp_value = wp_row[at];
+      grad_c_fold.add(grad_mix * wv_value);
+      grad_b_output_fold.add(grad_output_value_2 * wv_value);
+      grad_b_mix_fold.add(grad_mix * wp_value);
+      grad_a_fold.add(grad_output_value_2 * wp_value);
+    });
     grad_c_fold.finish();
     grad_b_output_fold.finish();
     grad_b_mix_fold.finish();
@@ -307,28 +299,31 @@ struct Step_se3_exp_act_backward_grad_s {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_se3_exp_act_backward_grad_twist {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(6, rt::elements()), {rt::count(3)}};
   static constexpr auto fields = rt::fields(
-      rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0),
-      rt::tensor(6, 2, 0), rt::tensor(7, 2, 0), rt::tensor(10, 1, 0), rt::tensor(11, 1, 0), rt::tensor(12, 1, 0),
-      rt::tensor(13, 1, 0), rt::tensor(3, 2, 0), rt::tensor(8, 2, 0), rt::tensor(9, 2, 0), rt::tensor(14, 2, 0),
+      rt::tensor(3, 2, 0, 1), rt::tensor(8, 2, 0), rt::tensor(9, 2, 0), rt::tensor(4, 2, 0, 1), rt::tensor(5, 2, 0, 1),
+      rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(6, 2, 0), rt::tensor(7, 2, 0),
+      rt::tensor(10, 1, 0), rt::tensor(11, 1, 0), rt::tensor(12, 1, 0), rt::tensor(13, 1, 0), rt::tensor(14, 2, 0),
       rt::report(), rt::fixed(6), rt::batch());
-  rt::Tensor<const opmath_t> b, c, a, grad_mix_output, grad_mix_output_1, wp, wv, s, norm_s_squares, grad_norm_s,
+  rt::Tensor<const scalar_t, rank> grad_output, twist, point_2;
+  rt::Tensor<const opmath_t, rank> grad_mix_output, grad_mix_output_1, b, c, a, wp, wv, s, norm_s_squares, grad_norm_s,
       grad_s;
-  rt::Tensor<const scalar_t> grad_output, twist, point_2;
-  rt::Tensor<scalar_t> grad_twist;
+  rt::Tensor<scalar_t, rank> grad_twist;
   OpgenBadIndex* report;
   rt::Divider i_1_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t i_1 = rt::split(&rest, i_1_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
+    const auto grad_output_row = rt::read_row_or_zero<Team, 1>(3, grad_output, place, 0);
+    const auto grad_mix_output_row = rt::read_row<Team, 1>(3, grad_mix_output, place, 0);
+    const auto grad_mix_output_1_row = rt::read_row<Team, 1>(3, grad_mix_output_1, place, 0);
     const bool t_28 = i_1 - 3 >= 0;
     const opmath_t b_value = b.load(place);
     const opmath_t c_value = c.load(place);
@@ -342,81 +337,74 @@ struct Step_se3_exp_act_backward_grad_twist {
     rt::Sum<opmath_t> grad_twist_wv_3_fold;
     rt::Sum<opmath_t> grad_twist_wp_fold;
     rt::Sum<opmath_t> grad_twist_wp_1_fold;
-    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
-      stop = rt::next_stop<Team>(stop, 3);
-      for (; i_2 < stop; i_2 += Team::size) {
-        const bool t_30 = rt::mod(i_2 + 1 - i_1, 3) == 0;
-        const bool t_31 = t_28 && t_30;
-        const opmath_t grad_output_value_3 = grad_output.load_or_zero(place, i_2);
-        const bool t_32 = rt::mod(i_2 + 2 - i_1, 3) == 0;
-        const bool t_33 = t_28 && t_32;
-        const opmath_t grad_mix_2 = grad_mix_output.load(place, i_2) + grad_mix_output_1.load(place, i_2);
-        const opmath_t grad_wv = grad_output_value_3 * b_value + grad_mix_2 * c_value;
-        const opmath_t grad_wp = grad_output_value_3 * a_value + grad_mix_2 * b_value;
-        opmath_t part;
-        if (t_31) {
-          const opmath_t part_3 = b_value * wp.load(place, rt::mod(i_2 + 2, 3));
-          const opmath_t part_2 = part_3 + c_value * wv.load(place, rt::mod(i_2 + 2, 3));
-          part = grad_output_value_3 * part_2;
-        } else {
-          part = 0;
-        }
-        grad_twist_output_fold.add(part);
-        opmath_t part_4;
-        if (t_33) {
-          const opmath_t part_6 = b_value * wp.load(place, rt::mod(i_2 + 1, 3));
-          const opmath_t part_5 = part_6 + c_value * wv.load(place, rt::mod(i_2 + 1, 3));
-          part_4 = -(grad_output_value_3 * part_5);
-        } else {
-          part_4 = 0;
-        }
-        grad_twist_output_1_fold.add(part_4);
-        grad_twist_wv_fold.add(t_31 ? grad_wv * twist.load(place, rt::mod(i_2 + 2, 3)) : opmath_t(0));
-        opmath_t part_7;
-        if (t_29 && t_32) {
-          part_7 = grad_wv * twist.load(place, rt::mod(i_2 + 1, 3) + 3);
-        } else {
-          part_7 = 0;
-        }
-        grad_twist_wv_1_fold.add(part_7);
-        opmath_t part_8;
-        if (t_33) {
-          part_8 = -(grad_wv * twist.load(place, rt::mod(i_2 + 1, 3)));
-        } else {
-          part_8 = 0;
-        }
-        grad_twist_wv_2_fold.add(part_8);
-        opmath_t part_9;
-        if (t_29 && t_30) {
-          part_9 = -(grad_wv * twist.load(place, rt::mod(i_2 + 2, 3) + 3));
-        } else {
-          part_9 = 0;
-        }
-        grad_twist_wv_3_fold.add(part_9);
-        opmath_t part_10;
-        if (t_31) {
-          part_10 = grad_wp * point_2.load(place, rt::mod(i_2 + 2, 3));
-        } else {
-          part_10 = 0;
-        }
-        grad_twist_wp_fold.add(part_10);
-        opmath_t part_11;
-        if (t_33) {
-          part_11 = -(grad_wp * point_2.load(place, rt::mod(i_2 + 1, 3)));
-        } else {
-          part_11 = 0;
-        }
-        grad_twist_wp_1_fold.add(part_11);
+    const auto sums =
+        rt::settled(&grad_twist_output_fold, &grad_twist_output_1_fold, &grad_twist_wv_fold, &grad_twist_wv_1_fold,
+                    &grad_twist_wv_2_fold, &grad_twist_wv_3_fold, &grad_twist_wp_fold, &grad_twist_wp_1_fold);
+    rt::each<Team>(3, sums, [&](auto at) {
+      const int64_t i_2 = at;
+      const bool t_30 = rt::mod(i_2 + 1 - i_1, 3) == 0;
+      const bool t_31 = t_28 && t_30;
+      const opmath_t grad_output_value_3 = grad_output_row[at];
+      const bool t_32 = rt::mod(i_2 + 2 - i_1, 3) == 0;
+      const bool t_33 = t_28 && t_32;
+      const opmath_t grad_mix_2 = grad_mix_output_row[at] + grad_mix_output_1_row[at];
+      const opmath_t grad_wv = grad_output_value_3 * b_value + grad_mix_2 * c_value;
+      const opmath_t grad_wp = grad_output_value_3 * a_value + grad_mix_2 * b_value;
+      opmath_t part;
+      if (t_31) {
+        const opmath_t part_3 = b_value * wp.load(place, rt::mod(i_2 + 2, 3));
+        const opmath_t part_2 = part_3 + c_value * wv.load(place, rt::mod(i_2 + 2, 3));
+        part = grad_output_value_3 * part_2;
+      } else {
+        part = 0;
       }
-      grad_twist_output_fold.settle();
-      grad_twist_output_1_fold.settle();
-      grad_twist_wv_fold.settle();
-      grad_twist_wv_1_fold.settle();
-      grad_twist_wv_2_fold.settle();
-      grad_twist_wv_3_fold.settle();
-      grad_twist_wp_fold.settle();
-      grad_twist_wp_1_fold.settle();
-    }
+      grad_twist_output_fold.add(part);
+      opmath_t part_4;
+      if (t_33) {
+        const opmath_t part_6 = b_value * wp.load(place, rt::mod(i_2 + 1, 3));
+        const opmath_t part_5 = part_6 + c_value * wv.load(place, rt::mod(i_2 + 1, 3));
+        part_4 = -(grad_output_value_3 * part_5);
+      } else {
+        part_4 = 0;
+      }
+      grad_twist_output_1_fold.add(part_4);
+      grad_twist_wv_fold.add(t_31 ? grad_wv * twist.load(place, rt::mod(i_2 + 2, 3)) : opmath_t(0));
+      opmath_t part_7;
+      if (t_29 && t_32) {
+        part_7 = grad_wv * twist.load(place, rt::mod(i_2 + 1, 3) + 3);
+      } else {
+        part_7 = 0;
+      }
+      grad_twist_wv_1_fold.add(part_7);
+      opmath_t part_8;
+      if (t_33) {
+        part_8 = -(grad_wv * twist.load(place, rt::mod(i_2 + 1, 3)));
+      } else {
+        part_8 = 0;
+      }
+      grad_twist_wv_2_fold.add(part_8);
+      opmath_t part_9;
+      if (t_29 && t_30) {
+        part_9 = -(grad_wv * twist.load(place, rt::mod(i_2 + 2, 3) + 3));
+      } else {
+        part_9 = 0;
+      }
+      grad_twist_wv_3_fold.add(part_9);
+      opmath_t part_10;
+      if (t_31) {
+        part_10 = grad_wp * point_2.load(place, rt::mod(i_2 + 2, 3));
+      } else {
+        part_10 = 0;
+      }
+      grad_twist_wp_fold.add(part_10);
+      opmath_t part_11;
+      if (t_33) {
+        part_11 = -(grad_wp * point_2.load(place, rt::mod(i_2 + 1, 3)));
+      } else {
+        part_11 = 0;
+      }
+      grad_twist_wp_1_fold.add(part_11);
+    });
     grad_twist_output_fold.finish();
     grad_twist_output_1_fold.finish();
     grad_twist_wv_fold.finish();
@@ -457,53 +445,52 @@ struct Step_se3_exp_act_backward_grad_twist {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_se3_exp_act_backward_grad_point {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(3, rt::elements()), {rt::count(3)}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0),
-                 rt::tensor(2, 2, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::fixed(3), rt::batch());
-  rt::Tensor<const opmath_t> a, b, grad_mix_output, grad_mix_output_1;
-  rt::Tensor<const scalar_t> grad_output, twist;
-  rt::Tensor<scalar_t> grad_point;
+      rt::fields(rt::tensor(2, 2, 0, 1), rt::tensor(5, 2, 0), rt::tensor(3, 2, 0, 1), rt::tensor(4, 2, 0, 1),
+                 rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(6, 2, 0), rt::fixed(3), rt::batch());
+  rt::Tensor<const scalar_t, rank> grad_output, twist;
+  rt::Tensor<const opmath_t, rank> grad_mix_output, grad_mix_output_1, a, b;
+  rt::Tensor<scalar_t, rank> grad_point;
   rt::Divider i_1_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t i_1 = rt::split(&rest, i_1_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
+    const auto grad_output_row = rt::read_row_or_zero<Team, 1>(3, grad_output, place, 0);
+    const auto grad_mix_output_row = rt::read_row<Team, 1>(3, grad_mix_output, place, 0);
+    const auto grad_mix_output_1_row = rt::read_row<Team, 1>(3, grad_mix_output_1, place, 0);
     const opmath_t a_value_2 = a.load(place);
     const opmath_t b_value_2 = b.load(place);
     rt::Sum<opmath_t> grad_point_wp_fold;
     rt::Sum<opmath_t> grad_point_wp_1_fold;
-    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
-      stop = rt::next_stop<Team>(stop, 3);
-      for (; i_2 < stop; i_2 += Team::size) {
-        const opmath_t part = grad_mix_output.load(place, i_2) + grad_mix_output_1.load(place, i_2);
-        const opmath_t grad_wp_2 = grad_output.load_or_zero(place, i_2) * a_value_2 + part * b_value_2;
-        const bool part_2 = rt::mod(i_2 + 2 - i_1, 3) == 0;
-        opmath_t part_3;
-        if (part_2) {
-          part_3 = grad_wp_2 * twist.load(place, rt::mod(i_2 + 1, 3) + 3);
-        } else {
-          part_3 = 0;
-        }
-        grad_point_wp_fold.add(part_3);
-        const bool part_4 = rt::mod(i_2 + 1 - i_1, 3) == 0;
-        opmath_t part_5;
-        if (part_4) {
-          part_5 = -(grad_wp_2 * twist.load(place, rt::mod(i_2 + 2, 3) + 3));
-        } else {
-          part_5 = 0;
-        }
-        grad_point_wp_1_fold.add(part_5);
+    rt::each<Team>(3, rt::settled(&grad_point_wp_fold, &grad_point_wp_1_fold), [&](auto at) {
+      const int64_t i_2 = at;
+      const opmath_t part = (grad_mix_output_row[at] + grad_mix_output_1_row[at]) * b_value_2;
+      const opmath_t grad_wp_2 = grad_output_row[at] * a_value_2 + part;
+      const bool part_2 = rt::mod(i_2 + 2 - i_1, 3) == 0;
+      opmath_t part_3;
+      if (part_2) {
+        part_3 = grad_wp_2 * twist.load(place, rt::mod(i_2 + 1, 3) + 3);
+      } else {
+        part_3 = 0;
       }
-      grad_point_wp_fold.settle();
-      grad_point_wp_1_fold.settle();
-    }
+      grad_point_wp_fold.add(part_3);
+      const bool part_4 = rt::mod(i_2 + 1 - i_1, 3) == 0;
+      opmath_t part_5;
+      if (part_4) {
+        part_5 = -(grad_wp_2 * twist.load(place, rt::mod(i_2 + 2, 3) + 3));
+      } else {
+        part_5 = 0;
+      }
+      grad_point_wp_1_fold.add(part_5);
+    });
     grad_point_wp_fold.finish();
     grad_point_wp_1_fold.finish();
     rt::join<Team>(&grad_point_wp_fold, &grad_point_wp_1_fold);

@@ -4,24 +4,24 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_smith_waterman_forward_s {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::real(0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> score;
-  rt::Tensor<opmath_t> s;
+  rt::Tensor<const scalar_t, rank> score;
+  rt::Tensor<opmath_t, rank> s;
   opmath_t temperature;
   rt::Divider j_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t score, opmath_t* s) const { *s = score / temperature; }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t s_value;
     compute(score.load(place, i_2, j), &s_value);
     s.store(s_value, place, i_2, j);
@@ -41,22 +41,22 @@ struct Step_smith_waterman_forward_s {
 };
 
 // every place goes on from the one before it; sequences that do not meet run side by side
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_smith_waterman_forward_h_waves {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::tensor(2, 3, 0),
                                             rt::tensor(3, 3, 0), rt::tensor(4, 3, 0), rt::integer(1), rt::integer(0),
                                             rt::integer(2), rt::real(0), rt::real(1), rt::batch());
-  rt::Tensor<opmath_t> h_before, h_waves, paired_waves, apart_waves;
-  rt::Tensor<const opmath_t> s;
+  rt::Tensor<opmath_t, rank> h_before, h_waves, paired_waves, apart_waves;
+  rt::Tensor<const opmath_t, rank> s;
   rt::Divider j_size, wave_size;
   int64_t N;
   opmath_t gap, temperature;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     for (int64_t wave = 0; wave < wave_size.size; ++wave) {
       for (int64_t j = 0; j < j_size.size; ++j) {
         h_before.store(wave == 0 ? opmath_t(0) : h_waves.load(place, wave - 1, j), place, wave, j);
@@ -113,43 +113,39 @@ struct Step_smith_waterman_forward_h_waves {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_smith_waterman_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::integer(0), rt::integer(1), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t> h_waves;
-  rt::Tensor<opmath_t> logsumexp_i_j;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const opmath_t, rank> h_waves;
+  rt::Tensor<opmath_t, rank> logsumexp_i_j;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider i_size, j_size;
   opmath_t temperature;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     rt::Max<opmath_t> logsumexp_i_j_max_fold;
-    for (int64_t inner = Team::rank(); inner < i_size.size * j_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
+    rt::each<Team>(i_size.size * j_size.size, [&](auto at) {
+      int64_t inner_rest = at;
       const int64_t j = rt::split(&inner_rest, j_size);
       const int64_t i_2 = inner_rest;
       logsumexp_i_j_max_fold.add(h_waves.load(place, i_2 + j, j));
-    }
+    });
     rt::join<Team>(&logsumexp_i_j_max_fold);
     const opmath_t logsumexp_i_j_max = logsumexp_i_j_max_fold.value;
     const opmath_t logsumexp_i_j_shift = rt::isfinite(logsumexp_i_j_max) ? logsumexp_i_j_max : opmath_t(0);
     rt::Sum<opmath_t> logsumexp_i_j_sum_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < i_size.size * j_size.size;) {
-      stop = rt::next_stop<Team>(stop, i_size.size * j_size.size);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const int64_t j = rt::split(&inner_rest, j_size);
-        const int64_t i_3 = inner_rest;
-        logsumexp_i_j_sum_fold.add(rt::exp(h_waves.load(place, i_3 + j, j) - logsumexp_i_j_shift));
-      }
-      logsumexp_i_j_sum_fold.settle();
-    }
+    rt::each<Team>(i_size.size * j_size.size, rt::settled(&logsumexp_i_j_sum_fold), [&](auto at) {
+      int64_t inner_rest = at;
+      const int64_t j = rt::split(&inner_rest, j_size);
+      const int64_t i_3 = inner_rest;
+      logsumexp_i_j_sum_fold.add(rt::exp(h_waves.load(place, i_3 + j, j) - logsumexp_i_j_shift));
+    });
     logsumexp_i_j_sum_fold.finish();
     rt::join<Team>(&logsumexp_i_j_sum_fold);
     const opmath_t logsumexp_i_j_sum = logsumexp_i_j_sum_fold.value;
@@ -162,25 +158,25 @@ struct Step_smith_waterman_forward_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_smith_waterman_backward_grad_h {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(4, 3, 0), rt::tensor(2, 3, 0), rt::tensor(5, 3, 0),
                  rt::tensor(1, 3, 0), rt::tensor(3, 1, 0), rt::real(0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> logsumexp_i_j, h_waves;
-  rt::Tensor<opmath_t> s, grad_h;
-  rt::Tensor<const scalar_t> score, grad_output;
+  rt::Tensor<const opmath_t, rank> logsumexp_i_j, h_waves;
+  rt::Tensor<opmath_t, rank> s, grad_h;
+  rt::Tensor<const scalar_t, rank> score, grad_output;
   opmath_t temperature;
   rt::Divider j_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t logsumexp_i_j_value = logsumexp_i_j.load(place);
     s.store(score.load(place, i_2, j) / temperature, place, i_2, j);
     const bool part = logsumexp_i_j_value == -rt::inf<opmath_t>();
@@ -196,7 +192,7 @@ struct Step_smith_waterman_backward_grad_h {
 };
 
 // every place goes on from the one before it; sequences that do not meet run side by side
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_smith_waterman_backward_grad_h_before {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements())};
@@ -204,14 +200,14 @@ struct Step_smith_waterman_backward_grad_h_before {
       rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(5, 3, 0), rt::tensor(6, 3, 0), rt::tensor(7, 3, 0),
       rt::tensor(9, 3, 0), rt::tensor(4, 3, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::tensor(8, 3, 0),
       rt::integer(2), rt::integer(1), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> h_waves, grad_h, paired_waves, apart_waves, s, h_before;
-  rt::Tensor<opmath_t> grad_h_waves, grad_apart_waves, grad_h_before, grad_paired_waves;
+  rt::Tensor<const opmath_t, rank> h_waves, grad_h, paired_waves, apart_waves, s, h_before;
+  rt::Tensor<opmath_t, rank> grad_h_waves, grad_apart_waves, grad_h_before, grad_paired_waves;
   int64_t N, M;
   rt::Divider j_size, wave_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     for (int64_t wave = wave_size.size - 1; wave >= 0; --wave) {
       for (int64_t j = 0; j < j_size.size; ++j) {
         const int64_t t = wave - j;
@@ -367,24 +363,24 @@ struct Step_smith_waterman_backward_grad_h_before {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_smith_waterman_backward_grad_score {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0),
                  rt::tensor(4, 3, 0), rt::real(0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> s, paired_waves, apart_waves, grad_h_waves;
-  rt::Tensor<scalar_t> grad_score;
+  rt::Tensor<const opmath_t, rank> s, paired_waves, apart_waves, grad_h_waves;
+  rt::Tensor<scalar_t, rank> grad_score;
   opmath_t temperature;
   rt::Divider j_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t s_value = s.load(place, i_2, j);
     const opmath_t t_17 = -rt::inf<opmath_t>();
     const bool part = paired_waves.load(place, j + i_2, j) + s_value == t_17;

@@ -4,17 +4,17 @@
 #include "opgen_launch.cuh"
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_smooth_l1_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> input, target;
-  rt::Tensor<opmath_t> difference;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> input, target;
+  rt::Tensor<opmath_t, rank> difference;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t beta;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
@@ -25,7 +25,7 @@ struct Step_smooth_l1_loss_forward_0_output {
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const opmath_t t = 2 * beta;
     const opmath_t t_2 = beta / 2;
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t difference_2 = input.load(place) - target.load(place);
     const opmath_t error = rt::abs(difference_2);
     folds->output_sum_fold.add(error < beta ? error * error / t : error - t_2);
@@ -38,17 +38,17 @@ struct Step_smooth_l1_loss_forward_0_output {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_smooth_l1_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> input, target;
-  rt::Tensor<opmath_t> difference;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> input, target;
+  rt::Tensor<opmath_t, rank> difference;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t beta;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -59,7 +59,7 @@ struct Step_smooth_l1_loss_forward_1_output {
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const opmath_t t = 2 * beta;
     const opmath_t t_2 = beta / 2;
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t difference_2 = input.load(place) - target.load(place);
     const opmath_t error = rt::abs(difference_2);
     folds->output_value_fold.add(error < beta ? error * error / t : error - t_2);
@@ -72,17 +72,17 @@ struct Step_smooth_l1_loss_forward_1_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_smooth_l1_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> input, target;
-  rt::Tensor<opmath_t> difference;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> input, target;
+  rt::Tensor<opmath_t, rank> difference;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t beta;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t* difference, opmath_t* output) const {
     const opmath_t difference_value = input - target;
@@ -91,7 +91,7 @@ struct Step_smooth_l1_loss_forward_2_output {
     *output = error < beta ? error * error / (2 * beta) : error - beta / 2;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t difference_value_2;
     opmath_t output_value;
     compute(input.load(place), target.load(place), &difference_value_2, &output_value);
@@ -118,17 +118,17 @@ struct Step_smooth_l1_loss_forward_2_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_smooth_l1_loss_backward_0_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                                             rt::tensor(1, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t> difference;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const opmath_t, rank> difference;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Tensor<const scalar_t, rank> grad_output;
   opmath_t beta;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t difference, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t difference_value = difference;
@@ -140,7 +140,7 @@ struct Step_smooth_l1_loss_backward_0_grad_target {
     *grad_target = -grad_input_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value_2;
     opmath_t grad_target_value;
     compute(difference.load(place), &grad_input_value_2, &grad_target_value);
@@ -166,17 +166,17 @@ struct Step_smooth_l1_loss_backward_0_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_smooth_l1_loss_backward_1_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                                             rt::tensor(1, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t> difference;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const opmath_t, rank> difference;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Tensor<const scalar_t, rank> grad_output;
   opmath_t beta;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t difference, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t difference_value = difference;
@@ -187,7 +187,7 @@ struct Step_smooth_l1_loss_backward_1_grad_target {
     *grad_target = -grad_input_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value_2;
     opmath_t grad_target_value;
     compute(difference.load(place), &grad_input_value_2, &grad_target_value);
@@ -213,17 +213,17 @@ struct Step_smooth_l1_loss_backward_1_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_smooth_l1_loss_backward_2_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t> difference;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
+  rt::Tensor<const opmath_t, rank> difference;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
   opmath_t beta;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t difference, opmath_t grad_output, opmath_t* grad_input,
                             opmath_t* grad_target) const {
@@ -235,7 +235,7 @@ struct Step_smooth_l1_loss_backward_2_grad_target {
     *grad_target = -grad_input_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value_2;
     opmath_t grad_target_value;
     compute(difference.load(place), grad_output.load_or_zero(place), &grad_input_value_2, &grad_target_value);

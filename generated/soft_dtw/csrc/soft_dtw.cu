@@ -4,22 +4,22 @@
 #include "opgen_launch.cuh"
 
 // every place goes on from the one before it; sequences that do not meet run side by side
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_soft_dtw_forward_r_waves {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::integer(1),
                  rt::integer(0), rt::integer(2), rt::real(0), rt::batch());
-  rt::Tensor<opmath_t> r_before, r_waves, near_waves;
-  rt::Tensor<const scalar_t> cost;
+  rt::Tensor<opmath_t, rank> r_before, r_waves, near_waves;
+  rt::Tensor<const scalar_t, rank> cost;
   rt::Divider j_size, wave_size;
   int64_t N;
   opmath_t gamma;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     for (int64_t wave = 0; wave < wave_size.size; ++wave) {
       for (int64_t j = 0; j < j_size.size; ++j) {
         r_before.store(wave == 0 ? opmath_t(0) : r_waves.load(place, wave - 1, j), place, wave, j);
@@ -76,40 +76,40 @@ struct Step_soft_dtw_forward_r_waves {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_soft_dtw_forward_r {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t> r;
-  rt::Tensor<const opmath_t> r_waves;
+  rt::Tensor<opmath_t, rank> r;
+  rt::Tensor<const opmath_t, rank> r_waves;
   rt::Divider j_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     r.store(r_waves.load(place, i_2 + j, j), place, i_2, j);
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_soft_dtw_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(0, 3, 0), rt::integer(0), rt::integer(1), rt::batch());
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<const opmath_t> r;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<const opmath_t, rank> r;
   int64_t M, N;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     const bool t_5 = M == 0;
     const opmath_t part = t_5 ? opmath_t(0) : rt::inf<opmath_t>();
     output.store(N == 0 ? part : t_5 ? rt::inf<opmath_t>() : r.load(place, N - 1, M - 1), place);
@@ -117,30 +117,30 @@ struct Step_soft_dtw_forward_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_soft_dtw_backward_grad_r {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 1, 0), rt::integer(0), rt::integer(1),
                                             rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t> grad_r;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<opmath_t, rank> grad_r;
+  rt::Tensor<const scalar_t, rank> grad_output;
   int64_t N, M;
   rt::Divider j_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t part = M == 0 ? opmath_t(0) : grad_output.load_or_zero(place);
     grad_r.store(i_2 == N - 1 && j == M - 1 ? (N == 0 ? opmath_t(0) : part) : opmath_t(0), place, i_2, j);
   }
 };
 
 // every place goes on from the one before it; sequences that do not meet run side by side
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_soft_dtw_backward_grad_r_before {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements())};
@@ -148,15 +148,15 @@ struct Step_soft_dtw_backward_grad_r_before {
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(5, 3, 0), rt::tensor(6, 3, 0),
                  rt::tensor(4, 3, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::integer(2), rt::integer(1),
                  rt::real(0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> r_waves, grad_r, near_waves, r_before;
-  rt::Tensor<opmath_t> grad_r_waves, grad_near_waves, grad_r_before;
+  rt::Tensor<const opmath_t, rank> r_waves, grad_r, near_waves, r_before;
+  rt::Tensor<opmath_t, rank> grad_r_waves, grad_near_waves, grad_r_before;
   int64_t N, M;
   opmath_t gamma;
   rt::Divider j_size, wave_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     for (int64_t wave = wave_size.size - 1; wave >= 0; --wave) {
       for (int64_t j = 0; j < j_size.size; ++j) {
         const int64_t t = wave - j;
@@ -300,22 +300,22 @@ struct Step_soft_dtw_backward_grad_r_before {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_soft_dtw_backward_grad_cost {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t> grad_cost;
-  rt::Tensor<const opmath_t> grad_r_waves;
+  rt::Tensor<scalar_t, rank> grad_cost;
+  rt::Tensor<const opmath_t, rank> grad_r_waves;
   rt::Divider j_size, n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     grad_cost.store(grad_r_waves.load(place, j + n, j), place, n, j);
   }
 };

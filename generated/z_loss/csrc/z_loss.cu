@@ -4,33 +4,27 @@
 #include "opgen_launch.cuh"
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_z_loss_forward_0_logsumexp_v {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 1, -1), rt::integer(1));
-  rt::Tensor<const scalar_t> logits;
-  rt::Tensor<opmath_t> logsumexp_v;
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 1, -1), rt::integer(1));
+  rt::Tensor<const scalar_t, rank> logits;
+  rt::Tensor<opmath_t, rank> logsumexp_v;
   rt::Divider v_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t n = point;
+    const auto logits_row = rt::read_row<Team, 1>(v_size.size, logits, n, 0);
     rt::Max<opmath_t> logsumexp_v_max_fold;
-    for (int64_t v = Team::rank(); v < v_size.size; v += Team::size) {
-      logsumexp_v_max_fold.add(logits.load(n, v));
-    }
+    rt::each<Team>(v_size.size, [&](auto at) { logsumexp_v_max_fold.add(logits_row[at]); });
     rt::join<Team>(&logsumexp_v_max_fold);
     const opmath_t logsumexp_v_max = logsumexp_v_max_fold.value;
     const opmath_t logsumexp_v_shift = rt::isfinite(logsumexp_v_max) ? logsumexp_v_max : opmath_t(0);
     rt::Sum<opmath_t> logsumexp_v_sum_fold;
-    for (int64_t v = Team::rank(), stop = 0; stop < v_size.size;) {
-      stop = rt::next_stop<Team>(stop, v_size.size);
-      for (; v < stop; v += Team::size) {
-        logsumexp_v_sum_fold.add(rt::exp(logits.load(n, v) - logsumexp_v_shift));
-      }
-      logsumexp_v_sum_fold.settle();
-    }
+    rt::each<Team>(v_size.size, rt::settled(&logsumexp_v_sum_fold),
+                   [&](auto at) { logsumexp_v_sum_fold.add(rt::exp(logits_row[at] - logsumexp_v_shift)); });
     logsumexp_v_sum_fold.finish();
     rt::join<Team>(&logsumexp_v_sum_fold);
     const opmath_t logsumexp_v_sum = logsumexp_v_sum_fold.value;
@@ -41,16 +35,16 @@ struct Step_z_loss_forward_0_logsumexp_v {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_z_loss_forward_0_loss {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1),
                                             rt::tensor(3, 0, -1), rt::integer(1), rt::real(0));
-  rt::Tensor<const int64_t> labels;
-  rt::Tensor<const opmath_t> logsumexp_v;
-  rt::Tensor<bool> condition;
-  rt::Tensor<scalar_t> loss;
+  rt::Tensor<const int64_t, rank> labels;
+  rt::Tensor<const opmath_t, rank> logsumexp_v;
+  rt::Tensor<bool, rank> condition;
+  rt::Tensor<scalar_t, rank> loss;
   int64_t ignore_index;
   opmath_t scale;
 
@@ -79,13 +73,13 @@ struct Step_z_loss_forward_0_loss {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_z_loss_forward_1_loss {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 0, -1), rt::real(0), rt::integer(0));
-  rt::Tensor<const opmath_t> logsumexp_v;
-  rt::Tensor<scalar_t> loss;
+  rt::Tensor<const opmath_t, rank> logsumexp_v;
+  rt::Tensor<scalar_t, rank> loss;
   opmath_t scale;
   int64_t N;
 
@@ -106,13 +100,13 @@ struct Step_z_loss_forward_1_loss {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_z_loss_backward_0_count_n {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 0, -1));
-  rt::Tensor<const bool> condition;
-  rt::Tensor<int64_t> count_n;
+  rt::Tensor<const bool, rank> condition;
+  rt::Tensor<int64_t, rank> count_n;
 
   struct Folds {
     rt::Sum<int64_t> count_n_value_fold;
@@ -131,18 +125,18 @@ struct Step_z_loss_backward_0_count_n {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_z_loss_backward_0_grad_logits {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(5, 2, -1), rt::tensor(2, 0, -1),
                  rt::tensor(4, 2, -1), rt::tensor(3, 0, -1), rt::real(0), rt::integer(1));
-  rt::Tensor<const bool> condition;
-  rt::Tensor<const opmath_t> logsumexp_v;
-  rt::Tensor<scalar_t> grad_logits;
-  rt::Tensor<const scalar_t> grad_loss, logits;
-  rt::Tensor<const int64_t> count_n;
+  rt::Tensor<const bool, rank> condition;
+  rt::Tensor<const opmath_t, rank> logsumexp_v;
+  rt::Tensor<scalar_t, rank> grad_logits;
+  rt::Tensor<const scalar_t, rank> grad_loss, logits;
+  rt::Tensor<const int64_t, rank> count_n;
   opmath_t scale;
   rt::Divider v_size;
 
@@ -162,15 +156,15 @@ struct Step_z_loss_backward_0_grad_logits {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_z_loss_backward_1_grad_logits {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(3, 2, -1), rt::tensor(1, 0, -1),
                                             rt::tensor(2, 2, -1), rt::real(0), rt::integer(0), rt::integer(1));
-  rt::Tensor<const opmath_t> logsumexp_v;
-  rt::Tensor<scalar_t> grad_logits;
-  rt::Tensor<const scalar_t> grad_loss, logits;
+  rt::Tensor<const opmath_t, rank> logsumexp_v;
+  rt::Tensor<scalar_t, rank> grad_logits;
+  rt::Tensor<const scalar_t, rank> grad_loss, logits;
   opmath_t scale;
   int64_t N;
   rt::Divider v_size;

@@ -121,23 +121,32 @@ struct alignas(sizeof(T) * V < 16 ? sizeof(T) * V : 16) Pack {
   std::remove_const_t<T> values[V];
 
   OPGEN_DEVICE math_t<T> get(int i) const { return widen(values[i]); }
-  template <typename Value>
-  OPGEN_DEVICE void set(int i, Value value) {
-    narrow(static_cast<math_t<T>>(value), &values[i]);
-  }
 };
 template <int V, typename T, int rank>
 OPGEN_DEVICE Pack<T, V> load_pack(const Tensor<T, rank>& tensor, int64_t first) {
-  if (tensor.data == nullptr) {
-    Pack<T, V> zero;
-    for (int i = 0; i < V; ++i) zero.set(i, 0);
-    return zero;
-  }
+  if (tensor.data == nullptr) return {};
   return *reinterpret_cast<const Pack<T, V>*>(tensor.data + first);
 }
+// The same on their way to memory, still as they were computed.
+template <typename T, int V>
+struct Values {
+  math_t<T> values[V];
+
+  template <typename Value>
+  OPGEN_DEVICE void set(int i, Value value) {
+    values[i] = static_cast<math_t<T>>(value);
+  }
+  OPGEN_DEVICE void store(T* at) const {
+    Pack<T, V> pack;
+    OPGEN_UNROLL
+    for (int i = 0; i + 1 < V; i += 2) narrow_pair(values[i], values[i + 1], &pack.values[i]);
+    if constexpr (V % 2 == 1) narrow(values[V - 1], &pack.values[V - 1]);
+    *reinterpret_cast<Pack<T, V>*>(at) = pack;
+  }
+};
 template <int V, typename T, int rank>
-OPGEN_DEVICE void store_pack(const Tensor<T, rank>& tensor, int64_t first, const Pack<T, V>& pack) {
-  *reinterpret_cast<Pack<T, V>*>(tensor.data + first) = pack;
+OPGEN_DEVICE void store_pack(const Tensor<T, rank>& tensor, int64_t first, const Values<T, V>& values) {
+  values.store(tensor.data + first);
 }
 
 // --- Host

@@ -111,7 +111,7 @@ def _flat(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
     scope.leave(before, outer)
     got = [f"{packs[n]}.get(i)" for n in ins]
     flat = [f"const auto {packs[n]} = rt::load_pack<V>({t}, first);" for n, t in ins.items()]
-    flat += [f"rt::Pack<{element_type(scope.formal.slots[n].storage)}, V> {packs[n]};" for n in outs]
+    flat += [f"rt::Values<{element_type(scope.formal.slots[n].storage)}, V> {packs[n]};" for n in outs]
     loop = [*define, f"compute({', '.join([*got, *pointers])});"]
     loop += [f"{packs[n]}.set(i, {held[n]});" for n in outs]
     flat += ["OPGEN_UNROLL", *function("for (int i = 0; i < V; ++i)", loop)]

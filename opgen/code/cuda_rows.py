@@ -14,6 +14,8 @@ from opgen.ir.scalar import ZERO, Batch, Dim, Index, Lit, Param, Position, Read,
 from opgen.kernel.model import Atomic, Body, For, Role, Store
 from opgen.kernel.walk import chain, inside, values
 
+_VECTOR = 8  # elements, of 16 bits
+
 
 def rows_along(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
     """Names the rows of a kernel."""
@@ -54,6 +56,8 @@ def _stores(body: Body, whole: Body) -> Iterator[tuple[str, tuple[Position, ...]
 
 
 def _is_row(scope: Scope, slot: str, at: Sequence[Position], loop: Axis, around: set[str]) -> bool:
+    if isinstance(loop.extent, Lit) and loop.extent.value % _VECTOR:  # few, and never whole vectors
+        return False
     if slot not in scope.formal.slots or any(scope.doubtful(slot, k, p) for k, p in enumerate(at)):
         return False
     here = Index(loop.name)

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from opgen.code.cuda_dialect import CUDA
 from opgen.code.names import KERNELS
 from opgen.code.native_scope import layout, value_type, wish
 from opgen.code.printer import NATIVE, Leaf, Printer, Text
@@ -89,7 +90,7 @@ class Scope:
 
     @property
     def printer(self) -> Printer:
-        return Printer(NATIVE, self.leaf, self.cast)
+        return Printer(CUDA, self.leaf, self.cast)
 
     def print(self, e: Scalar) -> str:
         return self.printer(e)

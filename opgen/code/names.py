@@ -38,7 +38,7 @@ std rt opgen OpgenCall OpgenBadIndex half_t bfloat16_t scalar_t opmath_t int64_t
 convolution main printf
 """
 _KERNELS = """
-batch batch_size place rank at rest inner_rest point inner first folds other index V Team Folds Part launch step args
+batch batch_size place rank at near rest inner_rest point inner first folds other index V Team Folds Part launch step args
 fields points length width row flat fold settle finish compute merge status i
 threadIdx blockIdx blockDim gridDim warpSize
 """

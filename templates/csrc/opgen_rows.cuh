@@ -108,11 +108,11 @@ struct Held : Lanes {
   template <typename T>
   struct Written {
     T* data;
-    Pack<T, V> vector;
+    Values<T, V> vector;
     template <typename Value>
     OPGEN_DEVICE void set(const Spot& at, Value value) {
       vector.set(at.lane, value);
-      if (at.lane == V - 1) *reinterpret_cast<Pack<T, V>*>(data + (at.position - at.lane)) = vector;
+      if (at.lane == V - 1) vector.store(data + (at.position - at.lane));
     }
   };
 

@@ -132,7 +132,7 @@ constexpr int64_t most_held = int64_t{Block::most} * Held<Block, 4, V>::part;
 template <int V, typename Step>
 int held_rows(const OpgenCall& call, const Step& step, int64_t count, int64_t length) {
   if (count <= 0) return OPGEN_OK;
-  if (length <= 16 * V) return launch_rows<Held<Lanes<16>, 1, V>>(call, step, count, 128, 128 / 16);
+  if (length <= 16 * V) return launch_rows<Held<Lanes<8>, 2, V>>(call, step, count, 128, 128 / 8);
   using Team = Held<Block, 4, V>;
   return launch_rows<Team>(call, step, count, threads_for(length, Team::part), 1);
 }

@@ -138,7 +138,7 @@ struct Step_alpha_compositing_backward_factor_through {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto alpha_pack = rt::load_pack<V>(alpha, first);
-    rt::Pack<opmath_t, V> factor_through_pack;
+    rt::Values<opmath_t, V> factor_through_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t factor_through_value;

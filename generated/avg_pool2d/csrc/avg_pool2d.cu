@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_avg_pool2d_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                                rt::count(rt::integer(2), rt::integer(2))};
   static constexpr auto fields =
@@ -40,7 +41,7 @@ struct Step_avg_pool2d_forward_0_output {
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place<rank> place = batch.place(rest);
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / (kernel_size * kernel_size), place, p, q);
+    output.store(near::div(output_sum, static_cast<opmath_t>(kernel_size * kernel_size)), place, p, q);
   }
 };
 
@@ -48,6 +49,7 @@ struct Step_avg_pool2d_forward_0_output {
 template <typename scalar_t, int rank>
 struct Step_avg_pool2d_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                                rt::count(rt::integer(2), rt::integer(2))};
   static constexpr auto fields =
@@ -81,7 +83,7 @@ struct Step_avg_pool2d_forward_1_output {
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place<rank> place = batch.place(rest);
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / (kernel_size * kernel_size), place, p, q);
+    output.store(near::div(output_sum, static_cast<opmath_t>(kernel_size * kernel_size)), place, p, q);
   }
 };
 
@@ -89,6 +91,7 @@ struct Step_avg_pool2d_forward_1_output {
 template <typename scalar_t, int rank>
 struct Step_avg_pool2d_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                                rt::count(rt::integer(3), rt::integer(3))};
   static constexpr auto fields =
@@ -127,8 +130,9 @@ struct Step_avg_pool2d_backward_0_grad_input {
     const bool part_6 = part_4 && (part_5 && rt::floordiv(t_5, stride) < P);
     opmath_t part_7;
     if (part_6) {
-      part_7 = grad_output.load_or_zero(place, rt::floordiv(padding + h - r, stride),
-                                        rt::floordiv(padding + w - s, stride)) / t_3;
+      part_7 = near::div(
+          grad_output.load_or_zero(place, rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s, stride)),
+          static_cast<opmath_t>(t_3));
     } else {
       part_7 = 0;
     }
@@ -148,6 +152,7 @@ struct Step_avg_pool2d_backward_0_grad_input {
 template <typename scalar_t, int rank>
 struct Step_avg_pool2d_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::integer(2), rt::integer(3), rt::integer(4),
@@ -171,8 +176,7 @@ struct Step_avg_pool2d_backward_1_grad_input {
     opmath_t part_4;
     if (part_3) {
       const int64_t part_5 = kernel_size * kernel_size;
-      part_4 = grad_output.load_or_zero(place, rt::floordiv(padding + h, kernel_size),
-                                        rt::floordiv(padding + w, kernel_size)) / part_5;
+      part_4 = near::div(grad_output.load_or_zero(place, rt::floordiv(padding + h, kernel_size), rt::floordiv(padding + w, kernel_size)), static_cast<opmath_t>(part_5));
     } else {
       part_4 = 0;
     }

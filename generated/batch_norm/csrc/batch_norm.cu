@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_batch_norm_forward_0_next_mean {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::tensor(2, 1, -1),
@@ -34,7 +35,7 @@ struct Step_batch_norm_forward_0_next_mean {
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
     const int64_t t = N * batch.count;
-    const opmath_t mu_value = mu_sum / t;
+    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(t));
     const opmath_t running_mean_value = running_mean.load(c);
     if (Team::rank() == 0) {
       mu.store(mu_value, c);
@@ -51,7 +52,7 @@ struct Step_batch_norm_forward_0_next_mean {
     variance__squares_value_fold.finish();
     rt::join<Team>(&variance__squares_value_fold);
     const opmath_t variance__squares_value = variance__squares_value_fold.value;
-    const opmath_t variance__value = variance__squares_value / t;
+    const opmath_t variance__value = near::div(variance__squares_value, static_cast<opmath_t>(t));
     const opmath_t t_3 = rt::rsqrt(variance__value + eps);
     const opmath_t weight_value = weight.load(c);
     const opmath_t bias_value = bias.load(c);
@@ -95,6 +96,7 @@ struct Step_batch_norm_forward_0_sum_all {
 template <typename scalar_t, int rank>
 struct Step_batch_norm_forward_0_next_var {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
                                             rt::tensor(1, 0, -1), rt::integer(1), rt::real(0), rt::batch());
@@ -109,8 +111,10 @@ struct Step_batch_norm_forward_0_next_var {
   OPGEN_DEVICE void compute(opmath_t running_var, opmath_t variance__squares, opmath_t* next_var) const {
     const opmath_t running_var_value = running_var;
     const int64_t size = N * sum_all.load();
-    const opmath_t part = variance__squares / (N * batch.count) * size / rt::max(size - 1, int64_t{1});
-    *next_var = running_var_value + momentum * (part - running_var_value);
+    const opmath_t part = near::div(variance__squares, static_cast<opmath_t>(N * batch.count)) * size;
+    const opmath_t part_3 = near::div(part, static_cast<opmath_t>(rt::max(size - 1, int64_t{1})));
+    const opmath_t part_2 = part_3 - running_var_value;
+    *next_var = running_var_value + momentum * part_2;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t c = point;
@@ -122,7 +126,7 @@ struct Step_batch_norm_forward_0_next_var {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto running_var_pack = rt::load_pack<V>(running_var, first);
     const auto variance__squares_pack = rt::load_pack<V>(variance__squares, first);
-    rt::Pack<scalar_t, V> next_var_pack;
+    rt::Values<scalar_t, V> next_var_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t next_var_value;
@@ -159,8 +163,8 @@ struct Step_batch_norm_forward_1_variance_ {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto running_mean_pack = rt::load_pack<V>(running_mean, first);
     const auto running_var_pack = rt::load_pack<V>(running_var, first);
-    rt::Pack<scalar_t, V> mu_pack;
-    rt::Pack<scalar_t, V> variance__pack;
+    rt::Values<scalar_t, V> mu_pack;
+    rt::Values<scalar_t, V> variance__pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t mu_value;
@@ -202,6 +206,7 @@ struct Step_batch_norm_forward_1_output {
 template <typename scalar_t, int rank>
 struct Step_batch_norm_forward_2_next_mean {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(4, 1, -1), rt::tensor(2, 1, -1),
@@ -229,7 +234,7 @@ struct Step_batch_norm_forward_2_next_mean {
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
     const int64_t t = N * batch.count;
-    const opmath_t mu_value = mu_sum / t;
+    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(t));
     const opmath_t running_mean_value = running_mean.load(c);
     if (Team::rank() == 0) {
       mu.store(mu_value, c);
@@ -246,7 +251,7 @@ struct Step_batch_norm_forward_2_next_mean {
     variance__squares_value_fold.finish();
     rt::join<Team>(&variance__squares_value_fold);
     const opmath_t variance__squares_value = variance__squares_value_fold.value;
-    const opmath_t variance__value = variance__squares_value / t;
+    const opmath_t variance__value = near::div(variance__squares_value, static_cast<opmath_t>(t));
     const opmath_t t_3 = rt::rsqrt(variance__value + eps);
     const opmath_t weight_value = weight.load(c);
     if (Team::rank() == 0) {
@@ -290,6 +295,7 @@ struct Step_batch_norm_forward_3_output {
 template <typename scalar_t, int rank>
 struct Step_batch_norm_forward_4_next_mean {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(4, 1, -1), rt::tensor(2, 1, -1),
@@ -317,7 +323,7 @@ struct Step_batch_norm_forward_4_next_mean {
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
     const int64_t t = N * batch.count;
-    const opmath_t mu_value = mu_sum / t;
+    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(t));
     const opmath_t running_mean_value = running_mean.load(c);
     if (Team::rank() == 0) {
       mu.store(mu_value, c);
@@ -334,7 +340,7 @@ struct Step_batch_norm_forward_4_next_mean {
     variance__squares_value_fold.finish();
     rt::join<Team>(&variance__squares_value_fold);
     const opmath_t variance__squares_value = variance__squares_value_fold.value;
-    const opmath_t variance__value = variance__squares_value / t;
+    const opmath_t variance__value = near::div(variance__squares_value, static_cast<opmath_t>(t));
     const opmath_t t_3 = rt::rsqrt(variance__value + eps);
     const opmath_t bias_value = bias.load(c);
     if (Team::rank() == 0) {
@@ -378,6 +384,7 @@ struct Step_batch_norm_forward_5_output {
 template <typename scalar_t, int rank>
 struct Step_batch_norm_forward_6_next_mean {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(4, 1, -1),
@@ -405,7 +412,7 @@ struct Step_batch_norm_forward_6_next_mean {
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
     const int64_t t = N * batch.count;
-    const opmath_t mu_value = mu_sum / t;
+    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(t));
     const opmath_t running_mean_value = running_mean.load(c);
     if (Team::rank() == 0) {
       mu.store(mu_value, c);
@@ -422,7 +429,7 @@ struct Step_batch_norm_forward_6_next_mean {
     variance__squares_value_fold.finish();
     rt::join<Team>(&variance__squares_value_fold);
     const opmath_t variance__squares_value = variance__squares_value_fold.value;
-    const opmath_t variance__value = variance__squares_value / t;
+    const opmath_t variance__value = near::div(variance__squares_value, static_cast<opmath_t>(t));
     const opmath_t t_3 = rt::rsqrt(variance__value + eps);
     if (Team::rank() == 0) {
       variance__squares.store(variance__squares_value, c);
@@ -465,6 +472,7 @@ struct Step_batch_norm_forward_7_output {
 template <typename scalar_t, int rank>
 struct Step_batch_norm_backward_0_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(3, 1, -1), rt::tensor(1, 3, 2), rt::tensor(2, 3, 2),
@@ -502,7 +510,7 @@ struct Step_batch_norm_backward_0_grad_weight {
     const opmath_t weight_value = weight.load(c);
     const opmath_t grad_variance_ = opmath_t(-0.5) * grad_variance__sum * rt::powi<3>(t) * weight_value;
     const int64_t t_2 = N * batch.count;
-    const opmath_t t_3 = -(grad_mu_sum_value * t * weight_value) / t_2;
+    const opmath_t t_3 = near::div(-(grad_mu_sum_value * t * weight_value), static_cast<opmath_t>(t_2));
     if (Team::rank() == 0) {
       grad_mu_sum.store(grad_mu_sum_value, c);
       grad_weight.store(grad_variance__sum * t, c);
@@ -511,8 +519,9 @@ struct Step_batch_norm_backward_0_grad_weight {
       int64_t inner_rest = at;
       const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
-      const opmath_t part = 2 * grad_variance_ * (input.load(n, c, place) - mu_value) / t_2;
-      grad_input.store(grad_output.load_or_zero(n, c, place) * t * weight_value + part + t_3, n, c, place);
+      const opmath_t part = 2 * grad_variance_ * (input.load(n, c, place) - mu_value);
+      const opmath_t part_2 = grad_output.load_or_zero(n, c, place) * t * weight_value;
+      grad_input.store(part_2 + near::div(part, static_cast<opmath_t>(t_2)) + t_3, n, c, place);
     });
   }
 };
@@ -585,6 +594,7 @@ struct Step_batch_norm_backward_1_grad_bias {
 template <typename scalar_t, int rank>
 struct Step_batch_norm_backward_4_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(3, 1, -1), rt::tensor(1, 3, 2),
                                             rt::tensor(2, 3, 2), rt::tensor(4, 1, -1), rt::tensor(5, 3, 2),
@@ -620,7 +630,7 @@ struct Step_batch_norm_backward_4_grad_input {
     const opmath_t t = rt::rsqrt(variance_.load(c) + eps);
     const opmath_t grad_variance_ = opmath_t(-0.5) * grad_variance__sum * rt::powi<3>(t);
     const int64_t t_2 = N * batch.count;
-    const opmath_t t_3 = -(grad_mu_sum_value * t) / t_2;
+    const opmath_t t_3 = near::div(-(grad_mu_sum_value * t), static_cast<opmath_t>(t_2));
     if (Team::rank() == 0) {
       grad_mu_sum.store(grad_mu_sum_value, c);
     }
@@ -628,8 +638,9 @@ struct Step_batch_norm_backward_4_grad_input {
       int64_t inner_rest = at;
       const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
-      const opmath_t part = 2 * grad_variance_ * (input.load(n, c, place) - mu_value) / t_2;
-      grad_input.store(grad_output.load_or_zero(n, c, place) * t + part + t_3, n, c, place);
+      const opmath_t part = 2 * grad_variance_ * (input.load(n, c, place) - mu_value);
+      const opmath_t part_2 = near::div(part, static_cast<opmath_t>(t_2));
+      grad_input.store(grad_output.load_or_zero(n, c, place) * t + part_2 + t_3, n, c, place);
     });
   }
 };

@@ -78,7 +78,7 @@ struct Step_bilinear_sample_backward_grad_image_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_image_pack;
+    rt::Values<opmath_t, V> grad_image_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_image_value;

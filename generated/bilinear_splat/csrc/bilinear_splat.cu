@@ -38,7 +38,7 @@ struct Step_bilinear_splat_forward_grid_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grid_pack;
+    rt::Values<opmath_t, V> grid_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grid_value;

@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 0, -1), rt::batch());
@@ -31,7 +32,7 @@ struct Step_binary_cross_entropy_with_logits_forward_0_output {
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / batch.count);
+    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
   }
 };
 
@@ -97,7 +98,7 @@ struct Step_binary_cross_entropy_with_logits_forward_2_output {
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto weight_pack = rt::load_pack<V>(weight, first);
     const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -112,6 +113,7 @@ struct Step_binary_cross_entropy_with_logits_forward_2_output {
 template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
@@ -135,7 +137,7 @@ struct Step_binary_cross_entropy_with_logits_forward_3_output {
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / batch.count);
+    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
   }
 };
 
@@ -199,7 +201,7 @@ struct Step_binary_cross_entropy_with_logits_forward_5_output {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto weight_pack = rt::load_pack<V>(weight, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -214,6 +216,7 @@ struct Step_binary_cross_entropy_with_logits_forward_5_output {
 template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_6_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
@@ -237,7 +240,7 @@ struct Step_binary_cross_entropy_with_logits_forward_6_output {
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / batch.count);
+    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
   }
 };
 
@@ -300,7 +303,7 @@ struct Step_binary_cross_entropy_with_logits_forward_8_output {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -315,6 +318,7 @@ struct Step_binary_cross_entropy_with_logits_forward_8_output {
 template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_9_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::batch());
@@ -337,7 +341,7 @@ struct Step_binary_cross_entropy_with_logits_forward_9_output {
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / batch.count);
+    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
   }
 };
 
@@ -396,7 +400,7 @@ struct Step_binary_cross_entropy_with_logits_forward_11_output {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -411,6 +415,7 @@ struct Step_binary_cross_entropy_with_logits_forward_11_output {
 template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_0_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(4, 1, 0),
@@ -421,13 +426,14 @@ struct Step_binary_cross_entropy_with_logits_backward_0_grad_target {
 
   OPGEN_DEVICE void compute(opmath_t weight, opmath_t target, opmath_t input, opmath_t pos_weight, opmath_t* grad_input,
                             opmath_t* grad_target) const {
-    const opmath_t grad_each = grad_output.load_or_zero() * weight / batch.count;
+    const opmath_t part = grad_output.load_or_zero() * weight;
+    const opmath_t grad_each = near::div(part, static_cast<opmath_t>(batch.count));
     const opmath_t target_value = target;
     const opmath_t input_value = input;
     const opmath_t pos_weight_value = pos_weight;
     const opmath_t t = -input_value;
-    const opmath_t part = pos_weight_value * target_value * rt::sigmoid(t);
-    *grad_input = grad_each * ((1 - target_value) * rt::sigmoid(input_value) - part);
+    const opmath_t part_2 = pos_weight_value * target_value * near::sigmoid(t);
+    *grad_input = grad_each * ((1 - target_value) * near::sigmoid(input_value) - part_2);
     *grad_target = grad_each * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -445,8 +451,8 @@ struct Step_binary_cross_entropy_with_logits_backward_0_grad_target {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -465,6 +471,7 @@ struct Step_binary_cross_entropy_with_logits_backward_0_grad_target {
 template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_1_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(4, 1, 0),
@@ -480,8 +487,8 @@ struct Step_binary_cross_entropy_with_logits_backward_1_grad_target {
     const opmath_t input_value = input;
     const opmath_t pos_weight_value = pos_weight;
     const opmath_t t = -input_value;
-    const opmath_t part = pos_weight_value * target_value * rt::sigmoid(t);
-    *grad_input = grad_each * ((1 - target_value) * rt::sigmoid(input_value) - part);
+    const opmath_t part = pos_weight_value * target_value * near::sigmoid(t);
+    *grad_input = grad_each * ((1 - target_value) * near::sigmoid(input_value) - part);
     *grad_target = grad_each * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -499,8 +506,8 @@ struct Step_binary_cross_entropy_with_logits_backward_1_grad_target {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -519,6 +526,7 @@ struct Step_binary_cross_entropy_with_logits_backward_1_grad_target {
 template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_2_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
@@ -534,8 +542,8 @@ struct Step_binary_cross_entropy_with_logits_backward_2_grad_target {
     const opmath_t input_value = input;
     const opmath_t pos_weight_value = pos_weight;
     const opmath_t t = -input_value;
-    const opmath_t part = pos_weight_value * target_value * rt::sigmoid(t);
-    *grad_input = grad_each * ((1 - target_value) * rt::sigmoid(input_value) - part);
+    const opmath_t part = pos_weight_value * target_value * near::sigmoid(t);
+    *grad_input = grad_each * ((1 - target_value) * near::sigmoid(input_value) - part);
     *grad_target = grad_each * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -554,8 +562,8 @@ struct Step_binary_cross_entropy_with_logits_backward_2_grad_target {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -574,6 +582,7 @@ struct Step_binary_cross_entropy_with_logits_backward_2_grad_target {
 template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_3_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(0, 0, -1),
@@ -584,11 +593,13 @@ struct Step_binary_cross_entropy_with_logits_backward_3_grad_target {
 
   OPGEN_DEVICE void compute(opmath_t weight, opmath_t target, opmath_t input, opmath_t* grad_input,
                             opmath_t* grad_target) const {
-    const opmath_t grad_each = grad_output.load_or_zero() * weight / batch.count;
+    const opmath_t part = grad_output.load_or_zero() * weight;
+    const opmath_t grad_each = near::div(part, static_cast<opmath_t>(batch.count));
     const opmath_t target_value = target;
     const opmath_t input_value = input;
     const opmath_t t = -input_value;
-    *grad_input = grad_each * ((1 - target_value) * rt::sigmoid(input_value) - target_value * rt::sigmoid(t));
+    const opmath_t part_2 = (1 - target_value) * near::sigmoid(input_value) - target_value * near::sigmoid(t);
+    *grad_input = grad_each * part_2;
     *grad_target = grad_each * t;
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -604,8 +615,8 @@ struct Step_binary_cross_entropy_with_logits_backward_3_grad_target {
     const auto weight_pack = rt::load_pack<V>(weight, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -623,6 +634,7 @@ struct Step_binary_cross_entropy_with_logits_backward_3_grad_target {
 template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_4_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(0, 0, -1),
@@ -637,7 +649,8 @@ struct Step_binary_cross_entropy_with_logits_backward_4_grad_target {
     const opmath_t target_value = target;
     const opmath_t input_value = input;
     const opmath_t t = -input_value;
-    *grad_input = grad_each * ((1 - target_value) * rt::sigmoid(input_value) - target_value * rt::sigmoid(t));
+    const opmath_t part = (1 - target_value) * near::sigmoid(input_value) - target_value * near::sigmoid(t);
+    *grad_input = grad_each * part;
     *grad_target = grad_each * t;
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -653,8 +666,8 @@ struct Step_binary_cross_entropy_with_logits_backward_4_grad_target {
     const auto weight_pack = rt::load_pack<V>(weight, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -672,6 +685,7 @@ struct Step_binary_cross_entropy_with_logits_backward_4_grad_target {
 template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_5_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
@@ -685,7 +699,8 @@ struct Step_binary_cross_entropy_with_logits_backward_5_grad_target {
     const opmath_t target_value = target;
     const opmath_t input_value = input;
     const opmath_t t = -input_value;
-    *grad_input = grad_each * ((1 - target_value) * rt::sigmoid(input_value) - target_value * rt::sigmoid(t));
+    const opmath_t part = (1 - target_value) * near::sigmoid(input_value) - target_value * near::sigmoid(t);
+    *grad_input = grad_each * part;
     *grad_target = grad_each * t;
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -703,8 +718,8 @@ struct Step_binary_cross_entropy_with_logits_backward_5_grad_target {
     const auto weight_pack = rt::load_pack<V>(weight, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -723,6 +738,7 @@ struct Step_binary_cross_entropy_with_logits_backward_5_grad_target {
 template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_6_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(0, 0, -1),
@@ -733,13 +749,13 @@ struct Step_binary_cross_entropy_with_logits_backward_6_grad_target {
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t pos_weight, opmath_t* grad_input,
                             opmath_t* grad_target) const {
-    const opmath_t grad_each = grad_output.load_or_zero() / batch.count;
+    const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
     const opmath_t target_value = target;
     const opmath_t input_value = input;
     const opmath_t pos_weight_value = pos_weight;
     const opmath_t t = -input_value;
-    const opmath_t part = pos_weight_value * target_value * rt::sigmoid(t);
-    *grad_input = grad_each * ((1 - target_value) * rt::sigmoid(input_value) - part);
+    const opmath_t part = pos_weight_value * target_value * near::sigmoid(t);
+    *grad_input = grad_each * ((1 - target_value) * near::sigmoid(input_value) - part);
     *grad_target = grad_each * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -755,8 +771,8 @@ struct Step_binary_cross_entropy_with_logits_backward_6_grad_target {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -774,6 +790,7 @@ struct Step_binary_cross_entropy_with_logits_backward_6_grad_target {
 template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_7_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(0, 0, -1),
@@ -789,8 +806,8 @@ struct Step_binary_cross_entropy_with_logits_backward_7_grad_target {
     const opmath_t input_value = input;
     const opmath_t pos_weight_value = pos_weight;
     const opmath_t t = -input_value;
-    const opmath_t part = pos_weight_value * target_value * rt::sigmoid(t);
-    *grad_input = grad_output_value * ((1 - target_value) * rt::sigmoid(input_value) - part);
+    const opmath_t part = pos_weight_value * target_value * near::sigmoid(t);
+    *grad_input = grad_output_value * ((1 - target_value) * near::sigmoid(input_value) - part);
     *grad_target = grad_output_value * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -806,8 +823,8 @@ struct Step_binary_cross_entropy_with_logits_backward_7_grad_target {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -825,6 +842,7 @@ struct Step_binary_cross_entropy_with_logits_backward_7_grad_target {
 template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_8_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
@@ -839,8 +857,8 @@ struct Step_binary_cross_entropy_with_logits_backward_8_grad_target {
     const opmath_t input_value = input;
     const opmath_t pos_weight_value = pos_weight;
     const opmath_t t = -input_value;
-    const opmath_t part = pos_weight_value * target_value * rt::sigmoid(t);
-    *grad_input = grad_output_value * ((1 - target_value) * rt::sigmoid(input_value) - part);
+    const opmath_t part = pos_weight_value * target_value * near::sigmoid(t);
+    *grad_input = grad_output_value * ((1 - target_value) * near::sigmoid(input_value) - part);
     *grad_target = grad_output_value * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -858,8 +876,8 @@ struct Step_binary_cross_entropy_with_logits_backward_8_grad_target {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -878,6 +896,7 @@ struct Step_binary_cross_entropy_with_logits_backward_8_grad_target {
 template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_9_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(0, 0, -1),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
@@ -886,11 +905,12 @@ struct Step_binary_cross_entropy_with_logits_backward_9_grad_target {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
-    const opmath_t grad_each = grad_output.load_or_zero() / batch.count;
+    const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
     const opmath_t target_value = target;
     const opmath_t input_value = input;
     const opmath_t t = -input_value;
-    *grad_input = grad_each * ((1 - target_value) * rt::sigmoid(input_value) - target_value * rt::sigmoid(t));
+    const opmath_t part = (1 - target_value) * near::sigmoid(input_value) - target_value * near::sigmoid(t);
+    *grad_input = grad_each * part;
     *grad_target = grad_each * t;
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -905,8 +925,8 @@ struct Step_binary_cross_entropy_with_logits_backward_9_grad_target {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -924,6 +944,7 @@ struct Step_binary_cross_entropy_with_logits_backward_9_grad_target {
 template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_10_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(0, 0, -1),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
@@ -935,9 +956,8 @@ struct Step_binary_cross_entropy_with_logits_backward_10_grad_target {
     const opmath_t grad_output_value = grad_output.load_or_zero();
     const opmath_t target_value = target;
     const opmath_t input_value = input;
-    const opmath_t part_2 = (1 - target_value) * rt::sigmoid(input_value);
-    const opmath_t part = part_2 - target_value * rt::sigmoid(-input_value);
-    *grad_input = grad_output_value * part;
+    const opmath_t part = (1 - target_value) * near::sigmoid(input_value);
+    *grad_input = grad_output_value * (part - target_value * near::sigmoid(-input_value));
     *grad_target = -(grad_output_value * input_value);
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -952,8 +972,8 @@ struct Step_binary_cross_entropy_with_logits_backward_10_grad_target {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -971,6 +991,7 @@ struct Step_binary_cross_entropy_with_logits_backward_10_grad_target {
 template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_11_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
@@ -984,7 +1005,7 @@ struct Step_binary_cross_entropy_with_logits_backward_11_grad_target {
     const opmath_t target_value = target;
     const opmath_t input_value = input;
     const opmath_t t = -input_value;
-    const opmath_t part = (1 - target_value) * rt::sigmoid(input_value) - target_value * rt::sigmoid(t);
+    const opmath_t part = (1 - target_value) * near::sigmoid(input_value) - target_value * near::sigmoid(t);
     *grad_input = grad_output_value * part;
     *grad_target = grad_output_value * t;
   }
@@ -1002,8 +1023,8 @@ struct Step_binary_cross_entropy_with_logits_backward_11_grad_target {
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;

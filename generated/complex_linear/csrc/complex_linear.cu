@@ -63,8 +63,8 @@ struct Step_complex_linear_forward_1_output_imag {
     const auto sum_k_real_sum_1_pack = rt::load_pack<V>(sum_k_real_sum_1, first);
     const auto sum_k_imag_sum_pack = rt::load_pack<V>(sum_k_imag_sum, first);
     const auto sum_k_imag_sum_1_pack = rt::load_pack<V>(sum_k_imag_sum_1, first);
-    rt::Pack<scalar_t, V> output_real_pack;
-    rt::Pack<scalar_t, V> output_imag_pack;
+    rt::Values<scalar_t, V> output_real_pack;
+    rt::Values<scalar_t, V> output_imag_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_real_value;
@@ -104,7 +104,7 @@ struct Step_complex_linear_backward_grad_sum_k_real_sum_1 {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_output_real_pack = rt::load_pack<V>(grad_output_real, first);
-    rt::Pack<opmath_t, V> grad_sum_k_real_sum_1_pack;
+    rt::Values<opmath_t, V> grad_sum_k_real_sum_1_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_sum_k_real_sum_1_value;
@@ -143,7 +143,7 @@ struct Step_complex_linear_backward_grad_input_real {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_input_real_part_pack = rt::load_pack<V>(grad_input_real_part, first);
     const auto grad_input_real_part_1_pack = rt::load_pack<V>(grad_input_real_part_1, first);
-    rt::Pack<scalar_t, V> grad_input_real_pack;
+    rt::Values<scalar_t, V> grad_input_real_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_real_value;
@@ -183,7 +183,7 @@ struct Step_complex_linear_backward_grad_input_imag {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_input_imag_part_pack = rt::load_pack<V>(grad_input_imag_part, first);
     const auto grad_input_imag_part_1_pack = rt::load_pack<V>(grad_input_imag_part_1, first);
-    rt::Pack<scalar_t, V> grad_input_imag_pack;
+    rt::Values<scalar_t, V> grad_input_imag_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_imag_value;
@@ -221,7 +221,7 @@ struct Step_complex_linear_backward_grad_weight_real {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_weight_real_part_pack = rt::load_pack<V>(grad_weight_real_part, first);
     const auto grad_weight_real_part_1_pack = rt::load_pack<V>(grad_weight_real_part_1, first);
-    rt::Pack<scalar_t, V> grad_weight_real_pack;
+    rt::Values<scalar_t, V> grad_weight_real_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_weight_real_value;
@@ -260,7 +260,7 @@ struct Step_complex_linear_backward_grad_weight_imag {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_weight_imag_part_pack = rt::load_pack<V>(grad_weight_imag_part, first);
     const auto grad_weight_imag_part_1_pack = rt::load_pack<V>(grad_weight_imag_part_1, first);
-    rt::Pack<scalar_t, V> grad_weight_imag_pack;
+    rt::Values<scalar_t, V> grad_weight_imag_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_weight_imag_value;

@@ -51,6 +51,7 @@ struct Step_cosine_embedding_loss_forward_0_square2 {
 template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
@@ -74,7 +75,7 @@ struct Step_cosine_embedding_loss_forward_0_output {
     const bool t = target_value == -1;
     const bool t_2 = target_value == 1;
     const opmath_t part = rt::sqrt((sum_d.load(n) + opmath_t(1e-12)) * (sum_d_2.load(n) + opmath_t(1e-12)));
-    const opmath_t cosine = dot.load(n) / part;
+    const opmath_t cosine = near::div(dot.load(n), part);
     const opmath_t part_2 = rt::clamp(cosine - margin, opmath_t(0), rt::inf<opmath_t>());
     folds->output_sum_fold.add(t_2 ? 1 - cosine : t ? part_2 : opmath_t(0));
     condition_2.store(t, n);
@@ -82,7 +83,7 @@ struct Step_cosine_embedding_loss_forward_0_output {
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / N);
+    output.store(near::div(output_sum, static_cast<opmath_t>(N)));
   }
 };
 
@@ -90,6 +91,7 @@ struct Step_cosine_embedding_loss_forward_0_output {
 template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
@@ -112,7 +114,7 @@ struct Step_cosine_embedding_loss_forward_1_output {
     const bool t = target_value == -1;
     const bool t_2 = target_value == 1;
     const opmath_t part = rt::sqrt((sum_d.load(n) + opmath_t(1e-12)) * (sum_d_2.load(n) + opmath_t(1e-12)));
-    const opmath_t cosine = dot.load(n) / part;
+    const opmath_t cosine = near::div(dot.load(n), part);
     const opmath_t part_2 = rt::clamp(cosine - margin, opmath_t(0), rt::inf<opmath_t>());
     folds->output_value_fold.add(t_2 ? 1 - cosine : t ? part_2 : opmath_t(0));
     condition_2.store(t, n);
@@ -128,6 +130,7 @@ struct Step_cosine_embedding_loss_forward_1_output {
 template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 2, -1, 1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
@@ -164,7 +167,7 @@ struct Step_cosine_embedding_loss_forward_2_output {
     const opmath_t square1_value = sum_d + opmath_t(1e-12);
     const opmath_t square2_value = sum_d_2 + opmath_t(1e-12);
     const int64_t target_value = target.load(n);
-    const opmath_t cosine = dot_value / rt::sqrt(square1_value * square2_value);
+    const opmath_t cosine = near::div(dot_value, rt::sqrt(square1_value * square2_value));
     if (Team::rank() == 0) {
       dot.store(dot_value, n);
       square1.store(square1_value, n);
@@ -200,8 +203,8 @@ struct Step_cosine_embedding_loss_forward_2_condition_2 {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
-    rt::Pack<bool, V> condition_pack;
-    rt::Pack<bool, V> condition_2_pack;
+    rt::Values<bool, V> condition_pack;
+    rt::Values<bool, V> condition_2_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       bool condition_value;
@@ -219,6 +222,7 @@ struct Step_cosine_embedding_loss_forward_2_condition_2 {
 template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_backward_0_grad_dot {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
@@ -239,18 +243,20 @@ struct Step_cosine_embedding_loss_backward_0_grad_dot {
     const opmath_t square1_value = square1;
     const opmath_t square2_value = square2;
     const opmath_t t = rt::sqrt(square1_value * square2_value);
-    const opmath_t t_2 = dot_value / t - margin;
+    const opmath_t t_2 = near::div(dot_value, t) - margin;
     const bool t_3 = t_2 >= 0;
     const bool t_4 = t_2 <= rt::inf<opmath_t>();
     const bool t_5 = condition_value || (condition_2_value && t_3 && t_4);
-    const opmath_t grad_each = grad_output.load_or_zero() / N;
+    const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(N));
     const opmath_t part = t_3 && t_4 ? (condition_value ? opmath_t(0) : grad_each) : opmath_t(0);
     const opmath_t part_2 = condition_value ? -grad_each : opmath_t(0);
     const opmath_t grad_cosine = part_2 + (condition_2_value ? part : opmath_t(0));
     const opmath_t t_6 = rt::powi<3>(t);
-    *grad_square2 = t_5 ? opmath_t(-0.5) * dot_value * square1_value * grad_cosine / t_6 : opmath_t(0);
-    *grad_square1 = t_5 ? opmath_t(-0.5) * dot_value * square2_value * grad_cosine / t_6 : opmath_t(0);
-    *grad_dot = t_5 ? grad_cosine / t : opmath_t(0);
+    const opmath_t part_3 = near::div(opmath_t(-0.5) * dot_value * square1_value * grad_cosine, t_6);
+    *grad_square2 = t_5 ? part_3 : opmath_t(0);
+    const opmath_t part_4 = near::div(opmath_t(-0.5) * dot_value * square2_value * grad_cosine, t_6);
+    *grad_square1 = t_5 ? part_4 : opmath_t(0);
+    *grad_dot = t_5 ? near::div(grad_cosine, t) : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
@@ -270,9 +276,9 @@ struct Step_cosine_embedding_loss_backward_0_grad_dot {
     const auto dot_pack = rt::load_pack<V>(dot, first);
     const auto square1_pack = rt::load_pack<V>(square1, first);
     const auto square2_pack = rt::load_pack<V>(square2, first);
-    rt::Pack<opmath_t, V> grad_square2_pack;
-    rt::Pack<opmath_t, V> grad_square1_pack;
-    rt::Pack<opmath_t, V> grad_dot_pack;
+    rt::Values<opmath_t, V> grad_square2_pack;
+    rt::Values<opmath_t, V> grad_square1_pack;
+    rt::Values<opmath_t, V> grad_dot_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_square2_value;
@@ -319,6 +325,7 @@ struct Step_cosine_embedding_loss_backward_0_grad_input2 {
 template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_backward_1_grad_dot {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1), rt::tensor(4, 1, -1),
@@ -337,7 +344,7 @@ struct Step_cosine_embedding_loss_backward_1_grad_dot {
     const opmath_t square1_value = square1;
     const opmath_t square2_value = square2;
     const opmath_t t = rt::sqrt(square1_value * square2_value);
-    const opmath_t t_2 = dot_value / t - margin;
+    const opmath_t t_2 = near::div(dot_value, t) - margin;
     const bool t_3 = t_2 >= 0;
     const bool t_4 = t_2 <= rt::inf<opmath_t>();
     const bool t_5 = condition_value || (condition_2_value && t_3 && t_4);
@@ -347,9 +354,11 @@ struct Step_cosine_embedding_loss_backward_1_grad_dot {
     const opmath_t part_3 = condition_2_value ? (t_3 && t_4 ? part_2 : opmath_t(0)) : opmath_t(0);
     const opmath_t grad_cosine = part + part_3;
     const opmath_t t_6 = rt::powi<3>(t);
-    *grad_square2 = t_5 ? opmath_t(-0.5) * dot_value * square1_value * grad_cosine / t_6 : opmath_t(0);
-    *grad_square1 = t_5 ? opmath_t(-0.5) * dot_value * square2_value * grad_cosine / t_6 : opmath_t(0);
-    *grad_dot = t_5 ? grad_cosine / t : opmath_t(0);
+    const opmath_t part_4 = near::div(opmath_t(-0.5) * dot_value * square1_value * grad_cosine, t_6);
+    *grad_square2 = t_5 ? part_4 : opmath_t(0);
+    const opmath_t part_5 = near::div(opmath_t(-0.5) * dot_value * square2_value * grad_cosine, t_6);
+    *grad_square1 = t_5 ? part_5 : opmath_t(0);
+    *grad_dot = t_5 ? near::div(grad_cosine, t) : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
@@ -369,9 +378,9 @@ struct Step_cosine_embedding_loss_backward_1_grad_dot {
     const auto dot_pack = rt::load_pack<V>(dot, first);
     const auto square1_pack = rt::load_pack<V>(square1, first);
     const auto square2_pack = rt::load_pack<V>(square2, first);
-    rt::Pack<opmath_t, V> grad_square2_pack;
-    rt::Pack<opmath_t, V> grad_square1_pack;
-    rt::Pack<opmath_t, V> grad_dot_pack;
+    rt::Values<opmath_t, V> grad_square2_pack;
+    rt::Values<opmath_t, V> grad_square1_pack;
+    rt::Values<opmath_t, V> grad_dot_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_square2_value;
@@ -393,6 +402,7 @@ struct Step_cosine_embedding_loss_backward_1_grad_dot {
 template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_backward_2_grad_dot {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1), rt::tensor(4, 1, -1),
@@ -412,7 +422,7 @@ struct Step_cosine_embedding_loss_backward_2_grad_dot {
     const opmath_t square1_value = square1;
     const opmath_t square2_value = square2;
     const opmath_t t = rt::sqrt(square1_value * square2_value);
-    const opmath_t t_2 = dot_value / t - margin;
+    const opmath_t t_2 = near::div(dot_value, t) - margin;
     const bool t_3 = t_2 >= 0;
     const bool t_4 = t_2 <= rt::inf<opmath_t>();
     const bool t_5 = condition_value || (condition_2_value && t_3 && t_4);
@@ -422,9 +432,11 @@ struct Step_cosine_embedding_loss_backward_2_grad_dot {
     const opmath_t part_3 = condition_2_value ? (t_3 && t_4 ? part_2 : opmath_t(0)) : opmath_t(0);
     const opmath_t grad_cosine = part + part_3;
     const opmath_t t_6 = rt::powi<3>(t);
-    *grad_square2 = t_5 ? opmath_t(-0.5) * dot_value * square1_value * grad_cosine / t_6 : opmath_t(0);
-    *grad_square1 = t_5 ? opmath_t(-0.5) * dot_value * square2_value * grad_cosine / t_6 : opmath_t(0);
-    *grad_dot = t_5 ? grad_cosine / t : opmath_t(0);
+    const opmath_t part_4 = near::div(opmath_t(-0.5) * dot_value * square1_value * grad_cosine, t_6);
+    *grad_square2 = t_5 ? part_4 : opmath_t(0);
+    const opmath_t part_5 = near::div(opmath_t(-0.5) * dot_value * square2_value * grad_cosine, t_6);
+    *grad_square1 = t_5 ? part_5 : opmath_t(0);
+    *grad_dot = t_5 ? near::div(grad_cosine, t) : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
@@ -445,9 +457,9 @@ struct Step_cosine_embedding_loss_backward_2_grad_dot {
     const auto square1_pack = rt::load_pack<V>(square1, first);
     const auto square2_pack = rt::load_pack<V>(square2, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    rt::Pack<opmath_t, V> grad_square2_pack;
-    rt::Pack<opmath_t, V> grad_square1_pack;
-    rt::Pack<opmath_t, V> grad_dot_pack;
+    rt::Values<opmath_t, V> grad_square2_pack;
+    rt::Values<opmath_t, V> grad_square1_pack;
+    rt::Values<opmath_t, V> grad_dot_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_square2_value;

@@ -38,6 +38,7 @@ struct Step_cosine_similarity_forward_norm_d {
 template <typename scalar_t, int rank>
 struct Step_cosine_similarity_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
@@ -72,7 +73,7 @@ struct Step_cosine_similarity_forward_output {
       sum_d.store(sum_d_value, place);
       norm_d_2.store(norm_d_2_value, place);
       const opmath_t part = rt::max(rt::sqrt(norm_d_squares.load(place)), eps) * rt::max(norm_d_2_value, eps);
-      output.store(sum_d_value / part, place);
+      output.store(near::div(sum_d_value, part), place);
     }
   }
 };
@@ -81,6 +82,7 @@ struct Step_cosine_similarity_forward_output {
 template <typename scalar_t, int rank>
 struct Step_cosine_similarity_backward_grad_n1 {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
@@ -96,8 +98,8 @@ struct Step_cosine_similarity_backward_grad_n1 {
     const opmath_t t = grad_output * sum_d;
     const opmath_t n1 = rt::max(norm_d, eps);
     const opmath_t n2 = rt::max(norm_d_2, eps);
-    *grad_n2 = -(t / (n1 * (n2 * n2)));
-    *grad_n1 = -(t / (n1 * n1 * n2));
+    *grad_n2 = -near::div(t, n1 * (n2 * n2));
+    *grad_n1 = -near::div(t, n1 * n1 * n2);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -114,8 +116,8 @@ struct Step_cosine_similarity_backward_grad_n1 {
     const auto sum_d_pack = rt::load_pack<V>(sum_d, first);
     const auto norm_d_pack = rt::load_pack<V>(norm_d, first);
     const auto norm_d_2_pack = rt::load_pack<V>(norm_d_2, first);
-    rt::Pack<opmath_t, V> grad_n2_pack;
-    rt::Pack<opmath_t, V> grad_n1_pack;
+    rt::Values<opmath_t, V> grad_n2_pack;
+    rt::Values<opmath_t, V> grad_n1_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_n2_value;
@@ -134,6 +136,7 @@ struct Step_cosine_similarity_backward_grad_n1 {
 template <typename scalar_t, int rank>
 struct Step_cosine_similarity_backward_grad_x2 {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(4, 1, 0), rt::tensor(6, 1, 0),
@@ -153,18 +156,18 @@ struct Step_cosine_similarity_backward_grad_x2 {
     const opmath_t norm_d_value = norm_d.load(place);
     const opmath_t norm_d_2_value = norm_d_2.load(place);
     const opmath_t part = rt::max(norm_d_value, eps) * rt::max(norm_d_2_value, eps);
-    const opmath_t grad_sum_d = grad_output.load_or_zero(place) / part;
+    const opmath_t grad_sum_d = near::div(grad_output.load_or_zero(place), part);
     const opmath_t x2_value = x2.load(place, d);
     const opmath_t grad_n1_value = grad_n1.load(place);
     const opmath_t x1_value = x1.load(place, d);
     const opmath_t grad_n2_value = grad_n2.load(place);
     const opmath_t part_2 = norm_d_value > eps ? grad_n1_value : opmath_t(0);
     const opmath_t part_3 = (norm_d_value == eps ? opmath_t(0.5) * grad_n1_value : part_2) * x1_value;
-    const opmath_t part_4 = norm_d_value == 0 ? opmath_t(0) : part_3 / norm_d_value;
+    const opmath_t part_4 = norm_d_value == 0 ? opmath_t(0) : near::div(part_3, norm_d_value);
     grad_x1.store(grad_sum_d * x2_value + part_4, place, d);
     const opmath_t part_5 = norm_d_2_value > eps ? grad_n2_value : opmath_t(0);
     const opmath_t part_6 = (norm_d_2_value == eps ? opmath_t(0.5) * grad_n2_value : part_5) * x2_value;
-    const opmath_t part_7 = norm_d_2_value == 0 ? opmath_t(0) : part_6 / norm_d_2_value;
+    const opmath_t part_7 = norm_d_2_value == 0 ? opmath_t(0) : near::div(part_6, norm_d_2_value);
     grad_x2.store(grad_sum_d * x1_value + part_7, place, d);
   }
 };

@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_0_logp {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 3, 2, 1), rt::integer(1), rt::elements(), rt::batch());
@@ -28,7 +29,7 @@ struct Step_cross_entropy_forward_0_logp {
     const opmath_t logp_max = logp_max_fold.value;
     rt::Sum<opmath_t> logp_sum_fold;
     rt::each<Team>(c_size.size, rt::settled(&logp_sum_fold),
-                   [&](auto at) { logp_sum_fold.add(rt::exp(input_row[at] - logp_max)); });
+                   [&](auto at) { logp_sum_fold.add(near::exp(input_row[at] - logp_max)); });
     logp_sum_fold.finish();
     rt::join<Team>(&logp_sum_fold);
     const opmath_t logp_sum = logp_sum_fold.value;
@@ -76,6 +77,7 @@ struct Step_cross_entropy_forward_0_sum_c {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2),
                                             rt::tensor(3, 2, 1), rt::tensor(4, 0, -1), rt::real(0), rt::integer(1),
@@ -113,27 +115,28 @@ struct Step_cross_entropy_forward_0_output {
     const int64_t n = inner_rest;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t part = label_smoothing * (keep ? -sum_c.load(n, place) / C : opmath_t(0));
-    opmath_t part_2;
+    const opmath_t part = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
+    const opmath_t part_2 = label_smoothing * (keep ? part : opmath_t(0));
+    opmath_t part_3;
     if (keep) {
-      const opmath_t part_3 = logp.load(n, rt::checked(target_value, C, report, 2, 1), place);
-      part_2 = -(weight.load(rt::checked(target_value, C, report, 1, 0)) * part_3);
+      const opmath_t part_4 = logp.load(n, rt::checked(target_value, C, report, 2, 1), place);
+      part_3 = -(weight.load(rt::checked(target_value, C, report, 1, 0)) * part_4);
     } else {
-      part_2 = 0;
+      part_3 = 0;
     }
-    folds->sum_n_all_fold.add(t * part_2 + part);
-    opmath_t part_4;
+    folds->sum_n_all_fold.add(t * part_3 + part_2);
+    opmath_t part_5;
     if (keep) {
-      part_4 = weight.load(rt::checked(target_value, C, report, 1, 0));
+      part_5 = weight.load(rt::checked(target_value, C, report, 1, 0));
     } else {
-      part_4 = 0;
+      part_5 = 0;
     }
-    folds->sum_n_all_2_fold.add(part_4);
+    folds->sum_n_all_2_fold.add(part_5);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t sum_n_all = folds.sum_n_all_fold.value;
     const opmath_t sum_n_all_2 = folds.sum_n_all_2_fold.value;
-    output.store(sum_n_all / sum_n_all_2);
+    output.store(near::div(sum_n_all, sum_n_all_2));
   }
 };
 
@@ -141,6 +144,7 @@ struct Step_cross_entropy_forward_0_output {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2),
                                             rt::tensor(3, 2, 1), rt::tensor(4, 0, -1), rt::real(0), rt::integer(1),
@@ -168,8 +172,8 @@ struct Step_cross_entropy_forward_1_output {
     const int64_t n = inner_rest;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t part = keep ? -sum_c.load(n, place) / C : opmath_t(0);
-    const opmath_t part_2 = label_smoothing * part;
+    const opmath_t part = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
+    const opmath_t part_2 = label_smoothing * (keep ? part : opmath_t(0));
     opmath_t part_3;
     if (keep) {
       const opmath_t part_4 = logp.load(n, rt::checked(target_value, C, report, 2, 1), place);
@@ -189,6 +193,7 @@ struct Step_cross_entropy_forward_1_output {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1), rt::tensor(3, 2, 1), rt::elements(),
@@ -223,16 +228,17 @@ struct Step_cross_entropy_forward_2_output {
     const opmath_t sum_c = folds.sum_c_fold.value;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t part = label_smoothing * (keep ? -sum_c / C : opmath_t(0));
-    const opmath_t part_2 = 1 - label_smoothing;
-    opmath_t part_3;
+    const opmath_t part = keep ? near::div(-sum_c, static_cast<opmath_t>(C)) : opmath_t(0);
+    const opmath_t part_2 = label_smoothing * part;
+    const opmath_t part_3 = 1 - label_smoothing;
+    opmath_t part_4;
     if (keep) {
-      const opmath_t part_4 = logp.load(n, rt::checked(target_value, C, report, 1, 1), place);
-      part_3 = -(weight.load(rt::checked(target_value, C, report, 0, 0)) * part_4);
+      const opmath_t part_5 = logp.load(n, rt::checked(target_value, C, report, 1, 1), place);
+      part_4 = -(weight.load(rt::checked(target_value, C, report, 0, 0)) * part_5);
     } else {
-      part_3 = 0;
+      part_4 = 0;
     }
-    output.store(part_2 * part_3 + part, n, place);
+    output.store(part_3 * part_4 + part_2, n, place);
   }
 };
 
@@ -273,6 +279,7 @@ struct Step_cross_entropy_forward_3_sum_c {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1), rt::tensor(3, 0, -1), rt::real(0),
@@ -309,20 +316,21 @@ struct Step_cross_entropy_forward_3_output {
     const int64_t n = inner_rest;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t part = label_smoothing * (keep ? -sum_c.load(n, place) / C : opmath_t(0));
-    opmath_t part_2;
+    const opmath_t part = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
+    const opmath_t part_2 = label_smoothing * (keep ? part : opmath_t(0));
+    opmath_t part_3;
     if (keep) {
-      part_2 = -logp.load(n, rt::checked(target_value, C, report, 1, 1), place);
+      part_3 = -logp.load(n, rt::checked(target_value, C, report, 1, 1), place);
     } else {
-      part_2 = 0;
+      part_3 = 0;
     }
-    folds->sum_n_all_fold.add(t * part_2 + part);
+    folds->sum_n_all_fold.add(t * part_3 + part_2);
     folds->sum_n_all_2_fold.add(keep ? 1 : 0);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t sum_n_all = folds.sum_n_all_fold.value;
     const opmath_t sum_n_all_2 = folds.sum_n_all_2_fold.value;
-    output.store(sum_n_all / sum_n_all_2);
+    output.store(near::div(sum_n_all, sum_n_all_2));
   }
 };
 
@@ -330,6 +338,7 @@ struct Step_cross_entropy_forward_3_output {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_4_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1), rt::tensor(3, 0, -1), rt::real(0),
@@ -356,8 +365,8 @@ struct Step_cross_entropy_forward_4_output {
     const int64_t n = inner_rest;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t part = keep ? -sum_c.load(n, place) / C : opmath_t(0);
-    const opmath_t part_2 = label_smoothing * part;
+    const opmath_t part = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
+    const opmath_t part_2 = label_smoothing * (keep ? part : opmath_t(0));
     opmath_t part_3;
     if (keep) {
       part_3 = -logp.load(n, rt::checked(target_value, C, report, 1, 1), place);
@@ -376,6 +385,7 @@ struct Step_cross_entropy_forward_4_output {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_5_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1), rt::elements(), rt::batch(),
@@ -409,15 +419,16 @@ struct Step_cross_entropy_forward_5_output {
     const opmath_t sum_c = folds.sum_c_fold.value;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t part = label_smoothing * (keep ? -sum_c / C : opmath_t(0));
-    const opmath_t part_2 = 1 - label_smoothing;
-    opmath_t part_3;
+    const opmath_t part = keep ? near::div(-sum_c, static_cast<opmath_t>(C)) : opmath_t(0);
+    const opmath_t part_2 = label_smoothing * part;
+    const opmath_t part_3 = 1 - label_smoothing;
+    opmath_t part_4;
     if (keep) {
-      part_3 = -logp.load(n, rt::checked(target_value, C, report, 0, 1), place);
+      part_4 = -logp.load(n, rt::checked(target_value, C, report, 0, 1), place);
     } else {
-      part_3 = 0;
+      part_4 = 0;
     }
-    output.store(part_2 * part_3 + part, n, place);
+    output.store(part_3 * part_4 + part_2, n, place);
   }
 };
 
@@ -425,6 +436,7 @@ struct Step_cross_entropy_forward_5_output {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_sum_n_all_2 {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(5, 0, -1), rt::tensor(2, 3, 2),
@@ -463,29 +475,30 @@ struct Step_cross_entropy_backward_0_grad_sum_n_all_2 {
     const int64_t n = inner_rest;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t part = label_smoothing * (keep ? -sum_c.load(n, place) / C : opmath_t(0));
-    opmath_t part_2;
+    const opmath_t part = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
+    const opmath_t part_2 = label_smoothing * (keep ? part : opmath_t(0));
+    opmath_t part_3;
     if (keep) {
-      const opmath_t part_3 = logp.load(n, rt::checked(target_value, C, report, 2, 1), place);
-      part_2 = -(weight.load(rt::checked(target_value, C, report, 1, 0)) * part_3);
+      const opmath_t part_4 = logp.load(n, rt::checked(target_value, C, report, 2, 1), place);
+      part_3 = -(weight.load(rt::checked(target_value, C, report, 1, 0)) * part_4);
     } else {
-      part_2 = 0;
+      part_3 = 0;
     }
-    folds->sum_n_all_fold.add(t * part_2 + part);
-    opmath_t part_4;
+    folds->sum_n_all_fold.add(t * part_3 + part_2);
+    opmath_t part_5;
     if (keep) {
-      part_4 = weight.load(rt::checked(target_value, C, report, 1, 0));
+      part_5 = weight.load(rt::checked(target_value, C, report, 1, 0));
     } else {
-      part_4 = 0;
+      part_5 = 0;
     }
-    folds->sum_n_all_2_value_fold.add(part_4);
+    folds->sum_n_all_2_value_fold.add(part_5);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t sum_n_all = folds.sum_n_all_fold.value;
     const opmath_t sum_n_all_2_value = folds.sum_n_all_2_value_fold.value;
     sum_n_all_2.store(sum_n_all_2_value);
-    const opmath_t part_5 = grad_output.load_or_zero() * sum_n_all;
-    grad_sum_n_all_2.store(-(part_5 / (sum_n_all_2_value * sum_n_all_2_value)));
+    const opmath_t part_6 = grad_output.load_or_zero() * sum_n_all;
+    grad_sum_n_all_2.store(-near::div(part_6, sum_n_all_2_value * sum_n_all_2_value));
   }
 };
 
@@ -493,6 +506,7 @@ struct Step_cross_entropy_backward_0_grad_sum_n_all_2 {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(3, 1, -1, 0), rt::tensor(1, 0, -1), rt::tensor(4, 3, 2, 1), rt::tensor(2, 0, -1),
@@ -517,44 +531,45 @@ struct Step_cross_entropy_backward_0_grad_input {
     auto grad_input_row = rt::write_row<Team, 1>(grad_input, n, 0, place);
     const int64_t target_value_2 = target.load(n, place);
     const bool keep_2 = target_value_2 != ignore_index;
-    const opmath_t grad_sum_n_all = grad_output.load_or_zero() / sum_n_all_2.load();
-    const opmath_t grad_sum_c = keep_2 ? -(grad_sum_n_all * label_smoothing / C) : opmath_t(0);
+    const opmath_t grad_sum_n_all = near::div(grad_output.load_or_zero(), sum_n_all_2.load());
+    const opmath_t part = -near::div(grad_sum_n_all * label_smoothing, static_cast<opmath_t>(C));
+    const opmath_t grad_sum_c = keep_2 ? part : opmath_t(0);
     const opmath_t grad_hit = grad_sum_n_all * (1 - label_smoothing);
     rt::Sum<opmath_t> sum_grad_logp_fold;
     rt::each<Team>(c_size.size, rt::settled(&sum_grad_logp_fold), [&](auto at) {
       const int64_t c = at;
-      const opmath_t part = grad_sum_c * weight_row[at];
-      const bool part_2 = c == target_value_2;
-      opmath_t part_3;
-      if (part_2) {
-        part_3 = keep_2 ? -(grad_hit * weight.load(target_value_2)) : opmath_t(0);
+      const opmath_t part_2 = grad_sum_c * weight_row[at];
+      const bool part_3 = c == target_value_2;
+      opmath_t part_4;
+      if (part_3) {
+        part_4 = keep_2 ? -(grad_hit * weight.load(target_value_2)) : opmath_t(0);
       } else {
-        part_3 = 0;
+        part_4 = 0;
       }
-      sum_grad_logp_fold.add(part + part_3);
+      sum_grad_logp_fold.add(part_2 + part_4);
     });
     sum_grad_logp_fold.finish();
     rt::join<Team>(&sum_grad_logp_fold);
     const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
     rt::each<Team>(c_size.size, [&](auto at) {
       const int64_t c = at;
-      opmath_t part_4;
+      opmath_t part_5;
       if (keep_2) {
-        const opmath_t part_5 = rt::exp(logp_row[at]) * sum_grad_logp;
-        const opmath_t part_6 = grad_sum_c * weight_row[at];
-        const bool part_7 = c == target_value_2;
-        opmath_t part_9;
-        if (part_7) {
-          part_9 = keep_2 ? -(grad_hit * weight.load(target_value_2)) : opmath_t(0);
+        const opmath_t part_6 = near::exp(logp_row[at]) * sum_grad_logp;
+        const opmath_t part_7 = grad_sum_c * weight_row[at];
+        const bool part_8 = c == target_value_2;
+        opmath_t part_10;
+        if (part_8) {
+          part_10 = keep_2 ? -(grad_hit * weight.load(target_value_2)) : opmath_t(0);
         } else {
-          part_9 = 0;
+          part_10 = 0;
         }
-        const opmath_t part_8 = part_9;
-        part_4 = part_6 + part_8 - part_5;
+        const opmath_t part_9 = part_10;
+        part_5 = part_7 + part_9 - part_6;
       } else {
-        part_4 = 0;
+        part_5 = 0;
       }
-      grad_input_row.set(at, part_4);
+      grad_input_row.set(at, part_5);
     });
   }
 };
@@ -563,6 +578,7 @@ struct Step_cross_entropy_backward_0_grad_input {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_weight_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 0, -1), rt::tensor(1, 0, -1), rt::tensor(3, 3, 2),
                                             rt::tensor(2, 2, 1), rt::tensor(4, 1, -1), rt::real(0), rt::integer(0),
@@ -579,15 +595,16 @@ struct Step_cross_entropy_backward_0_grad_weight_sum_c {
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t c = point;
-    const opmath_t t_2 = -(grad_output.load_or_zero() / sum_n_all_2.load() * label_smoothing / C);
+    const opmath_t part = near::div(grad_output.load_or_zero(), sum_n_all_2.load()) * label_smoothing;
+    const opmath_t t_2 = -near::div(part, static_cast<opmath_t>(C));
     rt::Sum<opmath_t> grad_weight_sum_c_value_fold;
     rt::each<Team>(n_size.size * batch.count, rt::settled(&grad_weight_sum_c_value_fold), [&](auto at) {
       int64_t inner_rest = at;
       const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
       const bool keep_3 = target.load(n, place) != ignore_index;
-      const opmath_t part = logp.load(n, c, place) * (keep_3 ? t_2 : opmath_t(0));
-      grad_weight_sum_c_value_fold.add(keep_3 ? part : opmath_t(0));
+      const opmath_t part_2 = logp.load(n, c, place) * (keep_3 ? t_2 : opmath_t(0));
+      grad_weight_sum_c_value_fold.add(keep_3 ? part_2 : opmath_t(0));
     });
     grad_weight_sum_c_value_fold.finish();
     rt::join<Team>(&grad_weight_sum_c_value_fold);
@@ -614,7 +631,7 @@ struct Step_cross_entropy_backward_0_grad_weight_hit_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_weight_hit_pack;
+    rt::Values<opmath_t, V> grad_weight_hit_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_weight_hit_value;
@@ -629,6 +646,7 @@ struct Step_cross_entropy_backward_0_grad_weight_hit_base {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_weight_hit {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1), rt::tensor(0, 1, -1), rt::tensor(2, 0, -1),
                                             rt::tensor(3, 0, -1), rt::tensor(4, 3, 2), rt::integer(2), rt::integer(0),
@@ -653,7 +671,7 @@ struct Step_cross_entropy_backward_0_grad_weight_hit {
       opmath_t* const cell = grad_weight_hit.at(keep_4 ? target_value_3 : 0);
       opmath_t part;
       if (keep_4) {
-        const opmath_t part_2 = grad_output.load_or_zero() / sum_n_all_2.load() * (1 - label_smoothing);
+        const opmath_t part_2 = near::div(grad_output.load_or_zero(), sum_n_all_2.load()) * (1 - label_smoothing);
         part = -(part_2 * logp.load(n, rt::checked(target_value_3, C, report, 4, 1), place));
       } else {
         part = 0;
@@ -679,7 +697,7 @@ struct Step_cross_entropy_backward_0_grad_weight_share_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_weight_share_pack;
+    rt::Values<opmath_t, V> grad_weight_share_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_weight_share_value;
@@ -742,7 +760,7 @@ struct Step_cross_entropy_backward_0_grad_weight {
     const auto grad_weight_sum_c_pack = rt::load_pack<V>(grad_weight_sum_c, first);
     const auto grad_weight_hit_pack = rt::load_pack<V>(grad_weight_hit, first);
     const auto grad_weight_share_pack = rt::load_pack<V>(grad_weight_share, first);
-    rt::Pack<scalar_t, V> grad_weight_pack;
+    rt::Values<scalar_t, V> grad_weight_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_weight_value;
@@ -758,6 +776,7 @@ struct Step_cross_entropy_backward_0_grad_weight {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
   static constexpr auto fields = rt::fields(rt::tensor(2, 1, -1, 0), rt::tensor(1, 0, -1), rt::tensor(3, 3, 2, 1),
                                             rt::tensor(4, 3, 2, 1), rt::tensor(0, 2, 1), rt::integer(2), rt::elements(),
@@ -782,43 +801,44 @@ struct Step_cross_entropy_backward_1_grad_input {
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
     const opmath_t grad_output_value = grad_output.load_or_zero();
-    const opmath_t grad_sum_c = keep ? -(grad_output_value * label_smoothing / C) : opmath_t(0);
+    const opmath_t part = -near::div(grad_output_value * label_smoothing, static_cast<opmath_t>(C));
+    const opmath_t grad_sum_c = keep ? part : opmath_t(0);
     const opmath_t grad_hit = grad_output_value * (1 - label_smoothing);
     rt::Sum<opmath_t> sum_grad_logp_fold;
     rt::each<Team>(c_size.size, rt::settled(&sum_grad_logp_fold), [&](auto at) {
       const int64_t c = at;
-      const opmath_t part = grad_sum_c * weight_row[at];
-      const bool part_2 = c == target_value;
-      opmath_t part_3;
-      if (part_2) {
-        part_3 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
+      const opmath_t part_2 = grad_sum_c * weight_row[at];
+      const bool part_3 = c == target_value;
+      opmath_t part_4;
+      if (part_3) {
+        part_4 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
       } else {
-        part_3 = 0;
+        part_4 = 0;
       }
-      sum_grad_logp_fold.add(part + part_3);
+      sum_grad_logp_fold.add(part_2 + part_4);
     });
     sum_grad_logp_fold.finish();
     rt::join<Team>(&sum_grad_logp_fold);
     const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
     rt::each<Team>(c_size.size, [&](auto at) {
       const int64_t c = at;
-      opmath_t part_4;
+      opmath_t part_5;
       if (keep) {
-        const opmath_t part_5 = rt::exp(logp_row[at]) * sum_grad_logp;
-        const opmath_t part_6 = grad_sum_c * weight_row[at];
-        const bool part_7 = c == target_value;
-        opmath_t part_9;
-        if (part_7) {
-          part_9 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
+        const opmath_t part_6 = near::exp(logp_row[at]) * sum_grad_logp;
+        const opmath_t part_7 = grad_sum_c * weight_row[at];
+        const bool part_8 = c == target_value;
+        opmath_t part_10;
+        if (part_8) {
+          part_10 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
         } else {
-          part_9 = 0;
+          part_10 = 0;
         }
-        const opmath_t part_8 = part_9;
-        part_4 = part_6 + part_8 - part_5;
+        const opmath_t part_9 = part_10;
+        part_5 = part_7 + part_9 - part_6;
       } else {
-        part_4 = 0;
+        part_5 = 0;
       }
-      grad_input_row.set(at, part_4);
+      grad_input_row.set(at, part_5);
     });
   }
 };
@@ -827,6 +847,7 @@ struct Step_cross_entropy_backward_1_grad_input {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_1_grad_weight_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 0, -1), rt::tensor(1, 2, 1), rt::tensor(2, 3, 2), rt::tensor(3, 1, -1), rt::real(0),
@@ -843,7 +864,7 @@ struct Step_cross_entropy_backward_1_grad_weight_sum_c {
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t c = point;
-    const opmath_t t = -(grad_output.load_or_zero() * label_smoothing / C);
+    const opmath_t t = -near::div(grad_output.load_or_zero() * label_smoothing, static_cast<opmath_t>(C));
     rt::Sum<opmath_t> grad_weight_sum_c_value_fold;
     rt::each<Team>(n_size.size * batch.count, rt::settled(&grad_weight_sum_c_value_fold), [&](auto at) {
       int64_t inner_rest = at;
@@ -878,7 +899,7 @@ struct Step_cross_entropy_backward_1_grad_weight_hit_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_weight_hit_pack;
+    rt::Values<opmath_t, V> grad_weight_hit_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_weight_hit_value;
@@ -949,7 +970,7 @@ struct Step_cross_entropy_backward_1_grad_weight {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_weight_sum_c_pack = rt::load_pack<V>(grad_weight_sum_c, first);
     const auto grad_weight_hit_pack = rt::load_pack<V>(grad_weight_hit, first);
-    rt::Pack<scalar_t, V> grad_weight_pack;
+    rt::Values<scalar_t, V> grad_weight_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_weight_value;
@@ -964,6 +985,7 @@ struct Step_cross_entropy_backward_1_grad_weight {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_2_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
   static constexpr auto fields = rt::fields(rt::tensor(2, 1, -1, 0), rt::tensor(1, 2, 1), rt::tensor(3, 3, 2, 1),
                                             rt::tensor(4, 3, 2, 1), rt::tensor(0, 2, 1), rt::integer(2), rt::elements(),
@@ -988,43 +1010,44 @@ struct Step_cross_entropy_backward_2_grad_input {
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
     const opmath_t grad_output_value = grad_output.load_or_zero(n, place);
-    const opmath_t grad_sum_c = keep ? -(grad_output_value * label_smoothing / C) : opmath_t(0);
+    const opmath_t part = -near::div(grad_output_value * label_smoothing, static_cast<opmath_t>(C));
+    const opmath_t grad_sum_c = keep ? part : opmath_t(0);
     const opmath_t grad_hit = grad_output_value * (1 - label_smoothing);
     rt::Sum<opmath_t> sum_grad_logp_fold;
     rt::each<Team>(c_size.size, rt::settled(&sum_grad_logp_fold), [&](auto at) {
       const int64_t c = at;
-      const opmath_t part = grad_sum_c * weight_row[at];
-      const bool part_2 = c == target_value;
-      opmath_t part_3;
-      if (part_2) {
-        part_3 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
+      const opmath_t part_2 = grad_sum_c * weight_row[at];
+      const bool part_3 = c == target_value;
+      opmath_t part_4;
+      if (part_3) {
+        part_4 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
       } else {
-        part_3 = 0;
+        part_4 = 0;
       }
-      sum_grad_logp_fold.add(part + part_3);
+      sum_grad_logp_fold.add(part_2 + part_4);
     });
     sum_grad_logp_fold.finish();
     rt::join<Team>(&sum_grad_logp_fold);
     const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
     rt::each<Team>(c_size.size, [&](auto at) {
       const int64_t c = at;
-      opmath_t part_4;
+      opmath_t part_5;
       if (keep) {
-        const opmath_t part_5 = rt::exp(logp_row[at]) * sum_grad_logp;
-        const opmath_t part_6 = grad_sum_c * weight_row[at];
-        const bool part_7 = c == target_value;
-        opmath_t part_9;
-        if (part_7) {
-          part_9 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
+        const opmath_t part_6 = near::exp(logp_row[at]) * sum_grad_logp;
+        const opmath_t part_7 = grad_sum_c * weight_row[at];
+        const bool part_8 = c == target_value;
+        opmath_t part_10;
+        if (part_8) {
+          part_10 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
         } else {
-          part_9 = 0;
+          part_10 = 0;
         }
-        const opmath_t part_8 = part_9;
-        part_4 = part_6 + part_8 - part_5;
+        const opmath_t part_9 = part_10;
+        part_5 = part_7 + part_9 - part_6;
       } else {
-        part_4 = 0;
+        part_5 = 0;
       }
-      grad_input_row.set(at, part_4);
+      grad_input_row.set(at, part_5);
     });
   }
 };
@@ -1033,6 +1056,7 @@ struct Step_cross_entropy_backward_2_grad_input {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_2_grad_weight_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1), rt::tensor(3, 1, -1), rt::integer(2),
@@ -1055,9 +1079,10 @@ struct Step_cross_entropy_backward_2_grad_weight_sum_c {
       const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
       const bool keep_2 = target.load(n, place) != ignore_index;
-      const opmath_t part = -(grad_output.load_or_zero(n, place) * label_smoothing / C);
-      const opmath_t part_2 = logp.load(n, c, place) * (keep_2 ? part : opmath_t(0));
-      grad_weight_sum_c_value_fold.add(keep_2 ? part_2 : opmath_t(0));
+      const opmath_t part = grad_output.load_or_zero(n, place) * label_smoothing;
+      const opmath_t part_2 = -near::div(part, static_cast<opmath_t>(C));
+      const opmath_t part_3 = logp.load(n, c, place) * (keep_2 ? part_2 : opmath_t(0));
+      grad_weight_sum_c_value_fold.add(keep_2 ? part_3 : opmath_t(0));
     });
     grad_weight_sum_c_value_fold.finish();
     rt::join<Team>(&grad_weight_sum_c_value_fold);
@@ -1084,7 +1109,7 @@ struct Step_cross_entropy_backward_2_grad_weight_hit_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_weight_hit_pack;
+    rt::Values<opmath_t, V> grad_weight_hit_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_weight_hit_value;
@@ -1137,6 +1162,7 @@ struct Step_cross_entropy_backward_2_grad_weight_hit {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_3_logp_log {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
                                             rt::integer(1), rt::elements(), rt::batch());
@@ -1160,7 +1186,7 @@ struct Step_cross_entropy_backward_3_logp_log {
     }
     rt::Sum<opmath_t> logp_sum_fold;
     rt::each<Team>(c_size.size, rt::settled(&logp_sum_fold),
-                   [&](auto at) { logp_sum_fold.add(rt::exp(input_row[at] - logp_max_value)); });
+                   [&](auto at) { logp_sum_fold.add(near::exp(input_row[at] - logp_max_value)); });
     logp_sum_fold.finish();
     rt::join<Team>(&logp_sum_fold);
     const opmath_t logp_sum = logp_sum_fold.value;
@@ -1205,6 +1231,7 @@ struct Step_cross_entropy_backward_3_sum_n_all_2 {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_3_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(5, 3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(6, 3, 2, 1), rt::tensor(0, 2, 1),
@@ -1228,8 +1255,9 @@ struct Step_cross_entropy_backward_3_grad_input {
     auto grad_input_row = rt::write_row<Team, 1>(grad_input, n, 0, place);
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t grad_sum_n_all = grad_output.load_or_zero() / sum_n_all_2.load();
-    const opmath_t grad_sum_c = keep ? -(grad_sum_n_all * label_smoothing / C) : opmath_t(0);
+    const opmath_t grad_sum_n_all = near::div(grad_output.load_or_zero(), sum_n_all_2.load());
+    const opmath_t part = -near::div(grad_sum_n_all * label_smoothing, static_cast<opmath_t>(C));
+    const opmath_t grad_sum_c = keep ? part : opmath_t(0);
     const opmath_t t = keep ? -(grad_sum_n_all * (1 - label_smoothing)) : opmath_t(0);
     rt::Sum<opmath_t> sum_grad_logp_fold;
     rt::each<Team>(c_size.size, rt::settled(&sum_grad_logp_fold), [&](auto at) {
@@ -1243,9 +1271,9 @@ struct Step_cross_entropy_backward_3_grad_input {
     const opmath_t logp_log_value = logp_log.load(n, place);
     rt::each<Team>(c_size.size, [&](auto at) {
       const int64_t c = at;
-      const opmath_t part = rt::exp(input_row[at] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
-      const opmath_t part_2 = grad_sum_c + (c == target_value ? t : opmath_t(0)) - part;
-      grad_input_row.set(at, keep ? part_2 : opmath_t(0));
+      const opmath_t part_2 = near::exp(input_row[at] - logp_max_value_2 - logp_log_value);
+      const opmath_t part_3 = grad_sum_c + (c == target_value ? t : opmath_t(0));
+      grad_input_row.set(at, keep ? part_3 - part_2 * sum_grad_logp : opmath_t(0));
     });
   }
 };
@@ -1254,6 +1282,7 @@ struct Step_cross_entropy_backward_3_grad_input {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_4_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(4, 3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(5, 3, 2, 1), rt::tensor(0, 2, 1), rt::tensor(2, 2, 1),
@@ -1277,7 +1306,8 @@ struct Step_cross_entropy_backward_4_grad_input {
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
     const opmath_t grad_output_value = grad_output.load_or_zero();
-    const opmath_t grad_sum_c = keep ? -(grad_output_value * label_smoothing / C) : opmath_t(0);
+    const opmath_t part = -near::div(grad_output_value * label_smoothing, static_cast<opmath_t>(C));
+    const opmath_t grad_sum_c = keep ? part : opmath_t(0);
     const opmath_t t = keep ? -(grad_output_value * (1 - label_smoothing)) : opmath_t(0);
     rt::Sum<opmath_t> sum_grad_logp_fold;
     rt::each<Team>(c_size.size, rt::settled(&sum_grad_logp_fold), [&](auto at) {
@@ -1291,9 +1321,9 @@ struct Step_cross_entropy_backward_4_grad_input {
     const opmath_t logp_log_value = logp_log.load(n, place);
     rt::each<Team>(c_size.size, [&](auto at) {
       const int64_t c = at;
-      const opmath_t part = rt::exp(input_row[at] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
-      const opmath_t part_2 = grad_sum_c + (c == target_value ? t : opmath_t(0)) - part;
-      grad_input_row.set(at, keep ? part_2 : opmath_t(0));
+      const opmath_t part_2 = near::exp(input_row[at] - logp_max_value_2 - logp_log_value);
+      const opmath_t part_3 = grad_sum_c + (c == target_value ? t : opmath_t(0));
+      grad_input_row.set(at, keep ? part_3 - part_2 * sum_grad_logp : opmath_t(0));
     });
   }
 };
@@ -1302,6 +1332,7 @@ struct Step_cross_entropy_backward_4_grad_input {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_5_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(4, 3, 2, 1), rt::tensor(1, 2, 1), rt::tensor(5, 3, 2, 1), rt::tensor(0, 2, 1), rt::tensor(2, 2, 1),
@@ -1325,7 +1356,8 @@ struct Step_cross_entropy_backward_5_grad_input {
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
     const opmath_t grad_output_value = grad_output.load_or_zero(n, place);
-    const opmath_t grad_sum_c = keep ? -(grad_output_value * label_smoothing / C) : opmath_t(0);
+    const opmath_t part = -near::div(grad_output_value * label_smoothing, static_cast<opmath_t>(C));
+    const opmath_t grad_sum_c = keep ? part : opmath_t(0);
     const opmath_t t = keep ? -(grad_output_value * (1 - label_smoothing)) : opmath_t(0);
     rt::Sum<opmath_t> sum_grad_logp_fold;
     rt::each<Team>(c_size.size, rt::settled(&sum_grad_logp_fold), [&](auto at) {
@@ -1339,9 +1371,9 @@ struct Step_cross_entropy_backward_5_grad_input {
     const opmath_t logp_log_value = logp_log.load(n, place);
     rt::each<Team>(c_size.size, [&](auto at) {
       const int64_t c = at;
-      const opmath_t part = rt::exp(input_row[at] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
-      const opmath_t part_2 = grad_sum_c + (c == target_value ? t : opmath_t(0)) - part;
-      grad_input_row.set(at, keep ? part_2 : opmath_t(0));
+      const opmath_t part_2 = near::exp(input_row[at] - logp_max_value_2 - logp_log_value);
+      const opmath_t part_3 = grad_sum_c + (c == target_value ? t : opmath_t(0));
+      grad_input_row.set(at, keep ? part_3 - part_2 * sum_grad_logp : opmath_t(0));
     });
   }
 };

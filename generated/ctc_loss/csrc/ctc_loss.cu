@@ -113,6 +113,7 @@ struct Step_ctc_loss_forward_0_last {
 template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1),
                                             rt::integer(1), rt::integer(2), rt::integer(0), rt::report());
@@ -144,11 +145,11 @@ struct Step_ctc_loss_forward_0_output {
       const opmath_t part_3 = t_7 ? last.load(b, rt::checked(t_8, L, report, 1, 1)) : t_5;
       part_2 = -rt::logaddexp(last.load(b, rt::checked(t_6, L, report, 1, 1)), part_3);
     }
-    folds->output_sum_fold.add(part_2 / part);
+    folds->output_sum_fold.add(near::div(part_2, static_cast<opmath_t>(part)));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / B);
+    output.store(near::div(output_sum, static_cast<opmath_t>(B)));
   }
 };
 
@@ -258,6 +259,7 @@ struct Step_ctc_loss_backward_0_last {
 template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_0_grad_end {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1),
                                             rt::tensor(3, 1, -1), rt::tensor(4, 1, -1), rt::tensor(5, 1, -1),
@@ -281,25 +283,26 @@ struct Step_ctc_loss_backward_0_grad_end {
     const opmath_t found_value = rt::logaddexp(last.load(b, rt::checked(t_2, L, report, 1, 1)), part);
     const bool t_6 = zero_infinity && found_value == t_5;
     const int64_t part_2 = B * rt::max(target_lengths_value, int64_t{1});
-    const opmath_t grad_found_value = t_6 ? opmath_t(0) : -(grad_output.load_or_zero() / part_2);
+    const opmath_t part_3 = -near::div(grad_output.load_or_zero(), static_cast<opmath_t>(part_2));
+    const opmath_t grad_found_value = t_6 ? opmath_t(0) : part_3;
     found.store(found_value, b);
     grad_found.store(grad_found_value, b);
-    opmath_t part_3;
+    opmath_t part_4;
     if (t_6) {
-      part_3 = 0;
+      part_4 = 0;
     } else {
-      const bool part_4 = last.load(b, rt::checked(t_2, L, report, 1, 1)) == t_5;
-      const bool part_5 = part_4 && (t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5) == t_5;
-      opmath_t part_6;
-      if (part_5) {
-        part_6 = 0;
+      const bool part_5 = last.load(b, rt::checked(t_2, L, report, 1, 1)) == t_5;
+      const bool part_6 = part_5 && (t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5) == t_5;
+      opmath_t part_7;
+      if (part_6) {
+        part_7 = 0;
       } else {
-        const opmath_t part_7 = t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5;
-        part_6 = grad_found_value * rt::sigmoid(last.load(b, rt::checked(t_2, L, report, 1, 1)) - part_7);
+        const opmath_t part_8 = t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5;
+        part_7 = grad_found_value * near::sigmoid(last.load(b, rt::checked(t_2, L, report, 1, 1)) - part_8);
       }
-      part_3 = part_6;
+      part_4 = part_7;
     }
-    grad_end.store(part_3, b);
+    grad_end.store(part_4, b);
   }
 };
 
@@ -307,6 +310,7 @@ struct Step_ctc_loss_backward_0_grad_end {
 template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_0_grad_last {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(5, 2, -1), rt::tensor(1, 1, -1),
                                             rt::tensor(2, 2, -1), rt::tensor(3, 1, -1), rt::tensor(4, 1, -1),
@@ -344,7 +348,8 @@ struct Step_ctc_loss_backward_0_grad_last {
         } else {
           opmath_t part_8;
           if (t_10) {
-            const opmath_t part_9 = rt::sigmoid(last.load(b, t_8) - last.load(b, rt::checked(t_7, L, report, 2, 1)));
+            const opmath_t part_10 = last.load(b, t_8) - last.load(b, rt::checked(t_7, L, report, 2, 1));
+            const opmath_t part_9 = near::sigmoid(part_10);
             part_8 = grad_found.load(b) * part_9;
           } else {
             part_8 = 0;
@@ -365,6 +370,7 @@ struct Step_ctc_loss_backward_0_grad_last {
 template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_0_grad_on {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 1, -1), rt::tensor(1, 3, -1), rt::tensor(2, 2, -1), rt::tensor(3, 3, -1), rt::tensor(5, 3, -1),
@@ -401,7 +407,7 @@ struct Step_ctc_loss_backward_0_grad_on {
             const bool part_9 = skips.load(b, s + 2);
             opmath_t part_10;
             if (part_9) {
-              part_10 = grad_a.load(b, t + 1, s + 2) * rt::sigmoid(a_value - on.load(b, t + 1, s + 2));
+              part_10 = grad_a.load(b, t + 1, s + 2) * near::sigmoid(a_value - on.load(b, t + 1, s + 2));
             } else {
               part_10 = 0;
             }
@@ -418,7 +424,7 @@ struct Step_ctc_loss_backward_0_grad_on {
           if (part_12) {
             part_13 = 0;
           } else {
-            const opmath_t part_14 = rt::sigmoid(a_value + (t_14 ? -a.load(b, t, s - 1) : rt::inf<opmath_t>()));
+            const opmath_t part_14 = near::sigmoid(a_value + (t_14 ? -a.load(b, t, s - 1) : rt::inf<opmath_t>()));
             part_13 = grad_on.load(b, t + 1, s) * part_14;
           }
           part_11 = part_13;
@@ -432,7 +438,7 @@ struct Step_ctc_loss_backward_0_grad_on {
           if (part_16) {
             part_17 = 0;
           } else {
-            part_17 = grad_on.load(b, t + 1, s + 1) * rt::sigmoid(a_value - a.load(b, t, s + 1));
+            part_17 = grad_on.load(b, t + 1, s + 1) * near::sigmoid(a_value - a.load(b, t, s + 1));
           }
           part_15 = part_17;
         } else {
@@ -465,7 +471,7 @@ struct Step_ctc_loss_backward_0_grad_on {
           } else {
             part_21 = rt::inf<opmath_t>();
           }
-          part_19 = part_20 * rt::sigmoid(on_value + part_21);
+          part_19 = part_20 * near::sigmoid(on_value + part_21);
         }
         grad_on.store(part_19, b, t, s);
       }
@@ -493,7 +499,7 @@ struct Step_ctc_loss_backward_0_grad_log_probs_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_log_probs_pack;
+    rt::Values<opmath_t, V> grad_log_probs_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_log_probs_value;
@@ -532,6 +538,7 @@ struct Step_ctc_loss_backward_0_grad_log_probs {
 template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_1_grad_end {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1), rt::tensor(4, 1, -1),
@@ -566,7 +573,7 @@ struct Step_ctc_loss_backward_1_grad_end {
         part_6 = 0;
       } else {
         const opmath_t part_7 = t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5;
-        const opmath_t part_8 = rt::sigmoid(last.load(b, rt::checked(t_2, L, report, 1, 1)) - part_7);
+        const opmath_t part_8 = near::sigmoid(last.load(b, rt::checked(t_2, L, report, 1, 1)) - part_7);
         part_6 = (part_2 ? opmath_t(0) : -grad_output.load_or_zero()) * part_8;
       }
       part_3 = part_6;
@@ -579,6 +586,7 @@ struct Step_ctc_loss_backward_1_grad_end {
 template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_1_grad_last {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1),
                                             rt::tensor(4, 1, -1), rt::tensor(5, 2, -1), rt::tensor(3, 0, -1),
@@ -617,7 +625,8 @@ struct Step_ctc_loss_backward_1_grad_last {
         } else {
           opmath_t part_7;
           if (t_10) {
-            const opmath_t part_8 = rt::sigmoid(last.load(b, t_7) - last.load(b, rt::checked(t_6, L, report, 2, 1)));
+            const opmath_t part_9 = last.load(b, t_7) - last.load(b, rt::checked(t_6, L, report, 2, 1));
+            const opmath_t part_8 = near::sigmoid(part_9);
             part_7 = (t_9 ? opmath_t(0) : -grad_output.load_or_zero()) * part_8;
           } else {
             part_7 = 0;
@@ -638,6 +647,7 @@ struct Step_ctc_loss_backward_1_grad_last {
 template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_2_grad_end {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1), rt::tensor(4, 1, -1),
@@ -672,7 +682,7 @@ struct Step_ctc_loss_backward_2_grad_end {
         part_6 = 0;
       } else {
         const opmath_t part_7 = t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5;
-        const opmath_t part_8 = rt::sigmoid(last.load(b, rt::checked(t_2, L, report, 1, 1)) - part_7);
+        const opmath_t part_8 = near::sigmoid(last.load(b, rt::checked(t_2, L, report, 1, 1)) - part_7);
         part_6 = (part_2 ? opmath_t(0) : -grad_output.load_or_zero(b)) * part_8;
       }
       part_3 = part_6;
@@ -685,6 +695,7 @@ struct Step_ctc_loss_backward_2_grad_end {
 template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_2_grad_last {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1),
                                             rt::tensor(4, 1, -1), rt::tensor(5, 2, -1), rt::tensor(3, 1, -1),
@@ -723,7 +734,8 @@ struct Step_ctc_loss_backward_2_grad_last {
         } else {
           opmath_t part_7;
           if (t_10) {
-            const opmath_t part_8 = rt::sigmoid(last.load(b, t_7) - last.load(b, rt::checked(t_6, L, report, 2, 1)));
+            const opmath_t part_9 = last.load(b, t_7) - last.load(b, rt::checked(t_6, L, report, 2, 1));
+            const opmath_t part_8 = near::sigmoid(part_9);
             part_7 = (t_9 ? opmath_t(0) : -grad_output.load_or_zero(b)) * part_8;
           } else {
             part_7 = 0;

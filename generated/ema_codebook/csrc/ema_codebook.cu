@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_ema_codebook_forward_codebook {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, -1), rt::tensor(0, 2, -1), rt::tensor(1, 1, -1), rt::real(0), rt::integer(1));
@@ -19,7 +20,7 @@ struct Step_ema_codebook_forward_codebook {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t k = rest;
-    codebook.store(sums.load(k, d) / rt::max(counts.load(k), eps), k, d);
+    codebook.store(near::div(sums.load(k, d), rt::max(counts.load(k), eps)), k, d);
   }
 };
 
@@ -102,6 +103,7 @@ struct Step_ema_codebook_forward_output {
 template <typename scalar_t, int rank>
 struct Step_ema_codebook_forward_loss {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(2, 1, 0), rt::tensor(1, 2, -1), rt::tensor(3, 0, -1), rt::integer(1),
@@ -130,7 +132,7 @@ struct Step_ema_codebook_forward_loss {
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t loss_sum = folds.loss_sum_fold.value;
-    loss.store(loss_sum / (batch.count * D));
+    loss.store(near::div(loss_sum, static_cast<opmath_t>(batch.count * D)));
   }
 };
 
@@ -203,6 +205,7 @@ struct Step_ema_codebook_forward_next_sums {
 template <typename scalar_t, int rank>
 struct Step_ema_codebook_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(
       rt::tensor(5, 2, 0), rt::tensor(0, 2, 0), rt::tensor(3, 0, -1), rt::tensor(4, 2, 0), rt::tensor(2, 1, 0),
@@ -226,7 +229,7 @@ struct Step_ema_codebook_backward_grad_input {
     if (given_grads_1) {
       const opmath_t part_4 = codebook.load(rt::checked(code.load(place), K, report, 1, 0), d);
       const opmath_t part_3 = input.load(place, d) - part_4;
-      part_2 = 2 * part_3 * grad_loss.load_or_zero() / (batch.count * D);
+      part_2 = near::div(2 * part_3 * grad_loss.load_or_zero(), static_cast<opmath_t>(batch.count * D));
     } else {
       part_2 = 0;
     }

@@ -95,7 +95,7 @@ struct Step_embedding_bag_backward_0_grad_weight_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_weight_pack;
+    rt::Values<opmath_t, V> grad_weight_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_weight_value;
@@ -187,7 +187,7 @@ struct Step_embedding_bag_backward_1_grad_weight_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_weight_pack;
+    rt::Values<opmath_t, V> grad_weight_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_weight_value;

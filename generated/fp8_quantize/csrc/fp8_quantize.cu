@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_fp8_quantize_forward_quantized_float8_e4m3fn {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(1, 1, 0), rt::integer(0), rt::batch());
@@ -30,7 +31,7 @@ struct Step_fp8_quantize_forward_quantized_float8_e4m3fn {
       scale.store(scale_value, place);
     }
     rt::each<Team>(k_size.size, [&](auto at) {
-      quantized_float8_e4m3fn_row.set(at, rt::to_float8_e4m3fn(input_row[at] / scale_value));
+      quantized_float8_e4m3fn_row.set(at, rt::to_float8_e4m3fn(near::div(input_row[at], scale_value)));
     });
   }
 };

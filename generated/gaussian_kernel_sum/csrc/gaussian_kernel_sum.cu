@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_gaussian_kernel_sum_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::real(0),
@@ -35,7 +36,7 @@ struct Step_gaussian_kernel_sum_forward_output {
         if (d % rt::block_adds == rt::block_adds - 1) distance.settle();
       }
       distance.finish();
-      const opmath_t t_2 = rt::exp(-distance.value / t);
+      const opmath_t t_2 = near::exp(near::div(-distance.value, t));
       for (int64_t e = 0; e < e_size.size; ++e) {
         opmath_t high = output.load(place, i_2, e);
         rt::add_exactly<opmath_t>(&high, &lost_row[e], t_2 * b.load(place, j, e));
@@ -53,6 +54,7 @@ struct Step_gaussian_kernel_sum_forward_output {
 template <typename scalar_t, int rank>
 struct Step_gaussian_kernel_sum_backward_grad_x_sum {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(4, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0),
@@ -90,7 +92,7 @@ struct Step_gaussian_kernel_sum_backward_grad_x_sum {
         if (d_2 % rt::block_adds == rt::block_adds - 1) distance.settle();
       }
       distance.finish();
-      const opmath_t t_3 = grad_output_factor.value * rt::exp(-distance.value / t_2);
+      const opmath_t t_3 = grad_output_factor.value * near::exp(near::div(-distance.value, t_2));
       for (int64_t d = 0; d < d_size.size; ++d) {
         opmath_t high = grad_x_sum.load(place, i_2, d);
         rt::add_exactly<opmath_t>(&high, &lost_row[d], t_3 * (x.load(place, i_2, d) - y.load(place, j, d)));
@@ -99,7 +101,8 @@ struct Step_gaussian_kernel_sum_backward_grad_x_sum {
     }
     for (int64_t d = 0; d < d_size.size; ++d) {
       const opmath_t whole = rt::total(grad_x_sum.load(place, i_2, d), lost_row[d]);
-      grad_x_sum.store((N == 0 ? opmath_t(1) : opmath_t(-0.5) * (1 / t)) * whole, place, i_2, d);
+      const opmath_t part = N == 0 ? opmath_t(1) : opmath_t(-0.5) * near::div(opmath_t(1), t);
+      grad_x_sum.store(part * whole, place, i_2, d);
     }
   }
 };
@@ -129,7 +132,7 @@ struct Step_gaussian_kernel_sum_backward_grad_x {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_x_sum_pack = rt::load_pack<V>(grad_x_sum, first);
-    rt::Pack<scalar_t, V> grad_x_pack;
+    rt::Values<scalar_t, V> grad_x_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_x_value;
@@ -144,6 +147,7 @@ struct Step_gaussian_kernel_sum_backward_grad_x {
 template <typename scalar_t, int rank>
 struct Step_gaussian_kernel_sum_backward_grad_b {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)),
                                      {rt::count(rt::integer(1)), rt::count(rt::integer(2))}};
   static constexpr auto fields =
@@ -186,7 +190,7 @@ struct Step_gaussian_kernel_sum_backward_grad_b {
         if (d_3 % rt::block_adds == rt::block_adds - 1) distance_2.settle();
       }
       distance_2.finish();
-      const opmath_t t_6 = rt::exp(-distance_2.value / t_5);
+      const opmath_t t_6 = near::exp(near::div(-distance_2.value, t_5));
       const opmath_t t_7 = grad_output_factor_2.value * t_6;
       for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
         opmath_t high = grad_y_sum.load(place, j, d_2);
@@ -201,7 +205,8 @@ struct Step_gaussian_kernel_sum_backward_grad_b {
     }
     for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
       const opmath_t whole = rt::total(grad_y_sum.load(place, j, d_2), lost_row[d_2]);
-      grad_y_sum.store((M == 0 ? opmath_t(1) : opmath_t(-0.5) * (1 / t_4)) * whole, place, j, d_2);
+      const opmath_t part = M == 0 ? opmath_t(1) : opmath_t(-0.5) * near::div(opmath_t(1), t_4);
+      grad_y_sum.store(part * whole, place, j, d_2);
     }
     for (int64_t e = 0; e < e_size.size; ++e) {
       const opmath_t whole_2 = rt::total(grad_b.load(place, j, e), lost_row[e + d_2_size.size]);
@@ -235,7 +240,7 @@ struct Step_gaussian_kernel_sum_backward_grad_y {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_y_sum_pack = rt::load_pack<V>(grad_y_sum, first);
-    rt::Pack<scalar_t, V> grad_y_pack;
+    rt::Values<scalar_t, V> grad_y_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_y_value;

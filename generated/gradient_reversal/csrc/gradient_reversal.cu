@@ -23,7 +23,7 @@ struct Step_gradient_reversal_forward_y {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto x_pack = rt::load_pack<V>(x, first);
-    rt::Pack<scalar_t, V> y_pack;
+    rt::Values<scalar_t, V> y_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t y_value;
@@ -55,7 +55,7 @@ struct Step_gradient_reversal_backward_grad_x {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_y_pack = rt::load_pack<V>(grad_y, first);
-    rt::Pack<scalar_t, V> grad_x_pack;
+    rt::Values<scalar_t, V> grad_x_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_x_value;

@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_group_norm_forward_0_rstd {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0), rt::integer(1)),
                                       {rt::count(rt::elements(), rt::integer(2))}};
   static constexpr auto fields =
@@ -36,7 +37,7 @@ struct Step_group_norm_forward_0_rstd {
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
     const int64_t t = S * batch.count;
-    const opmath_t mu_value = mu_sum / t;
+    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(t));
     if (Team::rank() == 0) {
       mu.store(mu_value, n, g);
     }
@@ -52,7 +53,7 @@ struct Step_group_norm_forward_0_rstd {
     rt::join<Team>(&variance__squares_fold);
     const opmath_t variance__squares = variance__squares_fold.value;
     if (Team::rank() == 0) {
-      rstd.store(rt::rsqrt(variance__squares / t + eps), n, g);
+      rstd.store(rt::rsqrt(near::div(variance__squares, static_cast<opmath_t>(t)) + eps), n, g);
     }
   }
 };
@@ -230,7 +231,7 @@ struct Step_group_norm_backward_0_grad_rstd_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_rstd_pack;
+    rt::Values<opmath_t, V> grad_rstd_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_rstd_value;
@@ -289,7 +290,7 @@ struct Step_group_norm_backward_0_grad_variance_ {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_rstd_pack = rt::load_pack<V>(grad_rstd, first);
     const auto rstd_pack = rt::load_pack<V>(rstd, first);
-    rt::Pack<opmath_t, V> grad_variance__pack;
+    rt::Values<opmath_t, V> grad_variance__pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_variance__value;
@@ -304,6 +305,7 @@ struct Step_group_norm_backward_0_grad_variance_ {
 template <typename scalar_t, int rank>
 struct Step_group_norm_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(7, 3, 2), rt::tensor(0, 3, 2), rt::tensor(2, 1, -1), rt::tensor(4, 3, 2),
@@ -331,13 +333,14 @@ struct Step_group_norm_backward_0_grad_input {
       const opmath_t part_4 =
           input.load(n, rt::checked(rt::floordiv(c, S) * S + rt::mod(c, S), C, report, 4, 1), place);
       const opmath_t part_5 = part_4 - mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 5, 1));
-      part_3 = 2 * grad_variance_.load(n, rt::floordiv(c, S)) * part_5 / t_2;
+      part_3 = near::div(2 * grad_variance_.load(n, rt::floordiv(c, S)) * part_5, static_cast<opmath_t>(t_2));
     } else {
       part_3 = 0;
     }
     opmath_t part_6;
     if (t) {
-      part_6 = grad_mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 6, 1)) / t_2;
+      const opmath_t part_7 = grad_mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 6, 1));
+      part_6 = near::div(part_7, static_cast<opmath_t>(t_2));
     } else {
       part_6 = 0;
     }
@@ -436,6 +439,7 @@ struct Step_group_norm_backward_2_grad_mu_sum {
 template <typename scalar_t, int rank>
 struct Step_group_norm_backward_2_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(6, 3, 2), rt::tensor(0, 3, 2), rt::tensor(3, 3, 2), rt::tensor(1, 2, -1),
@@ -463,13 +467,14 @@ struct Step_group_norm_backward_2_grad_input {
       const opmath_t part_4 =
           input.load(n, rt::checked(rt::floordiv(c, S) * S + rt::mod(c, S), C, report, 3, 1), place);
       const opmath_t part_5 = part_4 - mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 4, 1));
-      part_3 = 2 * grad_variance_.load(n, rt::floordiv(c, S)) * part_5 / t_2;
+      part_3 = near::div(2 * grad_variance_.load(n, rt::floordiv(c, S)) * part_5, static_cast<opmath_t>(t_2));
     } else {
       part_3 = 0;
     }
     opmath_t part_6;
     if (t) {
-      part_6 = grad_mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 5, 1)) / t_2;
+      const opmath_t part_7 = grad_mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 5, 1));
+      part_6 = near::div(part_7, static_cast<opmath_t>(t_2));
     } else {
       part_6 = 0;
     }

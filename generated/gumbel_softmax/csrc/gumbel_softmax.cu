@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_gumbel_softmax_forward_0_y {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(4, 2, 0, 1), rt::tensor(0, 0, -1), rt::tensor(2, 1, 0),
@@ -31,7 +32,7 @@ struct Step_gumbel_softmax_forward_0_y {
     rt::each<Team>(k_size.size, [&](auto at) {
       const int64_t k = at;
       const opmath_t part = rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k));
-      soft_max_value_fold.add((logits_row[at] - rt::log(-rt::log(part))) / tau);
+      soft_max_value_fold.add(near::div(logits_row[at] - rt::log(-rt::log(part)), tau));
     });
     rt::join<Team>(&soft_max_value_fold);
     const opmath_t soft_max_value = soft_max_value_fold.value;
@@ -42,13 +43,13 @@ struct Step_gumbel_softmax_forward_0_y {
     rt::each<Team>(k_size.size, rt::settled(&soft_sum_fold), [&](auto at) {
       const int64_t k = at;
       const opmath_t part_2 = rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k));
-      const opmath_t part_3 = (logits_row[at] - rt::log(-rt::log(part_2))) / tau - soft_max_value;
-      soft_sum_fold.add(rt::exp(part_3));
+      const opmath_t part_3 = near::div(logits_row[at] - rt::log(-rt::log(part_2)), tau);
+      soft_sum_fold.add(near::exp(part_3 - soft_max_value));
     });
     soft_sum_fold.finish();
     rt::join<Team>(&soft_sum_fold);
     const opmath_t soft_sum = soft_sum_fold.value;
-    const opmath_t soft_scale_value = 1 / soft_sum;
+    const opmath_t soft_scale_value = near::div(opmath_t(1), soft_sum);
     if (Team::rank() == 0) {
       soft_scale.store(soft_scale_value, place);
     }
@@ -56,15 +57,15 @@ struct Step_gumbel_softmax_forward_0_y {
     rt::each<Team>(k_size.size, [&](auto at) {
       const int64_t k = at;
       const opmath_t part_4 = rt::log(rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k)));
-      const opmath_t part_5 = rt::exp((logits_row[at] - rt::log(-part_4)) / tau - soft_max_value);
-      chosen_fold.add(part_5 * soft_scale_value, k);
+      const opmath_t part_5 = near::div(logits_row[at] - rt::log(-part_4), tau) - soft_max_value;
+      chosen_fold.add(near::exp(part_5) * soft_scale_value, k);
     });
     rt::join<Team>(&chosen_fold);
     const int64_t chosen = chosen_fold.value;
     rt::each<Team>(k_size.size, [&](auto at) {
       const int64_t k = at;
       const opmath_t part_6 = -rt::log(rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k)));
-      const opmath_t part_7 = rt::exp((logits_row[at] - rt::log(part_6)) / tau - soft_max_value);
+      const opmath_t part_7 = near::exp(near::div(logits_row[at] - rt::log(part_6), tau) - soft_max_value);
       const opmath_t soft = part_7 * soft_scale_value;
       y_row.set(at, soft + ((k == chosen ? 1 : 0) - soft));
     });
@@ -75,6 +76,7 @@ struct Step_gumbel_softmax_forward_0_y {
 template <typename scalar_t, int rank>
 struct Step_gumbel_softmax_forward_1_y {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(4, 2, 0, 1), rt::tensor(0, 0, -1), rt::tensor(2, 1, 0),
@@ -99,7 +101,7 @@ struct Step_gumbel_softmax_forward_1_y {
     rt::each<Team>(k_size.size, [&](auto at) {
       const int64_t k = at;
       const opmath_t part = rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k));
-      soft_max_value_fold.add((logits_row[at] - rt::log(-rt::log(part))) / tau);
+      soft_max_value_fold.add(near::div(logits_row[at] - rt::log(-rt::log(part)), tau));
     });
     rt::join<Team>(&soft_max_value_fold);
     const opmath_t soft_max_value = soft_max_value_fold.value;
@@ -110,13 +112,13 @@ struct Step_gumbel_softmax_forward_1_y {
     rt::each<Team>(k_size.size, rt::settled(&soft_sum_fold), [&](auto at) {
       const int64_t k = at;
       const opmath_t part_2 = rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k));
-      const opmath_t part_3 = (logits_row[at] - rt::log(-rt::log(part_2))) / tau - soft_max_value;
-      soft_sum_fold.add(rt::exp(part_3));
+      const opmath_t part_3 = near::div(logits_row[at] - rt::log(-rt::log(part_2)), tau);
+      soft_sum_fold.add(near::exp(part_3 - soft_max_value));
     });
     soft_sum_fold.finish();
     rt::join<Team>(&soft_sum_fold);
     const opmath_t soft_sum = soft_sum_fold.value;
-    const opmath_t soft_scale_value = 1 / soft_sum;
+    const opmath_t soft_scale_value = near::div(opmath_t(1), soft_sum);
     if (Team::rank() == 0) {
       soft_scale.store(soft_scale_value, place);
     }
@@ -124,7 +126,7 @@ struct Step_gumbel_softmax_forward_1_y {
       const int64_t k = at;
       const opmath_t part_5 = -rt::log(rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k)));
       const opmath_t part_4 = rt::log(part_5);
-      y_row.set(at, rt::exp((logits_row[at] - part_4) / tau - soft_max_value) * soft_scale_value);
+      y_row.set(at, near::exp(near::div(logits_row[at] - part_4, tau) - soft_max_value) * soft_scale_value);
     });
   }
 };
@@ -133,6 +135,7 @@ struct Step_gumbel_softmax_forward_1_y {
 template <typename scalar_t, int rank>
 struct Step_gumbel_softmax_backward_0_grad_logits {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(3, 2, 0, 1), rt::tensor(4, 2, 0, 1), rt::tensor(5, 2, 0, 1), rt::tensor(0, 0, -1),
@@ -160,8 +163,8 @@ struct Step_gumbel_softmax_backward_0_grad_logits {
     rt::each<Team>(k_size.size, rt::settled(&dot_soft_fold), [&](auto at) {
       const int64_t k = at;
       const opmath_t part = rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k));
-      const opmath_t part_2 = rt::exp((logits_row[at] - rt::log(-rt::log(part))) / tau - soft_max_value);
-      dot_soft_fold.add(grad_y_row[at] * (part_2 * soft_scale_value));
+      const opmath_t part_2 = near::div(logits_row[at] - rt::log(-rt::log(part)), tau) - soft_max_value;
+      dot_soft_fold.add(grad_y_row[at] * (near::exp(part_2) * soft_scale_value));
     });
     dot_soft_fold.finish();
     rt::join<Team>(&dot_soft_fold);
@@ -169,8 +172,9 @@ struct Step_gumbel_softmax_backward_0_grad_logits {
     rt::each<Team>(k_size.size, [&](auto at) {
       const int64_t k = at;
       const opmath_t part_3 = rt::log(rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k)));
-      const opmath_t part_4 = rt::exp((logits_row[at] - rt::log(-part_3)) / tau - soft_max_value);
-      grad_logits_row.set(at, part_4 * soft_scale_value * (grad_y_row[at] - dot_soft) / tau);
+      const opmath_t part_4 = near::div(logits_row[at] - rt::log(-part_3), tau) - soft_max_value;
+      const opmath_t part_5 = near::exp(part_4) * soft_scale_value * (grad_y_row[at] - dot_soft);
+      grad_logits_row.set(at, near::div(part_5, tau));
     });
   }
 };

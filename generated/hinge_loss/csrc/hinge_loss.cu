@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_hinge_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
@@ -28,7 +29,7 @@ struct Step_hinge_loss_forward_0_output {
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / batch.count);
+    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
   }
 };
 
@@ -86,7 +87,7 @@ struct Step_hinge_loss_forward_2_output {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -101,6 +102,7 @@ struct Step_hinge_loss_forward_2_output {
 template <typename scalar_t, int rank>
 struct Step_hinge_loss_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
@@ -125,7 +127,7 @@ struct Step_hinge_loss_forward_3_output {
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / batch.count);
+    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
   }
 };
 
@@ -192,8 +194,8 @@ struct Step_hinge_loss_forward_5_slope {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> output_pack;
-    rt::Pack<opmath_t, V> slope_pack;
+    rt::Values<scalar_t, V> output_pack;
+    rt::Values<opmath_t, V> slope_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -211,6 +213,7 @@ struct Step_hinge_loss_forward_5_slope {
 template <typename scalar_t, int rank>
 struct Step_hinge_loss_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::batch());
@@ -222,9 +225,10 @@ struct Step_hinge_loss_backward_0_grad_input {
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input) const {
     const opmath_t target_value = target;
     const opmath_t t = margin - target_value * input;
-    const opmath_t grad_missing = 2 * grad_output.load_or_zero() * rt::max(opmath_t(0), t) / batch.count;
-    const opmath_t part = 0 > t ? opmath_t(0) : -(grad_missing * target_value);
-    *grad_input = 0 == t ? opmath_t(-0.5) * grad_missing * target_value : part;
+    const opmath_t part = 2 * grad_output.load_or_zero() * rt::max(opmath_t(0), t);
+    const opmath_t grad_missing = near::div(part, static_cast<opmath_t>(batch.count));
+    const opmath_t part_2 = 0 > t ? opmath_t(0) : -(grad_missing * target_value);
+    *grad_input = 0 == t ? opmath_t(-0.5) * grad_missing * target_value : part_2;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -236,7 +240,7 @@ struct Step_hinge_loss_backward_0_grad_input {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -276,7 +280,7 @@ struct Step_hinge_loss_backward_1_grad_input {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -317,7 +321,7 @@ struct Step_hinge_loss_backward_2_grad_input {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -332,6 +336,7 @@ struct Step_hinge_loss_backward_2_grad_input {
 template <typename scalar_t, int rank>
 struct Step_hinge_loss_backward_3_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(1, 0, -1), rt::batch());
@@ -342,7 +347,9 @@ struct Step_hinge_loss_backward_3_grad_input {
 
   OPGEN_DEVICE void compute(opmath_t slope, opmath_t* grad_input) const {
     const opmath_t slope_value = slope;
-    *grad_input = slope_value != 0 ? grad_output.load_or_zero() / batch.count * slope_value : opmath_t(0);
+    const opmath_t part_2 = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
+    const opmath_t part = part_2 * slope_value;
+    *grad_input = slope_value != 0 ? part : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -353,7 +360,7 @@ struct Step_hinge_loss_backward_3_grad_input {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto slope_pack = rt::load_pack<V>(slope, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -389,7 +396,7 @@ struct Step_hinge_loss_backward_4_grad_input {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto slope_pack = rt::load_pack<V>(slope, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -425,7 +432,7 @@ struct Step_hinge_loss_backward_5_grad_input {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto slope_pack = rt::load_pack<V>(slope, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;

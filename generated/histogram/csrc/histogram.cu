@@ -19,7 +19,7 @@ struct Step_histogram_forward_0_output_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> output_pack;
+    rt::Values<opmath_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -34,6 +34,7 @@ struct Step_histogram_forward_0_output_base {
 template <typename scalar_t, int rank>
 struct Step_histogram_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(0, 1, -1),
                                             rt::real(0), rt::real(1), rt::integer(0));
@@ -44,9 +45,10 @@ struct Step_histogram_forward_0_output {
 
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    const bool part = static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)) >= 0;
-    if (part && static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)) < B) {
-      opmath_t* const cell = output.at(static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)));
+    const int64_t part_2 = static_cast<int64_t>(rt::floor(near::div(input.load(n) - low, high - low) * B));
+    const bool part = part_2 >= 0;
+    if (part && static_cast<int64_t>(rt::floor(near::div(input.load(n) - low, high - low) * B)) < B) {
+      opmath_t* const cell = output.at(static_cast<int64_t>(rt::floor(near::div(input.load(n) - low, high - low) * B)));
       rt::atomic_sum(cell, weight.load(n));
     }
   }
@@ -68,7 +70,7 @@ struct Step_histogram_forward_1_output_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> output_pack;
+    rt::Values<opmath_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -83,6 +85,7 @@ struct Step_histogram_forward_1_output_base {
 template <typename scalar_t, int rank>
 struct Step_histogram_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, -1), rt::tensor(0, 1, -1), rt::real(0), rt::real(1), rt::integer(0));
@@ -93,9 +96,10 @@ struct Step_histogram_forward_1_output {
 
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    const bool part = static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)) >= 0;
-    if (part && static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)) < B) {
-      opmath_t* const cell = output.at(static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)));
+    const int64_t part_2 = static_cast<int64_t>(rt::floor(near::div(input.load(n) - low, high - low) * B));
+    const bool part = part_2 >= 0;
+    if (part && static_cast<int64_t>(rt::floor(near::div(input.load(n) - low, high - low) * B)) < B) {
+      opmath_t* const cell = output.at(static_cast<int64_t>(rt::floor(near::div(input.load(n) - low, high - low) * B)));
       rt::atomic_sum(cell, static_cast<opmath_t>(1));
     }
   }
@@ -105,6 +109,7 @@ struct Step_histogram_forward_1_output {
 template <typename scalar_t, int rank>
 struct Step_histogram_backward_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 1, -1), rt::tensor(1, 1, -1), rt::tensor(0, 1, -1),
                                             rt::real(0), rt::real(1), rt::integer(1));
@@ -115,7 +120,7 @@ struct Step_histogram_backward_grad_weight {
 
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    grad_weight.store(static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)) >= 0 && static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)) < B ? grad_output.load_or_zero(static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B))) : opmath_t(0), n);
+    grad_weight.store(static_cast<int64_t>(rt::floor(near::div(input.load(n) - low, high - low) * B)) >= 0 && static_cast<int64_t>(rt::floor(near::div(input.load(n) - low, high - low) * B)) < B ? grad_output.load_or_zero(static_cast<int64_t>(rt::floor(near::div(input.load(n) - low, high - low) * B))) : opmath_t(0), n);
   }
 };
 

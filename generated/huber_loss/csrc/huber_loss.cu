@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_huber_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
@@ -32,7 +33,7 @@ struct Step_huber_loss_forward_0_output {
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / batch.count);
+    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
   }
 };
 
@@ -100,8 +101,8 @@ struct Step_huber_loss_forward_2_output {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto target_pack = rt::load_pack<V>(target, first);
-    rt::Pack<opmath_t, V> error_pack;
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<opmath_t, V> error_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t error_value_2;
@@ -119,6 +120,7 @@ struct Step_huber_loss_forward_2_output {
 template <typename scalar_t, int rank>
 struct Step_huber_loss_backward_0_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                                             rt::tensor(1, 0, -1), rt::real(0), rt::batch());
@@ -132,7 +134,8 @@ struct Step_huber_loss_backward_0_grad_target {
     const opmath_t error_value = error;
     const bool part = rt::abs(error_value) <= delta;
     const opmath_t part_2 = part ? error_value : rt::sign(error_value) * delta;
-    const opmath_t grad_error_value = grad_output.load_or_zero() * part_2 / batch.count;
+    const opmath_t part_3 = grad_output.load_or_zero() * part_2;
+    const opmath_t grad_error_value = near::div(part_3, static_cast<opmath_t>(batch.count));
     *grad_error = grad_error_value;
     *grad_target = -grad_error_value;
   }
@@ -147,8 +150,8 @@ struct Step_huber_loss_backward_0_grad_target {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto error_pack = rt::load_pack<V>(error, first);
-    rt::Pack<scalar_t, V> grad_error_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_error_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_error_value_2;
@@ -194,8 +197,8 @@ struct Step_huber_loss_backward_1_grad_target {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto error_pack = rt::load_pack<V>(error, first);
-    rt::Pack<scalar_t, V> grad_error_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_error_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_error_value_2;
@@ -241,8 +244,8 @@ struct Step_huber_loss_backward_2_grad_target {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto error_pack = rt::load_pack<V>(error, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    rt::Pack<scalar_t, V> grad_error_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_error_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_error_value_2;

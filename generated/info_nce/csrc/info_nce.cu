@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_info_nce_forward_0_logsumexp_j {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 1, -1), rt::integer(0), rt::real(0));
   rt::Tensor<const scalar_t, rank> sum_d;
@@ -19,13 +20,14 @@ struct Step_info_nce_forward_0_logsumexp_j {
     const int64_t i_2 = point;
     const auto sum_d_row = rt::read_row<Team, 1>(j_size.size, sum_d, i_2, 0);
     rt::Max<opmath_t> logsumexp_j_max_fold;
-    rt::each<Team>(j_size.size, [&](auto at) { logsumexp_j_max_fold.add(sum_d_row[at] / temperature); });
+    rt::each<Team>(j_size.size, [&](auto at) { logsumexp_j_max_fold.add(near::div(sum_d_row[at], temperature)); });
     rt::join<Team>(&logsumexp_j_max_fold);
     const opmath_t logsumexp_j_max = logsumexp_j_max_fold.value;
     const opmath_t logsumexp_j_shift = rt::isfinite(logsumexp_j_max) ? logsumexp_j_max : opmath_t(0);
     rt::Sum<opmath_t> logsumexp_j_sum_fold;
     rt::each<Team>(j_size.size, rt::settled(&logsumexp_j_sum_fold), [&](auto at) {
-      logsumexp_j_sum_fold.add(rt::exp(sum_d_row[at] / temperature - logsumexp_j_shift));
+      const opmath_t part = near::div(sum_d_row[at], temperature) - logsumexp_j_shift;
+      logsumexp_j_sum_fold.add(near::exp(part));
     });
     logsumexp_j_sum_fold.finish();
     rt::join<Team>(&logsumexp_j_sum_fold);
@@ -40,6 +42,7 @@ struct Step_info_nce_forward_0_logsumexp_j {
 template <typename scalar_t, int rank>
 struct Step_info_nce_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1), rt::real(0), rt::integer(0));
@@ -57,11 +60,12 @@ struct Step_info_nce_forward_0_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t i_2 = inner;
-    folds->output_sum_fold.add(logsumexp_j.load(i_2) - sum_d.load(i_2, i_2) / temperature);
+    const opmath_t part = near::div(sum_d.load(i_2, i_2), temperature);
+    folds->output_sum_fold.add(logsumexp_j.load(i_2) - part);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / N);
+    output.store(near::div(output_sum, static_cast<opmath_t>(N)));
   }
 };
 
@@ -69,6 +73,7 @@ struct Step_info_nce_forward_0_output {
 template <typename scalar_t, int rank>
 struct Step_info_nce_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1), rt::real(0));
@@ -85,7 +90,8 @@ struct Step_info_nce_forward_1_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t i_2 = inner;
-    folds->output_value_fold.add(logsumexp_j.load(i_2) - sum_d.load(i_2, i_2) / temperature);
+    const opmath_t part = near::div(sum_d.load(i_2, i_2), temperature);
+    folds->output_value_fold.add(logsumexp_j.load(i_2) - part);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;
@@ -97,6 +103,7 @@ struct Step_info_nce_forward_1_output {
 template <typename scalar_t, int rank>
 struct Step_info_nce_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::integer(0), rt::real(0));
@@ -111,13 +118,14 @@ struct Step_info_nce_forward_2_output {
     const int64_t i_2 = point;
     const auto sum_d_row = rt::read_row<Team, 1>(j_size.size, sum_d, i_2, 0);
     rt::Max<opmath_t> logsumexp_j_max_fold;
-    rt::each<Team>(j_size.size, [&](auto at) { logsumexp_j_max_fold.add(sum_d_row[at] / temperature); });
+    rt::each<Team>(j_size.size, [&](auto at) { logsumexp_j_max_fold.add(near::div(sum_d_row[at], temperature)); });
     rt::join<Team>(&logsumexp_j_max_fold);
     const opmath_t logsumexp_j_max = logsumexp_j_max_fold.value;
     const opmath_t logsumexp_j_shift = rt::isfinite(logsumexp_j_max) ? logsumexp_j_max : opmath_t(0);
     rt::Sum<opmath_t> logsumexp_j_sum_fold;
     rt::each<Team>(j_size.size, rt::settled(&logsumexp_j_sum_fold), [&](auto at) {
-      logsumexp_j_sum_fold.add(rt::exp(sum_d_row[at] / temperature - logsumexp_j_shift));
+      const opmath_t part = near::div(sum_d_row[at], temperature) - logsumexp_j_shift;
+      logsumexp_j_sum_fold.add(near::exp(part));
     });
     logsumexp_j_sum_fold.finish();
     rt::join<Team>(&logsumexp_j_sum_fold);
@@ -125,7 +133,7 @@ struct Step_info_nce_forward_2_output {
     const opmath_t logsumexp_j_value = logsumexp_j_shift + rt::log(logsumexp_j_sum);
     if (Team::rank() == 0) {
       logsumexp_j.store(logsumexp_j_value, i_2);
-      output.store(logsumexp_j_value - sum_d.load(i_2, i_2) / temperature, i_2);
+      output.store(logsumexp_j_value - near::div(sum_d.load(i_2, i_2), temperature), i_2);
     }
   }
 };
@@ -134,13 +142,16 @@ struct Step_info_nce_forward_2_output {
 template <typename scalar_t, int rank>
 struct Step_info_nce_backward_0_grad_each {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(1, 1, -1), rt::tensor(0, 0, -1), rt::integer(0));
   rt::Tensor<opmath_t, rank> grad_each;
   rt::Tensor<const scalar_t, rank> grad_output;
   int64_t N;
 
-  OPGEN_DEVICE void compute(opmath_t* grad_each) const { *grad_each = grad_output.load_or_zero() / N; }
+  OPGEN_DEVICE void compute(opmath_t* grad_each) const {
+    *grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(N));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t i_2 = point;
     opmath_t grad_each_value;
@@ -149,7 +160,7 @@ struct Step_info_nce_backward_0_grad_each {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_each_pack;
+    rt::Values<opmath_t, V> grad_each_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_each_value;
@@ -164,6 +175,7 @@ struct Step_info_nce_backward_0_grad_each {
 template <typename scalar_t, int rank>
 struct Step_info_nce_backward_0_grad_key {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1)), rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(4, 2, -1), rt::tensor(5, 2, -1), rt::tensor(2, 2, -1),
@@ -205,13 +217,14 @@ struct Step_info_nce_backward_0_grad_key {
         if (d_3 % rt::block_adds == rt::block_adds - 1) sum_d_2.settle();
       }
       sum_d_2.finish();
-      const opmath_t part = grad_each_value * rt::exp(sum_d.value / temperature - logsumexp_j_value);
+      const opmath_t part_2 = near::exp(near::div(sum_d.value, temperature) - logsumexp_j_value);
+      const opmath_t part = grad_each_value * part_2;
       const opmath_t t_4 = (j == i_2 ? t : opmath_t(0)) + (t_3 ? opmath_t(0) : part);
       const opmath_t grad_each_value_2 = grad_each.load(j);
       const opmath_t logsumexp_j_value_2 = logsumexp_j.load(j);
-      const opmath_t part_2 = grad_each_value_2 * rt::exp(sum_d_2.value / temperature - logsumexp_j_value_2);
-      const opmath_t part_3 = logsumexp_j_value_2 == t_2 ? opmath_t(0) : part_2;
-      const opmath_t t_5 = (i_2 == j ? -grad_each_value_2 : opmath_t(0)) + part_3;
+      const opmath_t part_3 = near::exp(near::div(sum_d_2.value, temperature) - logsumexp_j_value_2);
+      const opmath_t part_4 = logsumexp_j_value_2 == t_2 ? opmath_t(0) : grad_each_value_2 * part_3;
+      const opmath_t t_5 = (i_2 == j ? -grad_each_value_2 : opmath_t(0)) + part_4;
       for (int64_t d = 0; d < d_size.size; ++d) {
         opmath_t high = grad_query.load(i_2, d);
         rt::add_exactly<opmath_t>(&high, &lost_row[d], t_4 * key.load(j, d));
@@ -223,7 +236,7 @@ struct Step_info_nce_backward_0_grad_key {
         grad_key.store(high, i_2, d_2);
       }
     }
-    const opmath_t t_6 = N == 0 ? opmath_t(1) : 1 / temperature;
+    const opmath_t t_6 = N == 0 ? opmath_t(1) : near::div(opmath_t(1), temperature);
     for (int64_t d = 0; d < d_size.size; ++d) {
       const opmath_t whole = rt::total(grad_query.load(i_2, d), lost_row[d]);
       grad_query.store(t_6 * whole, i_2, d);
@@ -239,6 +252,7 @@ struct Step_info_nce_backward_0_grad_key {
 template <typename scalar_t, int rank>
 struct Step_info_nce_backward_1_grad_key {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1)), rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 0, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1), rt::tensor(1, 1, -1), rt::tensor(4, 2, -1),
@@ -280,11 +294,12 @@ struct Step_info_nce_backward_1_grad_key {
         if (d_3 % rt::block_adds == rt::block_adds - 1) sum_d_2.settle();
       }
       sum_d_2.finish();
-      const opmath_t part = grad_output_value * rt::exp(sum_d.value / temperature - logsumexp_j_value);
-      const opmath_t t_4 = (j == i_2 ? t : opmath_t(0)) + (t_3 ? opmath_t(0) : part);
+      const opmath_t part = near::exp(near::div(sum_d.value, temperature) - logsumexp_j_value);
+      const opmath_t t_4 = (j == i_2 ? t : opmath_t(0)) + (t_3 ? opmath_t(0) : grad_output_value * part);
       const opmath_t logsumexp_j_value_2 = logsumexp_j.load(j);
-      const opmath_t part_2 = grad_output_value * rt::exp(sum_d_2.value / temperature - logsumexp_j_value_2);
-      const opmath_t t_5 = (i_2 == j ? t : opmath_t(0)) + (logsumexp_j_value_2 == t_2 ? opmath_t(0) : part_2);
+      const opmath_t part_2 = near::exp(near::div(sum_d_2.value, temperature) - logsumexp_j_value_2);
+      const opmath_t part_3 = logsumexp_j_value_2 == t_2 ? opmath_t(0) : grad_output_value * part_2;
+      const opmath_t t_5 = (i_2 == j ? t : opmath_t(0)) + part_3;
       for (int64_t d = 0; d < d_size.size; ++d) {
         opmath_t high = grad_query.load(i_2, d);
         rt::add_exactly<opmath_t>(&high, &lost_row[d], t_4 * key.load(j, d));
@@ -296,7 +311,7 @@ struct Step_info_nce_backward_1_grad_key {
         grad_key.store(high, i_2, d_2);
       }
     }
-    const opmath_t t_6 = N == 0 ? opmath_t(1) : 1 / temperature;
+    const opmath_t t_6 = N == 0 ? opmath_t(1) : near::div(opmath_t(1), temperature);
     for (int64_t d = 0; d < d_size.size; ++d) {
       const opmath_t whole = rt::total(grad_query.load(i_2, d), lost_row[d]);
       grad_query.store(t_6 * whole, i_2, d);
@@ -312,6 +327,7 @@ struct Step_info_nce_backward_1_grad_key {
 template <typename scalar_t, int rank>
 struct Step_info_nce_backward_2_grad_key {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1)), rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 1, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1), rt::tensor(1, 1, -1), rt::tensor(4, 2, -1),
@@ -353,12 +369,12 @@ struct Step_info_nce_backward_2_grad_key {
         if (d_3 % rt::block_adds == rt::block_adds - 1) sum_d_2.settle();
       }
       sum_d_2.finish();
-      const opmath_t part = grad_output_value * rt::exp(sum_d.value / temperature - logsumexp_j_value);
-      const opmath_t t_4 = (j == i_2 ? t : opmath_t(0)) + (t_3 ? opmath_t(0) : part);
+      const opmath_t part = near::exp(near::div(sum_d.value, temperature) - logsumexp_j_value);
+      const opmath_t t_4 = (j == i_2 ? t : opmath_t(0)) + (t_3 ? opmath_t(0) : grad_output_value * part);
       const opmath_t grad_output_value_2 = grad_output.load_or_zero(j);
       const opmath_t logsumexp_j_value_2 = logsumexp_j.load(j);
-      const opmath_t part_2 = grad_output_value_2 * rt::exp(sum_d_2.value / temperature - logsumexp_j_value_2);
-      const opmath_t part_3 = logsumexp_j_value_2 == t_2 ? opmath_t(0) : part_2;
+      const opmath_t part_2 = near::exp(near::div(sum_d_2.value, temperature) - logsumexp_j_value_2);
+      const opmath_t part_3 = logsumexp_j_value_2 == t_2 ? opmath_t(0) : grad_output_value_2 * part_2;
       const opmath_t t_5 = (i_2 == j ? -grad_output_value_2 : opmath_t(0)) + part_3;
       for (int64_t d = 0; d < d_size.size; ++d) {
         opmath_t high = grad_query.load(i_2, d);
@@ -371,7 +387,7 @@ struct Step_info_nce_backward_2_grad_key {
         grad_key.store(high, i_2, d_2);
       }
     }
-    const opmath_t t_6 = N == 0 ? opmath_t(1) : 1 / temperature;
+    const opmath_t t_6 = N == 0 ? opmath_t(1) : near::div(opmath_t(1), temperature);
     for (int64_t d = 0; d < d_size.size; ++d) {
       const opmath_t whole = rt::total(grad_query.load(i_2, d), lost_row[d]);
       grad_query.store(t_6 * whole, i_2, d);

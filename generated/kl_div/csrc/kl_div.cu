@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_kl_div_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1),
                                             rt::elements(), rt::batch(), rt::integer(0));
@@ -27,12 +28,12 @@ struct Step_kl_div_forward_0_output {
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const opmath_t target_value = target.load(n, place);
-    const opmath_t p = rt::exp(target_value);
+    const opmath_t p = near::exp(target_value);
     folds->output_sum_fold.add(p == 0 ? opmath_t(0) : p * (target_value - input.load(n, place)));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / (N * batch.count));
+    output.store(near::div(output_sum, static_cast<opmath_t>(N * batch.count)));
   }
 };
 
@@ -40,6 +41,7 @@ struct Step_kl_div_forward_0_output {
 template <typename scalar_t, int rank>
 struct Step_kl_div_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1),
                                             rt::elements(), rt::batch(), rt::integer(0));
@@ -65,7 +67,7 @@ struct Step_kl_div_forward_1_output {
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / (N * batch.count));
+    output.store(near::div(output_sum, static_cast<opmath_t>(N * batch.count)));
   }
 };
 
@@ -73,6 +75,7 @@ struct Step_kl_div_forward_1_output {
 template <typename scalar_t, int rank>
 struct Step_kl_div_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1),
                                             rt::elements(), rt::batch(), rt::integer(0));
@@ -93,12 +96,12 @@ struct Step_kl_div_forward_2_output {
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const opmath_t target_value = target.load(n, place);
-    const opmath_t p = rt::exp(target_value);
+    const opmath_t p = near::exp(target_value);
     folds->sum_n_all_fold.add(p == 0 ? opmath_t(0) : p * (target_value - input.load(n, place)));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t sum_n_all = folds.sum_n_all_fold.value;
-    output.store(sum_n_all / N);
+    output.store(near::div(sum_n_all, static_cast<opmath_t>(N)));
   }
 };
 
@@ -106,6 +109,7 @@ struct Step_kl_div_forward_2_output {
 template <typename scalar_t, int rank>
 struct Step_kl_div_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1),
                                             rt::elements(), rt::batch(), rt::integer(0));
@@ -131,7 +135,7 @@ struct Step_kl_div_forward_3_output {
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t sum_n_all = folds.sum_n_all_fold.value;
-    output.store(sum_n_all / N);
+    output.store(near::div(sum_n_all, static_cast<opmath_t>(N)));
   }
 };
 
@@ -139,6 +143,7 @@ struct Step_kl_div_forward_3_output {
 template <typename scalar_t, int rank>
 struct Step_kl_div_forward_4_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1), rt::elements(), rt::batch());
@@ -158,7 +163,7 @@ struct Step_kl_div_forward_4_output {
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const opmath_t target_value = target.load(n, place);
-    const opmath_t p = rt::exp(target_value);
+    const opmath_t p = near::exp(target_value);
     const opmath_t part = p * (target_value - input.load(n, place));
     folds->output_value_fold.add(p == 0 ? opmath_t(0) : part);
   }
@@ -204,6 +209,7 @@ struct Step_kl_div_forward_5_output {
 template <typename scalar_t, int rank>
 struct Step_kl_div_forward_6_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1), rt::elements(), rt::batch());
@@ -214,7 +220,7 @@ struct Step_kl_div_forward_6_output {
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* output) const {
     const opmath_t target_value = target;
-    const opmath_t p = rt::exp(target_value);
+    const opmath_t p = near::exp(target_value);
     *output = p == 0 ? opmath_t(0) : p * (target_value - input);
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -229,7 +235,7 @@ struct Step_kl_div_forward_6_output {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -268,7 +274,7 @@ struct Step_kl_div_forward_7_output {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -283,6 +289,7 @@ struct Step_kl_div_forward_7_output {
 template <typename scalar_t, int rank>
 struct Step_kl_div_backward_0_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(2, 2, 1),
@@ -295,9 +302,9 @@ struct Step_kl_div_backward_0_grad_target {
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t target_value = target;
-    const opmath_t p = rt::exp(target_value);
+    const opmath_t p = near::exp(target_value);
     const bool t = p == 0;
-    const opmath_t grad_each = grad_output.load_or_zero() / (N * batch.count);
+    const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(N * batch.count));
     const opmath_t t_2 = grad_each * p;
     *grad_input = t ? opmath_t(0) : -t_2;
     *grad_target = (t ? opmath_t(0) : t_2) + (t ? opmath_t(0) : p * (grad_each * (target_value - input)));
@@ -316,8 +323,8 @@ struct Step_kl_div_backward_0_grad_target {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -335,6 +342,7 @@ struct Step_kl_div_backward_0_grad_target {
 template <typename scalar_t, int rank>
 struct Step_kl_div_backward_1_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 1), rt::tensor(3, 2, 1), rt::tensor(0, 0, -1), rt::tensor(2, 2, 1),
@@ -346,7 +354,7 @@ struct Step_kl_div_backward_1_grad_target {
   rt::Divider batch_size;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
-    const opmath_t grad_each = grad_output.load_or_zero() / (N * batch.count);
+    const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(N * batch.count));
     const opmath_t target_value = target;
     *grad_input = -(grad_each * target_value);
     const opmath_t part_3 = target_value == 0 && target_value <= 0 ? opmath_t(0) : rt::log(target_value);
@@ -368,8 +376,8 @@ struct Step_kl_div_backward_1_grad_target {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -387,6 +395,7 @@ struct Step_kl_div_backward_1_grad_target {
 template <typename scalar_t, int rank>
 struct Step_kl_div_backward_2_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(2, 2, 1),
@@ -399,9 +408,9 @@ struct Step_kl_div_backward_2_grad_target {
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t target_value = target;
-    const opmath_t p = rt::exp(target_value);
+    const opmath_t p = near::exp(target_value);
     const bool t = p == 0;
-    const opmath_t grad_each = grad_output.load_or_zero() / N;
+    const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(N));
     const opmath_t t_2 = grad_each * p;
     *grad_input = t ? opmath_t(0) : -t_2;
     *grad_target = (t ? opmath_t(0) : t_2) + (t ? opmath_t(0) : p * (grad_each * (target_value - input)));
@@ -420,8 +429,8 @@ struct Step_kl_div_backward_2_grad_target {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -439,6 +448,7 @@ struct Step_kl_div_backward_2_grad_target {
 template <typename scalar_t, int rank>
 struct Step_kl_div_backward_3_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 1), rt::tensor(3, 2, 1), rt::tensor(0, 0, -1), rt::tensor(2, 2, 1),
@@ -450,7 +460,7 @@ struct Step_kl_div_backward_3_grad_target {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
-    const opmath_t grad_each = grad_output.load_or_zero() / N;
+    const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(N));
     const opmath_t target_value = target;
     *grad_input = -(grad_each * target_value);
     const opmath_t part_3 = target_value == 0 && target_value <= 0 ? opmath_t(0) : rt::log(target_value);
@@ -472,8 +482,8 @@ struct Step_kl_div_backward_3_grad_target {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -491,6 +501,7 @@ struct Step_kl_div_backward_3_grad_target {
 template <typename scalar_t, int rank>
 struct Step_kl_div_backward_4_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(3, 2, 1), rt::tensor(1, 0, -1),
                                             rt::tensor(2, 2, 1), rt::tensor(4, 2, 1), rt::elements(), rt::batch());
@@ -501,7 +512,7 @@ struct Step_kl_div_backward_4_grad_target {
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t target_value = target;
-    const opmath_t p = rt::exp(target_value);
+    const opmath_t p = near::exp(target_value);
     const bool t = p == 0;
     const opmath_t grad_output_value = grad_output.load_or_zero();
     const opmath_t t_2 = grad_output_value * p;
@@ -523,8 +534,8 @@ struct Step_kl_div_backward_4_grad_target {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -573,8 +584,8 @@ struct Step_kl_div_backward_5_grad_target {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -592,6 +603,7 @@ struct Step_kl_div_backward_5_grad_target {
 template <typename scalar_t, int rank>
 struct Step_kl_div_backward_6_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(3, 2, 1),
                                             rt::tensor(2, 2, 1), rt::tensor(4, 2, 1), rt::elements(), rt::batch());
@@ -603,7 +615,7 @@ struct Step_kl_div_backward_6_grad_target {
   OPGEN_DEVICE void compute(opmath_t target, opmath_t grad_output, opmath_t input, opmath_t* grad_input,
                             opmath_t* grad_target) const {
     const opmath_t target_value = target;
-    const opmath_t p = rt::exp(target_value);
+    const opmath_t p = near::exp(target_value);
     const bool t = p == 0;
     const opmath_t grad_output_value = grad_output;
     const opmath_t t_2 = grad_output_value * p;
@@ -627,8 +639,8 @@ struct Step_kl_div_backward_6_grad_target {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -680,8 +692,8 @@ struct Step_kl_div_backward_7_grad_target {
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;

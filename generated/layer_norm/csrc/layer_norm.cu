@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_layer_norm_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(3, 1, -1, 0), rt::tensor(4, 1, -1, 0), rt::tensor(5, 2, 0, 1),
@@ -31,7 +32,7 @@ struct Step_layer_norm_forward_0_output {
     mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
-    const opmath_t mu_value = mu_sum / D;
+    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(D));
     if (Team::rank() == 0) {
       mu.store(mu_value, place);
     }
@@ -43,7 +44,7 @@ struct Step_layer_norm_forward_0_output {
     var_d_squares_fold.finish();
     rt::join<Team>(&var_d_squares_fold);
     const opmath_t var_d_squares = var_d_squares_fold.value;
-    const opmath_t rstd_value = rt::rsqrt(var_d_squares / D + eps);
+    const opmath_t rstd_value = rt::rsqrt(near::div(var_d_squares, static_cast<opmath_t>(D)) + eps);
     if (Team::rank() == 0) {
       rstd.store(rstd_value, place);
     }
@@ -57,6 +58,7 @@ struct Step_layer_norm_forward_0_output {
 template <typename scalar_t, int rank>
 struct Step_layer_norm_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(3, 1, -1, 0), rt::tensor(4, 2, 0, 1), rt::tensor(1, 1, 0),
@@ -80,7 +82,7 @@ struct Step_layer_norm_forward_1_output {
     mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
-    const opmath_t mu_value = mu_sum / D;
+    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(D));
     if (Team::rank() == 0) {
       mu.store(mu_value, place);
     }
@@ -92,7 +94,7 @@ struct Step_layer_norm_forward_1_output {
     var_d_squares_fold.finish();
     rt::join<Team>(&var_d_squares_fold);
     const opmath_t var_d_squares = var_d_squares_fold.value;
-    const opmath_t rstd_value = rt::rsqrt(var_d_squares / D + eps);
+    const opmath_t rstd_value = rt::rsqrt(near::div(var_d_squares, static_cast<opmath_t>(D)) + eps);
     if (Team::rank() == 0) {
       rstd.store(rstd_value, place);
     }
@@ -105,6 +107,7 @@ struct Step_layer_norm_forward_1_output {
 template <typename scalar_t, int rank>
 struct Step_layer_norm_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(3, 1, -1, 0), rt::tensor(4, 2, 0, 1), rt::tensor(1, 1, 0),
@@ -128,7 +131,7 @@ struct Step_layer_norm_forward_2_output {
     mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
-    const opmath_t mu_value = mu_sum / D;
+    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(D));
     if (Team::rank() == 0) {
       mu.store(mu_value, place);
     }
@@ -140,7 +143,7 @@ struct Step_layer_norm_forward_2_output {
     var_d_squares_fold.finish();
     rt::join<Team>(&var_d_squares_fold);
     const opmath_t var_d_squares = var_d_squares_fold.value;
-    const opmath_t rstd_value = rt::rsqrt(var_d_squares / D + eps);
+    const opmath_t rstd_value = rt::rsqrt(near::div(var_d_squares, static_cast<opmath_t>(D)) + eps);
     if (Team::rank() == 0) {
       rstd.store(rstd_value, place);
     }
@@ -153,6 +156,7 @@ struct Step_layer_norm_forward_2_output {
 template <typename scalar_t, int rank>
 struct Step_layer_norm_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(3, 2, 0, 1), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
@@ -175,7 +179,7 @@ struct Step_layer_norm_forward_3_output {
     mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
-    const opmath_t mu_value = mu_sum / D;
+    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(D));
     if (Team::rank() == 0) {
       mu.store(mu_value, place);
     }
@@ -187,7 +191,7 @@ struct Step_layer_norm_forward_3_output {
     var_d_squares_fold.finish();
     rt::join<Team>(&var_d_squares_fold);
     const opmath_t var_d_squares = var_d_squares_fold.value;
-    const opmath_t rstd_value = rt::rsqrt(var_d_squares / D + eps);
+    const opmath_t rstd_value = rt::rsqrt(near::div(var_d_squares, static_cast<opmath_t>(D)) + eps);
     if (Team::rank() == 0) {
       rstd.store(rstd_value, place);
     }
@@ -199,6 +203,7 @@ struct Step_layer_norm_forward_3_output {
 template <typename scalar_t, int rank>
 struct Step_layer_norm_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, -1, 0), rt::tensor(3, 2, 0, 1), rt::tensor(5, 2, 0, 1),
@@ -233,10 +238,11 @@ struct Step_layer_norm_backward_0_grad_input {
     const opmath_t grad_mu_sum = grad_mu_sum_fold.value;
     const opmath_t rstd_value = rstd.load(place);
     const opmath_t grad_var_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
-    const opmath_t t = -(grad_mu_sum * rstd_value) / D;
+    const opmath_t t = near::div(-(grad_mu_sum * rstd_value), static_cast<opmath_t>(D));
     rt::each<Team>(d_size.size, [&](auto at) {
       const opmath_t part = grad_output_row[at] * rstd_value * weight_row[at];
-      grad_input_row.set(at, part + 2 * grad_var_d * (input_row[at] - mu_value) / D + t);
+      const opmath_t part_2 = 2 * grad_var_d * (input_row[at] - mu_value);
+      grad_input_row.set(at, part + near::div(part_2, static_cast<opmath_t>(D)) + t);
     });
   }
 };
@@ -291,6 +297,7 @@ struct Step_layer_norm_backward_0_grad_bias {
 template <typename scalar_t, int rank>
 struct Step_layer_norm_backward_2_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(4, 2, 0, 1), rt::tensor(0, 1, 0),
@@ -323,10 +330,11 @@ struct Step_layer_norm_backward_2_grad_input {
     const opmath_t grad_mu_sum = grad_mu_sum_fold.value;
     const opmath_t rstd_value = rstd.load(place);
     const opmath_t grad_var_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
-    const opmath_t t = -(grad_mu_sum * rstd_value) / D;
+    const opmath_t t = near::div(-(grad_mu_sum * rstd_value), static_cast<opmath_t>(D));
     rt::each<Team>(d_size.size, [&](auto at) {
-      const opmath_t part = 2 * grad_var_d * (input_row[at] - mu_value) / D;
-      grad_input_row.set(at, grad_output_row[at] * rstd_value + part + t);
+      const opmath_t part = 2 * grad_var_d * (input_row[at] - mu_value);
+      const opmath_t part_2 = near::div(part, static_cast<opmath_t>(D));
+      grad_input_row.set(at, grad_output_row[at] * rstd_value + part_2 + t);
     });
   }
 };

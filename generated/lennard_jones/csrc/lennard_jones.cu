@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_lennard_jones_forward_0_sum_i_j_rows {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 0, -1), rt::tensor(1, 0, -1), rt::tensor(2, 3, 0),
                                             rt::tensor(3, 1, -1), rt::tensor(4, 2, 0), rt::integer(0), rt::batch());
@@ -26,13 +27,13 @@ struct Step_lennard_jones_forward_0_sum_i_j_rows {
       rt::Sum<opmath_t> r2;
       for (int64_t a = 0; a < 3; ++a) {
         const opmath_t part = position.load(place, i_2, a) - position.load(place, j, a);
-        const opmath_t part_2 = -(box.load(a) * rt::round(part / box.load(a)));
+        const opmath_t part_2 = -(box.load(a) * rt::round(near::div(part, box.load(a))));
         const opmath_t part_3 = position.load(place, i_2, a) - position.load(place, j, a) + part_2;
         r2.add(part_3 * part_3);
         if (a % rt::block_adds == rt::block_adds - 1) r2.settle();
       }
       r2.finish();
-      const opmath_t t_2 = t / r2.value;
+      const opmath_t t_2 = near::div(t, r2.value);
       const opmath_t part_4 = 4 * epsilon_value * (rt::powi<6>(t_2) - rt::powi<3>(t_2));
       sum_i_j_rows_value_fold.add(i_2 != j ? part_4 : opmath_t(0));
       if (j % rt::block_adds == rt::block_adds - 1) sum_i_j_rows_value_fold.settle();
@@ -73,6 +74,7 @@ struct Step_lennard_jones_forward_0_energy {
 template <typename scalar_t, int rank>
 struct Step_lennard_jones_forward_1_sum_i_j_rows {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 0, -1), rt::tensor(1, 0, -1), rt::tensor(2, 3, 0),
                                             rt::tensor(3, 2, 0), rt::integer(0), rt::batch());
@@ -96,7 +98,7 @@ struct Step_lennard_jones_forward_1_sum_i_j_rows {
         if (a % rt::block_adds == rt::block_adds - 1) r2.settle();
       }
       r2.finish();
-      const opmath_t t_2 = t / r2.value;
+      const opmath_t t_2 = near::div(t, r2.value);
       const opmath_t part_2 = 4 * epsilon_value * (rt::powi<6>(t_2) - rt::powi<3>(t_2));
       sum_i_j_rows_value_fold.add(i_2 != j ? part_2 : opmath_t(0));
       if (j % rt::block_adds == rt::block_adds - 1) sum_i_j_rows_value_fold.settle();
@@ -129,7 +131,7 @@ struct Step_lennard_jones_backward_0_grad_sum_i_j {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_energy_pack = rt::load_pack<V>(grad_energy, first);
-    rt::Pack<opmath_t, V> grad_sum_i_j_pack;
+    rt::Values<opmath_t, V> grad_sum_i_j_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_sum_i_j_value;
@@ -144,6 +146,7 @@ struct Step_lennard_jones_backward_0_grad_sum_i_j {
 template <typename scalar_t, int rank>
 struct Step_lennard_jones_backward_0_grad_box_rows {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)),
                                      {rt::count(3), rt::count(3), rt::count(3)}};
   static constexpr auto fields =
@@ -189,7 +192,7 @@ struct Step_lennard_jones_backward_0_grad_box_rows {
       rt::Sum<opmath_t> r2;
       for (int64_t a_2 = 0; a_2 < 3; ++a_2) {
         const opmath_t part = position.load(place, i_2, a_2) - position.load(place, j, a_2);
-        const opmath_t part_2 = -(box.load(a_2) * rt::round(part / box.load(a_2)));
+        const opmath_t part_2 = -(box.load(a_2) * rt::round(near::div(part, box.load(a_2))));
         const opmath_t part_3 = position.load(place, i_2, a_2);
         r2.add(rt::powi<2>(part_3 - position.load(place, j, a_2) + part_2));
         if (a_2 % rt::block_adds == rt::block_adds - 1) r2.settle();
@@ -198,7 +201,7 @@ struct Step_lennard_jones_backward_0_grad_box_rows {
       rt::Sum<opmath_t> r2_2;
       for (int64_t a_3 = 0; a_3 < 3; ++a_3) {
         const opmath_t part_4 = position.load(place, j, a_3) - position.load(place, i_2, a_3);
-        const opmath_t part_5 = -(box.load(a_3) * rt::round(part_4 / box.load(a_3)));
+        const opmath_t part_5 = -(box.load(a_3) * rt::round(near::div(part_4, box.load(a_3))));
         const opmath_t part_6 = -position.load(place, i_2, a_3);
         r2_2.add(rt::powi<2>(position.load(place, j, a_3) + part_6 + part_5));
         if (a_3 % rt::block_adds == rt::block_adds - 1) r2_2.settle();
@@ -206,43 +209,45 @@ struct Step_lennard_jones_backward_0_grad_box_rows {
       r2_2.finish();
       const bool t_6 = i_2 != j;
       const opmath_t r2_value = r2.value;
-      const opmath_t part_7 = t / rt::powi<4>(r2_value) - t_2 / rt::powi<7>(r2_value);
+      const opmath_t part_7 = near::div(t, rt::powi<4>(r2_value)) - near::div(t_2, rt::powi<7>(r2_value));
       const opmath_t t_7 = 2 * (t_6 ? 4 * grad_sum_i_j_value * epsilon_value * part_7 : opmath_t(0));
       const bool t_8 = j != i_2;
       const opmath_t r2_2_value = r2_2.value;
-      const opmath_t part_8 = t / rt::powi<4>(r2_2_value) - t_2 / rt::powi<7>(r2_2_value);
+      const opmath_t part_8 = near::div(t, rt::powi<4>(r2_2_value)) - near::div(t_2, rt::powi<7>(r2_2_value));
       const opmath_t t_9 = 2 * (t_8 ? 4 * grad_sum_i_j_value * epsilon_value * part_8 : opmath_t(0));
-      const opmath_t t_10 = t_5 / r2_value;
-      const opmath_t part_9 = t_3 / rt::powi<6>(r2_value) - t_4 / rt::powi<3>(r2_value);
-      const opmath_t part_10 = 4 * grad_sum_i_j_value * epsilon_value * part_9;
-      grad_sigma_rows_value_fold.add(t_6 ? part_10 : opmath_t(0));
-      const opmath_t part_11 = rt::powi<6>(t_10) - rt::powi<3>(t_10);
-      grad_epsilon_rows_value_fold.add(t_6 ? 4 * grad_sum_i_j_value * part_11 : opmath_t(0));
+      const opmath_t t_10 = near::div(t_5, r2_value);
+      const opmath_t part_9 = near::div(t_3, rt::powi<6>(r2_value));
+      const opmath_t part_10 = part_9 - near::div(t_4, rt::powi<3>(r2_value));
+      const opmath_t part_11 = 4 * grad_sum_i_j_value * epsilon_value * part_10;
+      grad_sigma_rows_value_fold.add(t_6 ? part_11 : opmath_t(0));
+      const opmath_t part_12 = rt::powi<6>(t_10) - rt::powi<3>(t_10);
+      grad_epsilon_rows_value_fold.add(t_6 ? 4 * grad_sum_i_j_value * part_12 : opmath_t(0));
       for (int64_t a = 0; a < 3; ++a) {
         opmath_t high = grad_position_difference.load(place, i_2, a);
-        const opmath_t part_12 = position.load(place, i_2, a) - position.load(place, j, a);
-        const opmath_t part_13 = -(box.load(a) * rt::round(part_12 / box.load(a)));
-        const opmath_t part_14 = position.load(place, i_2, a) - position.load(place, j, a) + part_13;
-        rt::add_exactly<opmath_t>(&high, &lost_row[a], t_6 ? t_7 * part_14 : opmath_t(0));
+        const opmath_t part_13 = position.load(place, i_2, a) - position.load(place, j, a);
+        const opmath_t part_14 = -(box.load(a) * rt::round(near::div(part_13, box.load(a))));
+        const opmath_t part_15 = position.load(place, i_2, a) - position.load(place, j, a) + part_14;
+        rt::add_exactly<opmath_t>(&high, &lost_row[a], t_6 ? t_7 * part_15 : opmath_t(0));
         grad_position_difference.store(high, place, i_2, a);
       }
       for (int64_t a_2 = 0; a_2 < 3; ++a_2) {
         opmath_t high = grad_position_difference_1_sum.load(place, i_2, a_2);
-        const opmath_t part_15 = position.load(place, j, a_2) - position.load(place, i_2, a_2);
-        const opmath_t part_16 = -(box.load(a_2) * rt::round(part_15 / box.load(a_2)));
-        const opmath_t part_17 = -position.load(place, i_2, a_2);
-        const opmath_t part_18 = t_9 * (position.load(place, j, a_2) + part_17 + part_16);
-        rt::add_exactly<opmath_t>(&high, &lost_row[a_2 + 3], t_8 ? part_18 : opmath_t(0));
+        const opmath_t part_16 = position.load(place, j, a_2) - position.load(place, i_2, a_2);
+        const opmath_t part_17 = box.load(a_2) * rt::round(near::div(part_16, box.load(a_2)));
+        const opmath_t part_18 = -position.load(place, i_2, a_2);
+        const opmath_t part_19 = t_9 * (position.load(place, j, a_2) + part_18 - part_17);
+        rt::add_exactly<opmath_t>(&high, &lost_row[a_2 + 3], t_8 ? part_19 : opmath_t(0));
         grad_position_difference_1_sum.store(high, place, i_2, a_2);
       }
       for (int64_t a_3 = 0; a_3 < 3; ++a_3) {
         opmath_t high = grad_box_rows.load(a_3, place, i_2);
-        const opmath_t part_19 = position.load(place, i_2, a_3);
-        const opmath_t part_20 = (part_19 - position.load(place, j, a_3)) / box.load(a_3);
-        const opmath_t part_21 = -(box.load(a_3) * rt::round(part_20));
-        const opmath_t part_22 = t_7 * (part_19 - position.load(place, j, a_3) + part_21);
-        const opmath_t part_23 = -(rt::round(part_20) * (t_6 ? part_22 : opmath_t(0)));
-        rt::add_exactly<opmath_t>(&high, &lost_row[a_3 + 3 + 3], t_6 ? part_23 : opmath_t(0));
+        const opmath_t part_20 = position.load(place, i_2, a_3);
+        const opmath_t part_21 = part_20 - position.load(place, j, a_3);
+        const opmath_t part_22 = rt::round(near::div(part_21, box.load(a_3)));
+        const opmath_t part_23 = -position.load(place, j, a_3);
+        const opmath_t part_24 = t_7 * (part_20 + part_23 - (box.load(a_3) * part_22));
+        const opmath_t part_25 = -(part_22 * (t_6 ? part_24 : opmath_t(0)));
+        rt::add_exactly<opmath_t>(&high, &lost_row[a_3 + 3 + 3], t_6 ? part_25 : opmath_t(0));
         grad_box_rows.store(high, a_3, place, i_2);
       }
       if (j % rt::block_adds == rt::block_adds - 1) {
@@ -301,7 +306,7 @@ struct Step_lennard_jones_backward_0_grad_position {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_position_difference_pack = rt::load_pack<V>(grad_position_difference, first);
     const auto grad_position_difference_1_sum_pack = rt::load_pack<V>(grad_position_difference_1_sum, first);
-    rt::Pack<scalar_t, V> grad_position_pack;
+    rt::Values<scalar_t, V> grad_position_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_position_value;
@@ -375,6 +380,7 @@ struct Step_lennard_jones_backward_0_grad_box {
 template <typename scalar_t, int rank>
 struct Step_lennard_jones_backward_1_grad_epsilon_rows {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(3), rt::count(3)}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 0, -1), rt::tensor(2, 0, -1), rt::tensor(3, 3, 0),
@@ -429,17 +435,18 @@ struct Step_lennard_jones_backward_1_grad_epsilon_rows {
       r2_2.finish();
       const bool t_6 = i_2 != j;
       const opmath_t r2_value = r2.value;
-      const opmath_t part_3 = t / rt::powi<4>(r2_value) - t_2 / rt::powi<7>(r2_value);
+      const opmath_t part_3 = near::div(t, rt::powi<4>(r2_value)) - near::div(t_2, rt::powi<7>(r2_value));
       const opmath_t t_7 = t_6 ? 4 * grad_sum_i_j_value * epsilon_value * part_3 : opmath_t(0);
       const opmath_t r2_2_value = r2_2.value;
-      const opmath_t part_4 = t / rt::powi<4>(r2_2_value) - t_2 / rt::powi<7>(r2_2_value);
+      const opmath_t part_4 = near::div(t, rt::powi<4>(r2_2_value)) - near::div(t_2, rt::powi<7>(r2_2_value));
       const opmath_t t_8 = j != i_2 ? 4 * grad_sum_i_j_value * epsilon_value * part_4 : opmath_t(0);
-      const opmath_t t_9 = t_5 / r2_value;
-      const opmath_t part_5 = t_3 / rt::powi<6>(r2_value) - t_4 / rt::powi<3>(r2_value);
-      const opmath_t part_6 = 4 * grad_sum_i_j_value * epsilon_value * part_5;
-      grad_sigma_rows_value_fold.add(t_6 ? part_6 : opmath_t(0));
-      const opmath_t part_7 = rt::powi<6>(t_9) - rt::powi<3>(t_9);
-      grad_epsilon_rows_value_fold.add(t_6 ? 4 * grad_sum_i_j_value * part_7 : opmath_t(0));
+      const opmath_t t_9 = near::div(t_5, r2_value);
+      const opmath_t part_5 = near::div(t_3, rt::powi<6>(r2_value));
+      const opmath_t part_6 = part_5 - near::div(t_4, rt::powi<3>(r2_value));
+      const opmath_t part_7 = 4 * grad_sum_i_j_value * epsilon_value * part_6;
+      grad_sigma_rows_value_fold.add(t_6 ? part_7 : opmath_t(0));
+      const opmath_t part_8 = rt::powi<6>(t_9) - rt::powi<3>(t_9);
+      grad_epsilon_rows_value_fold.add(t_6 ? 4 * grad_sum_i_j_value * part_8 : opmath_t(0));
       for (int64_t a = 0; a < 3; ++a) {
         opmath_t high = grad_position_difference.load(place, i_2, a);
         rt::add_exactly<opmath_t>(&high, &lost_row[a],
@@ -448,8 +455,8 @@ struct Step_lennard_jones_backward_1_grad_epsilon_rows {
       }
       for (int64_t a_2 = 0; a_2 < 3; ++a_2) {
         opmath_t high = grad_position_difference_1_sum.load(place, i_2, a_2);
-        const opmath_t part_8 = position.load(place, j, a_2) - position.load(place, i_2, a_2);
-        rt::add_exactly<opmath_t>(&high, &lost_row[a_2 + 3], t_8 * part_8);
+        const opmath_t part_9 = position.load(place, j, a_2) - position.load(place, i_2, a_2);
+        rt::add_exactly<opmath_t>(&high, &lost_row[a_2 + 3], t_8 * part_9);
         grad_position_difference_1_sum.store(high, place, i_2, a_2);
       }
       if (j % rt::block_adds == rt::block_adds - 1) {

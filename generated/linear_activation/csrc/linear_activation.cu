@@ -34,8 +34,8 @@ struct Step_linear_activation_forward_0_condition {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
-    rt::Pack<scalar_t, V> output_pack;
-    rt::Pack<bool, V> condition_pack;
+    rt::Values<scalar_t, V> output_pack;
+    rt::Values<bool, V> condition_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -53,6 +53,7 @@ struct Step_linear_activation_forward_0_condition {
 template <typename scalar_t, int rank>
 struct Step_linear_activation_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> z;
@@ -62,7 +63,7 @@ struct Step_linear_activation_forward_1_output {
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const {
     const opmath_t z_value = z;
-    const opmath_t t = rt::erfc(-(z_value / rt::sqrt(opmath_t(2))));
+    const opmath_t t = rt::erfc(-near::div(z_value, rt::sqrt(opmath_t(2))));
     *output = (t == 0 ? opmath_t(0) : t * z_value) / 2;
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -76,7 +77,7 @@ struct Step_linear_activation_forward_1_output {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -91,6 +92,7 @@ struct Step_linear_activation_forward_1_output {
 template <typename scalar_t, int rank>
 struct Step_linear_activation_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> z;
@@ -98,7 +100,7 @@ struct Step_linear_activation_forward_2_output {
   rt::Divider n_size;
   rt::Batch<rank> batch;
 
-  OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const { *output = rt::silu(z); }
+  OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const { *output = near::silu(z); }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
@@ -110,7 +112,7 @@ struct Step_linear_activation_forward_2_output {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -125,6 +127,7 @@ struct Step_linear_activation_forward_2_output {
 template <typename scalar_t, int rank>
 struct Step_linear_activation_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> z;
@@ -132,7 +135,7 @@ struct Step_linear_activation_forward_3_output {
   rt::Divider n_size;
   rt::Batch<rank> batch;
 
-  OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const { *output = rt::tanh(z); }
+  OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const { *output = near::tanh(z); }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
@@ -144,7 +147,7 @@ struct Step_linear_activation_forward_3_output {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -178,7 +181,7 @@ struct Step_linear_activation_forward_4_output {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -217,7 +220,7 @@ struct Step_linear_activation_backward_0_grad_z {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto condition_pack = rt::load_pack<V>(condition, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    rt::Pack<opmath_t, V> grad_z_pack;
+    rt::Values<opmath_t, V> grad_z_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_z_value;
@@ -260,6 +263,7 @@ struct Step_linear_activation_backward_0_grad_bias {
 template <typename scalar_t, int rank>
 struct Step_linear_activation_backward_1_grad_z {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
@@ -272,11 +276,12 @@ struct Step_linear_activation_backward_1_grad_z {
   OPGEN_DEVICE void compute(opmath_t z, opmath_t grad_output, opmath_t* grad_z) const {
     const opmath_t z_value = z;
     const opmath_t t = rt::sqrt(opmath_t(2));
-    const opmath_t t_2 = z_value / t;
-    const opmath_t t_3 = rt::exp(-rt::square(t_2));
-    const opmath_t part_2 = rt::sqrt(opmath_t(3.14159265358979323846)) * t;
-    const opmath_t part = (t_3 == 0 ? opmath_t(0) : t_3 * z_value) / part_2;
-    *grad_z = grad_output * (part + opmath_t(0.5) * rt::erfc(-t_2));
+    const opmath_t t_2 = near::div(z_value, t);
+    const opmath_t t_3 = near::exp(-rt::square(t_2));
+    const opmath_t part = rt::sqrt(opmath_t(3.14159265358979323846)) * t;
+    const opmath_t part_3 = near::div(t_3 == 0 ? opmath_t(0) : t_3 * z_value, part);
+    const opmath_t part_2 = part_3 + opmath_t(0.5) * rt::erfc(-t_2);
+    *grad_z = grad_output * part_2;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -290,7 +295,7 @@ struct Step_linear_activation_backward_1_grad_z {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    rt::Pack<opmath_t, V> grad_z_pack;
+    rt::Values<opmath_t, V> grad_z_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_z_value;
@@ -305,6 +310,7 @@ struct Step_linear_activation_backward_1_grad_z {
 template <typename scalar_t, int rank>
 struct Step_linear_activation_backward_2_grad_z {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
@@ -316,8 +322,8 @@ struct Step_linear_activation_backward_2_grad_z {
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t grad_output, opmath_t* grad_z) const {
     const opmath_t z_value = z;
-    const opmath_t t = rt::sigmoid(z_value);
-    const opmath_t t_2 = t * (1 - rt::silu(-z_value));
+    const opmath_t t = near::sigmoid(z_value);
+    const opmath_t t_2 = t * (1 - near::silu(-z_value));
     *grad_z = (rt::isnan(t_2) && t == 0 ? opmath_t(0) : t_2) * grad_output;
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -332,7 +338,7 @@ struct Step_linear_activation_backward_2_grad_z {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    rt::Pack<opmath_t, V> grad_z_pack;
+    rt::Values<opmath_t, V> grad_z_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_z_value;
@@ -370,7 +376,7 @@ struct Step_linear_activation_backward_3_grad_z {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
     const auto output_pack = rt::load_pack<V>(output, first);
-    rt::Pack<opmath_t, V> grad_z_pack;
+    rt::Values<opmath_t, V> grad_z_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_z_value;

@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_linear_attention_forward_q {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
@@ -17,7 +18,7 @@ struct Step_linear_attention_forward_q {
 
   OPGEN_DEVICE void compute(opmath_t query, opmath_t* q) const {
     const opmath_t query_value = query;
-    *q = query_value > 0 ? query_value + 1 : rt::exp(query_value);
+    *q = query_value > 0 ? query_value + 1 : near::exp(query_value);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -31,7 +32,7 @@ struct Step_linear_attention_forward_q {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto query_pack = rt::load_pack<V>(query, first);
-    rt::Pack<opmath_t, V> q_pack;
+    rt::Values<opmath_t, V> q_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t q_value;
@@ -81,6 +82,7 @@ struct Step_linear_attention_forward_denominator_part {
 template <typename scalar_t, int rank>
 struct Step_linear_attention_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)),
                                       {rt::count(rt::integer(1)), rt::count(rt::integer(2))}};
   static constexpr auto fields =
@@ -112,7 +114,7 @@ struct Step_linear_attention_forward_output {
     if (Team::rank() == 0) {
       denominator.store(denominator_value, place, i_2);
     }
-    rt::each<Team>(v_size.size, [&](auto at) { output_row.set(at, numerator_row[at] / t); });
+    rt::each<Team>(v_size.size, [&](auto at) { output_row.set(at, near::div(numerator_row[at], t)); });
   }
 };
 
@@ -120,6 +122,7 @@ struct Step_linear_attention_forward_output {
 template <typename scalar_t, int rank>
 struct Step_linear_attention_backward_grad_denominator {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 3, 0, 2), rt::tensor(2, 2, 0), rt::tensor(3, 2, 0),
@@ -146,7 +149,7 @@ struct Step_linear_attention_backward_grad_denominator {
     const opmath_t grad_denominator_sum = grad_denominator_sum_fold.value;
     if (Team::rank() == 0) {
       const opmath_t part = rt::powi<2>(denominator.load(place, i_2) + eps);
-      grad_denominator.store(-(grad_denominator_sum / part), place, i_2);
+      grad_denominator.store(-near::div(grad_denominator_sum, part), place, i_2);
     }
   }
 };
@@ -192,6 +195,7 @@ struct Step_linear_attention_backward_grad_denominator_part {
 template <typename scalar_t, int rank>
 struct Step_linear_attention_backward_grad_numerator {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::real(0),
                                             rt::integer(1), rt::integer(0), rt::batch());
@@ -208,7 +212,7 @@ struct Step_linear_attention_backward_grad_numerator {
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
     const opmath_t part = grad_output.load_or_zero(place, i_2, v);
-    grad_numerator.store(part / (denominator.load(place, i_2) + eps), place, i_2, v);
+    grad_numerator.store(near::div(part, denominator.load(place, i_2) + eps), place, i_2, v);
   }
 };
 
@@ -216,6 +220,7 @@ struct Step_linear_attention_backward_grad_numerator {
 template <typename scalar_t, int rank>
 struct Step_linear_attention_backward_grad_query {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(4, 3, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
@@ -233,7 +238,7 @@ struct Step_linear_attention_backward_grad_query {
     const rt::Place<rank> place = batch.place(rest);
     const opmath_t query_value_2 = query.load(place, i_2, e);
     const opmath_t part = grad_denominator.load(place, i_2) * denominator_part.load(place, e);
-    const opmath_t part_2 = query_value_2 > 0 ? opmath_t(1) : rt::exp(query_value_2);
+    const opmath_t part_2 = query_value_2 > 0 ? opmath_t(1) : near::exp(query_value_2);
     grad_query.store((part + grad_q_numerator.load(place, i_2, e)) * part_2, place, i_2, e);
   }
 };
@@ -242,6 +247,7 @@ struct Step_linear_attention_backward_grad_query {
 template <typename scalar_t, int rank>
 struct Step_linear_attention_backward_grad_key {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(3, 3, 0), rt::tensor(1, 2, 0),
                                             rt::tensor(2, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
@@ -257,7 +263,7 @@ struct Step_linear_attention_backward_grad_key {
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place<rank> place = batch.place(rest);
     const opmath_t key_value_2 = key.load(place, j, e);
-    const opmath_t part = key_value_2 > 0 ? opmath_t(1) : rt::exp(key_value_2);
+    const opmath_t part = key_value_2 > 0 ? opmath_t(1) : near::exp(key_value_2);
     const opmath_t part_2 = grad_k_numerator_part.load(place, j, e);
     grad_key.store((grad_denominator_part.load(place, e) + part_2) * part, place, j, e);
   }

@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_log_softmax_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::integer(0), rt::batch());
@@ -26,7 +27,7 @@ struct Step_log_softmax_forward_output {
     const opmath_t output_max = output_max_fold.value;
     rt::Sum<opmath_t> output_sum_fold;
     rt::each<Team>(n_size.size, rt::settled(&output_sum_fold),
-                   [&](auto at) { output_sum_fold.add(rt::exp(input_row[at] - output_max)); });
+                   [&](auto at) { output_sum_fold.add(near::exp(input_row[at] - output_max)); });
     output_sum_fold.finish();
     rt::join<Team>(&output_sum_fold);
     const opmath_t output_sum = output_sum_fold.value;
@@ -39,6 +40,7 @@ struct Step_log_softmax_forward_output {
 template <typename scalar_t, int rank>
 struct Step_log_softmax_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::integer(0), rt::batch());
@@ -60,7 +62,7 @@ struct Step_log_softmax_backward_grad_input {
     rt::join<Team>(&sum_grad_output_fold);
     const opmath_t sum_grad_output = sum_grad_output_fold.value;
     rt::each<Team>(n_size.size, [&](auto at) {
-      grad_input_row.set(at, grad_output_row[at] - rt::exp(output_row[at]) * sum_grad_output);
+      grad_input_row.set(at, grad_output_row[at] - near::exp(output_row[at]) * sum_grad_output);
     });
   }
 };

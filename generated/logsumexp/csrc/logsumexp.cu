@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_logsumexp_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
@@ -25,7 +26,7 @@ struct Step_logsumexp_forward_output {
     const opmath_t output_shift = rt::isfinite(output_max) ? output_max : opmath_t(0);
     rt::Sum<opmath_t> output_sum_fold;
     rt::each<Team>(n_size.size, rt::settled(&output_sum_fold),
-                   [&](auto at) { output_sum_fold.add(rt::exp(input_row[at] - output_shift)); });
+                   [&](auto at) { output_sum_fold.add(near::exp(input_row[at] - output_shift)); });
     output_sum_fold.finish();
     rt::join<Team>(&output_sum_fold);
     const opmath_t output_sum = output_sum_fold.value;
@@ -39,6 +40,7 @@ struct Step_logsumexp_forward_output {
 template <typename scalar_t, int rank>
 struct Step_logsumexp_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(3, 2, 0), rt::integer(0), rt::batch());
@@ -52,7 +54,7 @@ struct Step_logsumexp_backward_grad_input {
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
     const opmath_t output_value = output.load(place);
-    const opmath_t part = rt::exp(input.load(place, n) - output_value);
+    const opmath_t part = near::exp(input.load(place, n) - output_value);
     const opmath_t part_2 = grad_output.load_or_zero(place) * part;
     grad_input.store(output_value == -rt::inf<opmath_t>() ? opmath_t(0) : part_2, place, n);
   }

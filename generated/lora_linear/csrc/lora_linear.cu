@@ -52,7 +52,7 @@ struct Step_lora_linear_forward_1_output {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto sum_k_pack = rt::load_pack<V>(sum_k, first);
     const auto adaptation_pack = rt::load_pack<V>(adaptation, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -90,7 +90,7 @@ struct Step_lora_linear_backward_grad_adaptation {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    rt::Pack<opmath_t, V> grad_adaptation_pack;
+    rt::Values<opmath_t, V> grad_adaptation_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_adaptation_value;
@@ -130,7 +130,7 @@ struct Step_lora_linear_backward_grad_input {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_input_sum_k_pack = rt::load_pack<V>(grad_input_sum_k, first);
     const auto grad_input_adaptation_part_pack = rt::load_pack<V>(grad_input_adaptation_part, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;

@@ -129,6 +129,7 @@ struct Step_max_pool2d_backward_0_ties_output {
 template <typename scalar_t, int rank>
 struct Step_max_pool2d_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                                rt::count(rt::integer(3), rt::integer(3))};
   static constexpr auto fields = rt::fields(
@@ -170,9 +171,7 @@ struct Step_max_pool2d_backward_0_grad_input {
     if (part_6) {
       opmath_t part_8;
       if (hit_output.load(place, rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s, stride), r, s)) {
-        part_8 = grad_output.load_or_zero(place, rt::floordiv(padding + h - r, stride),
-                                          rt::floordiv(padding + w - s, stride)) / ties_output.load(place,
-                                          rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s, stride));
+        part_8 = near::div(grad_output.load_or_zero(place, rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s, stride)), static_cast<opmath_t>(ties_output.load(place, rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s, stride))));
       } else {
         part_8 = 0;
       }
@@ -196,6 +195,7 @@ struct Step_max_pool2d_backward_0_grad_input {
 template <typename scalar_t, int rank>
 struct Step_max_pool2d_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 5, 0), rt::tensor(1, 3, 0),
                                             rt::tensor(2, 3, 0), rt::integer(2), rt::integer(3), rt::integer(4),
@@ -223,10 +223,7 @@ struct Step_max_pool2d_backward_1_grad_input {
     if (part_3) {
       opmath_t part_5;
       if (hit_output.load(place, rt::floordiv(padding + h, kernel_size), rt::floordiv(padding + w, kernel_size), rt::checked(rt::mod(padding + h, kernel_size), kernel_size, report, 0, 3), rt::checked(rt::mod(padding + w, kernel_size), kernel_size, report, 0, 4))) {
-        part_5 =
-            grad_output.load_or_zero(place, rt::floordiv(padding + h, kernel_size),
-                                     rt::floordiv(padding + w, kernel_size)) / ties_output.load(place,
-                                     rt::floordiv(padding + h, kernel_size), rt::floordiv(padding + w, kernel_size));
+        part_5 = near::div(grad_output.load_or_zero(place, rt::floordiv(padding + h, kernel_size), rt::floordiv(padding + w, kernel_size)), static_cast<opmath_t>(ties_output.load(place, rt::floordiv(padding + h, kernel_size), rt::floordiv(padding + w, kernel_size))));
       } else {
         part_5 = 0;
       }

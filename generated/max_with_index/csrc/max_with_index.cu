@@ -45,6 +45,7 @@ struct Step_max_with_index_forward_condition {
 template <typename scalar_t, int rank>
 struct Step_max_with_index_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(1, 1, 0), rt::integer(0), rt::batch());
@@ -63,7 +64,7 @@ struct Step_max_with_index_backward_grad_input {
     rt::each<Team>(n_size.size, [&](auto at) { ties_value_fold.add(condition_row[at] ? 1 : 0); });
     rt::join<Team>(&ties_value_fold);
     const int64_t ties_value = ties_value_fold.value;
-    const opmath_t t = grad_value.load_or_zero(place) / ties_value;
+    const opmath_t t = near::div(grad_value.load_or_zero(place), static_cast<opmath_t>(ties_value));
     rt::each<Team>(n_size.size, [&](auto at) { grad_input_row.set(at, condition_row[at] ? t : opmath_t(0)); });
   }
 };

@@ -84,7 +84,7 @@ struct Step_median_filter_forward_argsort_w_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<int64_t, V> argsort_w_pack;
+    rt::Values<int64_t, V> argsort_w_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       int64_t argsort_w_value;

@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_mse_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
@@ -29,7 +30,7 @@ struct Step_mse_loss_forward_0_output {
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / batch.count);
+    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
   }
 };
 
@@ -92,8 +93,8 @@ struct Step_mse_loss_forward_2_output {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto target_pack = rt::load_pack<V>(target, first);
-    rt::Pack<opmath_t, V> difference_pack;
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<opmath_t, V> difference_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t difference_value_2;
@@ -111,6 +112,7 @@ struct Step_mse_loss_forward_2_output {
 template <typename scalar_t, int rank>
 struct Step_mse_loss_backward_0_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(0, 0, -1), rt::batch());
@@ -120,7 +122,7 @@ struct Step_mse_loss_backward_0_grad_target {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t difference, opmath_t* grad_input, opmath_t* grad_target) const {
-    const opmath_t grad_output_body = grad_output.load_or_zero() / batch.count;
+    const opmath_t grad_output_body = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
     const opmath_t difference_value = difference;
     *grad_input = 2 * grad_output_body * difference_value;
     *grad_target = -2 * grad_output_body * difference_value;
@@ -136,8 +138,8 @@ struct Step_mse_loss_backward_0_grad_target {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto difference_pack = rt::load_pack<V>(difference, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -180,8 +182,8 @@ struct Step_mse_loss_backward_1_grad_target {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto difference_pack = rt::load_pack<V>(difference, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -226,8 +228,8 @@ struct Step_mse_loss_backward_2_grad_target {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
     const auto difference_pack = rt::load_pack<V>(difference, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;

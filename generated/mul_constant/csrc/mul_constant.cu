@@ -24,7 +24,7 @@ struct Step_mul_constant_forward_output {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto tensor_pack = rt::load_pack<V>(tensor, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -58,7 +58,7 @@ struct Step_mul_constant_backward_grad_tensor {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    rt::Pack<scalar_t, V> grad_tensor_pack;
+    rt::Values<scalar_t, V> grad_tensor_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_tensor_value;

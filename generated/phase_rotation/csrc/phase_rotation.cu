@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_phase_rotation_forward_output_part_imag_2 {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::real(0), rt::integer(1), rt::integer(1));
@@ -19,7 +20,8 @@ struct Step_phase_rotation_forward_output_part_imag_2 {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t t = rest;
-    const opmath_t output_part_imag = t * rt::pow(base, static_cast<opmath_t>(-d) / static_cast<opmath_t>(D));
+    const opmath_t part = near::div(static_cast<opmath_t>(-d), static_cast<opmath_t>(D));
+    const opmath_t output_part_imag = t * rt::pow(base, part);
     output_part_real.store(rt::cos(output_part_imag), t, d);
     output_part_imag_2.store(rt::sin(output_part_imag), t, d);
   }

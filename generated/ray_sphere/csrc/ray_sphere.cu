@@ -9,7 +9,7 @@ struct Step_ray_sphere_forward_distance {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(3)}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::batch());
+      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::batch());
   rt::Tensor<const scalar_t, rank> origin, direction, radius;
   rt::Tensor<scalar_t, rank> distance;
   rt::Batch<rank> batch;
@@ -17,13 +17,12 @@ struct Step_ray_sphere_forward_distance {
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
-    const auto origin_row = rt::read_row<Team, 1>(3, origin, place, 0);
-    const auto direction_row = rt::read_row<Team, 1>(3, direction, place, 0);
     rt::Sum<opmath_t> b_fold;
     rt::Sum<opmath_t> square_fold;
     rt::each<Team>(3, rt::settled(&b_fold, &square_fold), [&](auto at) {
-      const opmath_t origin_value = origin_row[at];
-      b_fold.add(origin_value * direction_row[at]);
+      const int64_t i_2 = at;
+      const opmath_t origin_value = origin.load(place, i_2);
+      b_fold.add(origin_value * direction.load(place, i_2));
       square_fold.add(origin_value * origin_value);
     });
     b_fold.finish();
@@ -42,26 +41,24 @@ struct Step_ray_sphere_forward_distance {
 template <typename scalar_t, int rank>
 struct Step_ray_sphere_backward_grad_radius {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(3)}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
-                 rt::tensor(5, 2, 0, 1), rt::tensor(6, 2, 0, 1), rt::tensor(4, 1, 0), rt::batch());
+      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
+                 rt::tensor(4, 1, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::batch());
   rt::Tensor<const scalar_t, rank> origin, direction, radius, grad_distance;
-  rt::Tensor<scalar_t, rank> grad_origin, grad_direction, grad_radius;
+  rt::Tensor<scalar_t, rank> grad_radius, grad_origin, grad_direction;
   rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
-    const auto origin_row = rt::read_row<Team, 1>(3, origin, place, 0);
-    const auto direction_row = rt::read_row<Team, 1>(3, direction, place, 0);
-    auto grad_origin_row = rt::write_row<Team, 1>(grad_origin, place, 0);
-    auto grad_direction_row = rt::write_row<Team, 1>(grad_direction, place, 0);
     rt::Sum<opmath_t> b_fold;
     rt::Sum<opmath_t> square_fold;
     rt::each<Team>(3, rt::settled(&b_fold, &square_fold), [&](auto at) {
-      const opmath_t origin_value = origin_row[at];
-      b_fold.add(origin_value * direction_row[at]);
+      const int64_t i_2 = at;
+      const opmath_t origin_value = origin.load(place, i_2);
+      b_fold.add(origin_value * direction.load(place, i_2));
       square_fold.add(origin_value * origin_value);
     });
     b_fold.finish();
@@ -74,15 +71,16 @@ struct Step_ray_sphere_backward_grad_radius {
     const bool t_2 = t > 0;
     const opmath_t grad_distance_value = grad_distance.load_or_zero(place);
     const opmath_t t_3 = rt::sqrt(t);
-    const opmath_t grad_square = t_2 ? opmath_t(0.5) * grad_distance_value / t_3 : opmath_t(0);
-    const opmath_t grad_b = t_2 ? -(grad_distance_value * (b / t_3 + 1)) : opmath_t(0);
+    const opmath_t grad_square = t_2 ? near::div(opmath_t(0.5) * grad_distance_value, t_3) : opmath_t(0);
+    const opmath_t grad_b = t_2 ? -(grad_distance_value * (near::div(b, t_3) + 1)) : opmath_t(0);
     if (Team::rank() == 0) {
-      grad_radius.store(t_2 ? -(grad_distance_value * radius_value / t_3) : opmath_t(0), place);
+      grad_radius.store(t_2 ? -near::div(grad_distance_value * radius_value, t_3) : opmath_t(0), place);
     }
     rt::each<Team>(3, [&](auto at) {
-      const opmath_t origin_value_2 = origin_row[at];
-      grad_origin_row.set(at, 2 * grad_square * origin_value_2 + grad_b * direction_row[at]);
-      grad_direction_row.set(at, grad_b * origin_value_2);
+      const int64_t i_3 = at;
+      const opmath_t origin_value_2 = origin.load(place, i_3);
+      grad_origin.store(2 * grad_square * origin_value_2 + grad_b * direction.load(place, i_3), place, i_3);
+      grad_direction.store(grad_b * origin_value_2, place, i_3);
     });
   }
 };

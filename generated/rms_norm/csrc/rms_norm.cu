@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_rms_norm_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(2, 1, -1, 0), rt::tensor(3, 2, 0, 1), rt::tensor(1, 1, 0),
@@ -31,7 +32,7 @@ struct Step_rms_norm_forward_0_output {
     mean_d_sum_fold.finish();
     rt::join<Team>(&mean_d_sum_fold);
     const opmath_t mean_d_sum = mean_d_sum_fold.value;
-    const opmath_t rstd_value = rt::rsqrt(mean_d_sum / D + eps);
+    const opmath_t rstd_value = rt::rsqrt(near::div(mean_d_sum, static_cast<opmath_t>(D)) + eps);
     if (Team::rank() == 0) {
       rstd.store(rstd_value, place);
     }
@@ -43,6 +44,7 @@ struct Step_rms_norm_forward_0_output {
 template <typename scalar_t, int rank>
 struct Step_rms_norm_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(1, 1, 0),
                                             rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
@@ -65,7 +67,7 @@ struct Step_rms_norm_forward_1_output {
     mean_d_sum_fold.finish();
     rt::join<Team>(&mean_d_sum_fold);
     const opmath_t mean_d_sum = mean_d_sum_fold.value;
-    const opmath_t rstd_value = rt::rsqrt(mean_d_sum / D + eps);
+    const opmath_t rstd_value = rt::rsqrt(near::div(mean_d_sum, static_cast<opmath_t>(D)) + eps);
     if (Team::rank() == 0) {
       rstd.store(rstd_value, place);
     }
@@ -77,6 +79,7 @@ struct Step_rms_norm_forward_1_output {
 template <typename scalar_t, int rank>
 struct Step_rms_norm_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, -1, 0), rt::tensor(4, 2, 0, 1),
@@ -104,8 +107,8 @@ struct Step_rms_norm_backward_0_grad_input {
     const opmath_t rstd_value = rstd.load(place);
     const opmath_t grad_mean_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
     rt::each<Team>(d_size.size, [&](auto at) {
-      const opmath_t part = grad_output_row[at] * rstd_value * weight_row[at];
-      grad_input_row.set(at, part + 2 * grad_mean_d * input_row[at] / D);
+      const opmath_t part = near::div(2 * grad_mean_d * input_row[at], static_cast<opmath_t>(D));
+      grad_input_row.set(at, grad_output_row[at] * rstd_value * weight_row[at] + part);
     });
   }
 };
@@ -145,6 +148,7 @@ struct Step_rms_norm_backward_0_grad_weight {
 template <typename scalar_t, int rank>
 struct Step_rms_norm_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(3, 2, 0, 1),
                                             rt::tensor(2, 1, 0), rt::integer(0), rt::integer(0), rt::batch());
@@ -170,7 +174,8 @@ struct Step_rms_norm_backward_1_grad_input {
     const opmath_t rstd_value = rstd.load(place);
     const opmath_t grad_mean_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
     rt::each<Team>(d_size.size, [&](auto at) {
-      grad_input_row.set(at, grad_output_row[at] * rstd_value + 2 * grad_mean_d * input_row[at] / D);
+      const opmath_t part = near::div(2 * grad_mean_d * input_row[at], static_cast<opmath_t>(D));
+      grad_input_row.set(at, grad_output_row[at] * rstd_value + part);
     });
   }
 };

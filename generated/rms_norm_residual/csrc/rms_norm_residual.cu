@@ -28,7 +28,7 @@ struct Step_rms_norm_residual_forward_0_hidden {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto residual_pack = rt::load_pack<V>(residual, first);
-    rt::Pack<scalar_t, V> hidden_pack;
+    rt::Values<scalar_t, V> hidden_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t hidden_value;
@@ -43,6 +43,7 @@ struct Step_rms_norm_residual_forward_0_hidden {
 template <typename scalar_t, int rank>
 struct Step_rms_norm_residual_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(3, 1, -1, 0), rt::tensor(4, 2, 0, 1),
@@ -68,7 +69,7 @@ struct Step_rms_norm_residual_forward_0_output {
     mean_d_sum_fold.finish();
     rt::join<Team>(&mean_d_sum_fold);
     const opmath_t mean_d_sum = mean_d_sum_fold.value;
-    const opmath_t rstd_value = rt::rsqrt(mean_d_sum / D + eps);
+    const opmath_t rstd_value = rt::rsqrt(near::div(mean_d_sum, static_cast<opmath_t>(D)) + eps);
     if (Team::rank() == 0) {
       rstd.store(rstd_value, place);
     }
@@ -82,6 +83,7 @@ struct Step_rms_norm_residual_forward_0_output {
 template <typename scalar_t, int rank>
 struct Step_rms_norm_residual_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(3, 2, 0, 1), rt::tensor(2, 1, 0),
@@ -106,7 +108,7 @@ struct Step_rms_norm_residual_forward_1_output {
     mean_d_sum_fold.finish();
     rt::join<Team>(&mean_d_sum_fold);
     const opmath_t mean_d_sum = mean_d_sum_fold.value;
-    const opmath_t rstd_value = rt::rsqrt(mean_d_sum / D + eps);
+    const opmath_t rstd_value = rt::rsqrt(near::div(mean_d_sum, static_cast<opmath_t>(D)) + eps);
     if (Team::rank() == 0) {
       rstd.store(rstd_value, place);
     }
@@ -118,6 +120,7 @@ struct Step_rms_norm_residual_forward_1_output {
 template <typename scalar_t, int rank>
 struct Step_rms_norm_residual_backward_0_grad_hidden_1_copy {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, -1, 0), rt::tensor(4, 2, 0, 1),
@@ -150,9 +153,9 @@ struct Step_rms_norm_residual_backward_0_grad_hidden_1_copy {
     const opmath_t part = opmath_t(-0.5) * rt::powi<3>(rstd_value) * grad_rstd;
     const opmath_t grad_mean_d = given_grads_0 ? part : opmath_t(0);
     rt::each<Team>(d_size.size, [&](auto at) {
-      const opmath_t part_2 = rstd_value * weight_row[at] * grad_output_row[at];
-      const opmath_t part_3 = given_grads_0 ? part_2 : opmath_t(0);
-      const opmath_t grad_hidden_1_2 = grad_hidden_row[at] + part_3 + 2 * grad_mean_d * hidden_row[at] / D;
+      const opmath_t part_2 = near::div(2 * grad_mean_d * hidden_row[at], static_cast<opmath_t>(D));
+      const opmath_t part_3 = rstd_value * weight_row[at] * grad_output_row[at];
+      const opmath_t grad_hidden_1_2 = grad_hidden_row[at] + (given_grads_0 ? part_3 : opmath_t(0)) + part_2;
       grad_hidden_1_row.set(at, grad_hidden_1_2);
       grad_hidden_1_copy_row.set(at, grad_hidden_1_2);
     });
@@ -196,6 +199,7 @@ struct Step_rms_norm_residual_backward_0_grad_weight {
 template <typename scalar_t, int rank>
 struct Step_rms_norm_residual_backward_1_grad_hidden_1_copy {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(3, 2, 0, 1),
                                             rt::tensor(4, 2, 0, 1), rt::tensor(5, 2, 0, 1), rt::tensor(2, 1, 0),
@@ -226,8 +230,9 @@ struct Step_rms_norm_residual_backward_1_grad_hidden_1_copy {
     const opmath_t part = opmath_t(-0.5) * rt::powi<3>(rstd_value) * grad_rstd;
     const opmath_t grad_mean_d = given_grads_0 ? part : opmath_t(0);
     rt::each<Team>(d_size.size, [&](auto at) {
-      const opmath_t part_2 = given_grads_0 ? rstd_value * grad_output_row[at] : opmath_t(0);
-      const opmath_t grad_hidden_1_2 = grad_hidden_row[at] + part_2 + 2 * grad_mean_d * hidden_row[at] / D;
+      const opmath_t part_2 = near::div(2 * grad_mean_d * hidden_row[at], static_cast<opmath_t>(D));
+      const opmath_t part_3 = given_grads_0 ? rstd_value * grad_output_row[at] : opmath_t(0);
+      const opmath_t grad_hidden_1_2 = grad_hidden_row[at] + part_3 + part_2;
       grad_hidden_1_row.set(at, grad_hidden_1_2);
       grad_hidden_1_copy_row.set(at, grad_hidden_1_2);
     });

@@ -32,8 +32,8 @@ struct Step_scaled_clamp_forward_condition {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto x_pack = rt::load_pack<V>(x, first);
-    rt::Pack<scalar_t, V> y_pack;
-    rt::Pack<bool, V> condition_pack;
+    rt::Values<scalar_t, V> y_pack;
+    rt::Values<bool, V> condition_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t y_value;
@@ -73,7 +73,7 @@ struct Step_scaled_clamp_backward_grad_x {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto condition_pack = rt::load_pack<V>(condition, first);
     const auto grad_y_pack = rt::load_pack<V>(grad_y, first);
-    rt::Pack<scalar_t, V> grad_x_pack;
+    rt::Values<scalar_t, V> grad_x_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_x_value;

@@ -19,7 +19,7 @@ struct Step_segment_max_forward_size_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<int64_t, V> size_pack;
+    rt::Values<int64_t, V> size_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       int64_t size_value;
@@ -68,7 +68,7 @@ struct Step_segment_max_forward_top_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> top_pack;
+    rt::Values<opmath_t, V> top_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t top_value;
@@ -197,7 +197,7 @@ struct Step_segment_max_backward_ties_top_base {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto condition_2_pack = rt::load_pack<V>(condition_2, first);
-    rt::Pack<int64_t, V> ties_top_pack;
+    rt::Values<int64_t, V> ties_top_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       int64_t ties_top_value;
@@ -236,6 +236,7 @@ struct Step_segment_max_backward_ties_top {
 template <typename scalar_t, int rank>
 struct Step_segment_max_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(4, 2, 1),
@@ -261,7 +262,8 @@ struct Step_segment_max_backward_grad_input {
       opmath_t part_3;
       if (condition_value) {
         const opmath_t part_4 = grad_top.load(rt::checked(segment_value, S, report, 3, 0), place);
-        part_3 = part_4 / ties_top.load(rt::checked(segment_value, S, report, 4, 0), place);
+        const int64_t part_5 = ties_top.load(rt::checked(segment_value, S, report, 4, 0), place);
+        part_3 = near::div(part_4, static_cast<opmath_t>(part_5));
       } else {
         part_3 = 0;
       }

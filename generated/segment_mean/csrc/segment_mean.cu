@@ -19,7 +19,7 @@ struct Step_segment_mean_forward_size_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<int64_t, V> size_pack;
+    rt::Values<int64_t, V> size_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       int64_t size_value;
@@ -68,7 +68,7 @@ struct Step_segment_mean_forward_total_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> total_pack;
+    rt::Values<opmath_t, V> total_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t total_value;
@@ -107,6 +107,7 @@ struct Step_segment_mean_forward_total {
 template <typename scalar_t, int rank>
 struct Step_segment_mean_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, 1), rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::elements(), rt::batch());
@@ -120,7 +121,8 @@ struct Step_segment_mean_forward_output {
     int64_t rest = point;
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t s = rest;
-    output.store(total.load(s, place) / rt::max(size.load(s), int64_t{1}), s, place);
+    const int64_t part = rt::max(size.load(s), int64_t{1});
+    output.store(near::div(total.load(s, place), static_cast<opmath_t>(part)), s, place);
   }
 };
 
@@ -128,6 +130,7 @@ struct Step_segment_mean_forward_output {
 template <typename scalar_t, int rank>
 struct Step_segment_mean_backward_grad_total {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, 1), rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::elements(), rt::batch());
@@ -141,7 +144,8 @@ struct Step_segment_mean_backward_grad_total {
     int64_t rest = point;
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t s = rest;
-    grad_total.store(grad_output.load_or_zero(s, place) / rt::max(size.load(s), int64_t{1}), s, place);
+    const opmath_t part = grad_output.load_or_zero(s, place);
+    grad_total.store(near::div(part, static_cast<opmath_t>(rt::max(size.load(s), int64_t{1}))), s, place);
   }
 };
 

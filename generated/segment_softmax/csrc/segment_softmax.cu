@@ -23,7 +23,7 @@ struct Step_segment_softmax_forward_top_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> top_pack;
+    rt::Values<opmath_t, V> top_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t top_value;
@@ -78,7 +78,7 @@ struct Step_segment_softmax_forward_total_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> total_pack;
+    rt::Values<opmath_t, V> total_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t total_value;
@@ -93,6 +93,7 @@ struct Step_segment_softmax_forward_total_base {
 template <typename scalar_t, int rank>
 struct Step_segment_softmax_forward_total {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, -1), rt::tensor(0, 2, 1), rt::tensor(2, 2, 1), rt::tensor(3, 2, 1), rt::integer(0),
@@ -113,7 +114,7 @@ struct Step_segment_softmax_forward_total {
     const int64_t segment_value = segment.load(e);
     opmath_t* const cell = total.at(rt::checked(segment_value, S, report, 0, 0), place);
     const opmath_t part = (top.load(rt::checked(segment_value, S, report, 3, 0), place));
-    rt::atomic_sum(cell, rt::exp(input.load(e, place) - part));
+    rt::atomic_sum(cell, near::exp(input.load(e, place) - part));
   }
 };
 
@@ -121,6 +122,7 @@ struct Step_segment_softmax_forward_total {
 template <typename scalar_t, int rank>
 struct Step_segment_softmax_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(4, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
@@ -141,7 +143,7 @@ struct Step_segment_softmax_forward_output {
     const int64_t segment_value_2 = segment.load(e);
     const opmath_t part = (top.load(rt::checked(segment_value_2, S, report, 2, 0), place));
     const opmath_t part_2 = total.load(rt::checked(segment_value_2, S, report, 3, 0), place);
-    output.store(rt::exp(input.load(e, place) - part) / part_2, e, place);
+    output.store(near::div(near::exp(input.load(e, place) - part), part_2), e, place);
   }
 };
 
@@ -165,7 +167,7 @@ struct Step_segment_softmax_backward_dot_output_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> dot_output_pack;
+    rt::Values<opmath_t, V> dot_output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t dot_output_value;

@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_selective_scan_forward_h {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, -1), rt::tensor(3, 3, 0), rt::tensor(4, 3, 0),
@@ -25,7 +26,7 @@ struct Step_selective_scan_forward_h {
       const opmath_t delta_value = delta.load(place, t, d);
       const opmath_t part = delta_value * b.load(place, t, n) * u.load(place, t, d);
       const opmath_t part_2 = t == 0 ? opmath_t(0) : h.load(place, t - 1, d, n);
-      h.store(rt::exp(delta_value * a.load(d, n)) * part_2 + part, place, t, d, n);
+      h.store(near::exp(delta_value * a.load(d, n)) * part_2 + part, place, t, d, n);
     }
   }
 };
@@ -68,6 +69,7 @@ struct Step_selective_scan_forward_y {
 template <typename scalar_t, int rank>
 struct Step_selective_scan_backward_grad_h {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 4, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(3, 3, 0),
@@ -87,7 +89,7 @@ struct Step_selective_scan_backward_grad_h {
       const opmath_t part = grad_y.load_or_zero(place, t, d) * c.load(place, t, n);
       opmath_t part_2;
       if (t + 1 < T) {
-        part_2 = grad_h.load(place, t + 1, d, n) * rt::exp(delta.load(place, t + 1, d) * a.load(d, n));
+        part_2 = grad_h.load(place, t + 1, d, n) * near::exp(delta.load(place, t + 1, d) * a.load(d, n));
       } else {
         part_2 = 0;
       }
@@ -100,6 +102,7 @@ struct Step_selective_scan_backward_grad_h {
 template <typename scalar_t, int rank>
 struct Step_selective_scan_backward_grad_delta {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                       {rt::count(rt::integer(2))}};
   static constexpr auto fields =
@@ -137,7 +140,7 @@ struct Step_selective_scan_backward_grad_delta {
       if (t_2) {
         part_2 = 0;
       } else {
-        part_2 = rt::exp(delta_value * a_value) * a_value * h.load(place, t - 1, d, n);
+        part_2 = near::exp(delta_value * a_value) * a_value * h.load(place, t - 1, d, n);
       }
       grad_delta_value_fold.add(grad_h_value * (part_2 + part));
     });
@@ -157,6 +160,7 @@ struct Step_selective_scan_backward_grad_delta {
 template <typename scalar_t, int rank>
 struct Step_selective_scan_backward_grad_a {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)),
                                                rt::count(rt::elements(), rt::integer(2))};
   static constexpr auto fields =
@@ -187,7 +191,7 @@ struct Step_selective_scan_backward_grad_a {
     if (t == 0) {
       part = 0;
     } else {
-      const opmath_t part_2 = rt::exp(delta_value_2 * a_value_2);
+      const opmath_t part_2 = near::exp(delta_value_2 * a_value_2);
       part = part_2 * delta_value_2 * grad_h.load(place, t, d, n) * h.load(place, t - 1, d, n);
     }
     folds->grad_a_value_fold.add(part);

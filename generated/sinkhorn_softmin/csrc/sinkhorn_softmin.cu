@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_sinkhorn_softmin_forward_logsumexp_j_sum {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 2, 0), rt::tensor(3, 2, 0),
@@ -30,13 +31,13 @@ struct Step_sinkhorn_softmin_forward_logsumexp_j_sum {
         if (d % rt::block_adds == rt::block_adds - 1) cost.settle();
       }
       cost.finish();
-      const opmath_t t = (f.load(place, j) - cost.value) / eps;
+      const opmath_t t = near::div(f.load(place, j) - cost.value, eps);
       const opmath_t factor = logsumexp_j_max_value_fold.raise(t);
       if (factor != 1) {
         logsumexp_j_sum_value_fold.scale(factor);
       }
       const opmath_t logsumexp_j_max_shift = logsumexp_j_max_value_fold.shift;
-      logsumexp_j_sum_value_fold.add(rt::exp(t - logsumexp_j_max_shift));
+      logsumexp_j_sum_value_fold.add(near::exp(t - logsumexp_j_max_shift));
       if (j % rt::block_adds == rt::block_adds - 1) logsumexp_j_sum_value_fold.settle();
     }
     logsumexp_j_sum_value_fold.finish();
@@ -84,8 +85,8 @@ struct Step_sinkhorn_softmin_forward_output {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto logsumexp_j_max_pack = rt::load_pack<V>(logsumexp_j_max, first);
     const auto logsumexp_j_sum_pack = rt::load_pack<V>(logsumexp_j_sum, first);
-    rt::Pack<opmath_t, V> logsumexp_j_pack;
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<opmath_t, V> logsumexp_j_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t logsumexp_j_value_2;
@@ -126,7 +127,7 @@ struct Step_sinkhorn_softmin_backward_grad_logsumexp_j {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    rt::Pack<opmath_t, V> grad_logsumexp_j_pack;
+    rt::Values<opmath_t, V> grad_logsumexp_j_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_logsumexp_j_value;
@@ -141,6 +142,7 @@ struct Step_sinkhorn_softmin_backward_grad_logsumexp_j {
 template <typename scalar_t, int rank>
 struct Step_sinkhorn_softmin_backward_grad_x_sum {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(5, 3, 0), rt::tensor(2, 3, 0),
@@ -174,7 +176,7 @@ struct Step_sinkhorn_softmin_backward_grad_x_sum {
         if (d_2 % rt::block_adds == rt::block_adds - 1) cost.settle();
       }
       cost.finish();
-      const opmath_t part = rt::exp((f.load(place, j) - cost.value) / eps - logsumexp_j_value);
+      const opmath_t part = near::exp(near::div(f.load(place, j) - cost.value, eps) - logsumexp_j_value);
       const opmath_t t_2 = t ? opmath_t(0) : grad_logsumexp_j_value * part;
       for (int64_t d = 0; d < d_size.size; ++d) {
         opmath_t high = grad_x_sum.load(place, i_2, d);
@@ -184,7 +186,7 @@ struct Step_sinkhorn_softmin_backward_grad_x_sum {
     }
     for (int64_t d = 0; d < d_size.size; ++d) {
       const opmath_t whole = rt::total(grad_x_sum.load(place, i_2, d), lost_row[d]);
-      grad_x_sum.store((N == 0 ? opmath_t(1) : -(1 / eps)) * whole, place, i_2, d);
+      grad_x_sum.store((N == 0 ? opmath_t(1) : -near::div(opmath_t(1), eps)) * whole, place, i_2, d);
     }
   }
 };
@@ -214,7 +216,7 @@ struct Step_sinkhorn_softmin_backward_grad_x {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_x_sum_pack = rt::load_pack<V>(grad_x_sum, first);
-    rt::Pack<scalar_t, V> grad_x_pack;
+    rt::Values<scalar_t, V> grad_x_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_x_value;
@@ -229,6 +231,7 @@ struct Step_sinkhorn_softmin_backward_grad_x {
 template <typename scalar_t, int rank>
 struct Step_sinkhorn_softmin_backward_grad_f_sum {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::tensor(6, 3, 0),
@@ -263,7 +266,7 @@ struct Step_sinkhorn_softmin_backward_grad_f_sum {
       }
       cost_2.finish();
       const opmath_t logsumexp_j_value_2 = logsumexp_j.load(place, i_2);
-      const opmath_t part = rt::exp((f_value - cost_2.value) / eps - logsumexp_j_value_2);
+      const opmath_t part = near::exp(near::div(f_value - cost_2.value, eps) - logsumexp_j_value_2);
       const opmath_t t_4 = logsumexp_j_value_2 == t_3 ? opmath_t(0) : grad_logsumexp_j.load(place, i_2) * part;
       grad_f_sum_value_fold.add(t_4);
       for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
@@ -278,7 +281,7 @@ struct Step_sinkhorn_softmin_backward_grad_f_sum {
     grad_f_sum.store(grad_f_sum_value, place, j);
     for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
       const opmath_t whole = rt::total(grad_y_sum.load(place, j, d_2), lost_row[d_2]);
-      grad_y_sum.store((M == 0 ? opmath_t(1) : -(1 / eps)) * whole, place, j, d_2);
+      grad_y_sum.store((M == 0 ? opmath_t(1) : -near::div(opmath_t(1), eps)) * whole, place, j, d_2);
     }
   }
 };
@@ -308,7 +311,7 @@ struct Step_sinkhorn_softmin_backward_grad_y {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_y_sum_pack = rt::load_pack<V>(grad_y_sum, first);
-    rt::Pack<scalar_t, V> grad_y_pack;
+    rt::Values<scalar_t, V> grad_y_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_y_value;
@@ -323,6 +326,7 @@ struct Step_sinkhorn_softmin_backward_grad_y {
 template <typename scalar_t, int rank>
 struct Step_sinkhorn_softmin_backward_grad_f {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::real(0), rt::integer(0), rt::batch());
@@ -332,7 +336,7 @@ struct Step_sinkhorn_softmin_backward_grad_f {
   rt::Divider j_size;
   rt::Batch<rank> batch;
 
-  OPGEN_DEVICE void compute(opmath_t grad_f_sum, opmath_t* grad_f) const { *grad_f = grad_f_sum / eps; }
+  OPGEN_DEVICE void compute(opmath_t grad_f_sum, opmath_t* grad_f) const { *grad_f = near::div(grad_f_sum, eps); }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
@@ -344,7 +348,7 @@ struct Step_sinkhorn_softmin_backward_grad_f {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_f_sum_pack = rt::load_pack<V>(grad_f_sum, first);
-    rt::Pack<scalar_t, V> grad_f_pack;
+    rt::Values<scalar_t, V> grad_f_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_f_value;

@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_snake_activation_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2),
                                             rt::elements(), rt::integer(1), rt::batch());
@@ -22,7 +23,8 @@ struct Step_snake_activation_forward_output {
     const int64_t n = rest;
     const opmath_t input_value = input.load(n, c, place);
     const opmath_t alpha_value = alpha.load(c);
-    output.store(input_value + rt::powi<2>(rt::sin(alpha_value * input_value)) / alpha_value, n, c, place);
+    const opmath_t part = near::div(rt::powi<2>(rt::sin(alpha_value * input_value)), alpha_value);
+    output.store(input_value + part, n, c, place);
   }
 };
 
@@ -52,6 +54,7 @@ struct Step_snake_activation_backward_grad_input {
 template <typename scalar_t, int rank>
 struct Step_snake_activation_backward_grad_alpha {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 3, 2), rt::tensor(2, 3, 2),
                                             rt::tensor(3, 1, -1), rt::integer(1), rt::elements(), rt::batch());
@@ -73,8 +76,9 @@ struct Step_snake_activation_backward_grad_alpha {
       const opmath_t input_value = input.load(n, c, place);
       const opmath_t t_3 = alpha_value * input_value;
       const opmath_t t_4 = rt::sin(t_3);
-      const opmath_t part = 2 * rt::cos(t_3) * t_4 * input_value / alpha_value;
-      grad_alpha_value_fold.add(grad_output.load_or_zero(n, c, place) * (part - t_4 * t_4 / t_2));
+      const opmath_t part = near::div(2 * rt::cos(t_3) * t_4 * input_value, alpha_value);
+      const opmath_t part_2 = grad_output.load_or_zero(n, c, place);
+      grad_alpha_value_fold.add(part_2 * (part - near::div(t_4 * t_4, t_2)));
     });
     grad_alpha_value_fold.finish();
     rt::join<Team>(&grad_alpha_value_fold);

@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_softmax_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::integer(0), rt::real(0), rt::batch());
@@ -22,18 +23,19 @@ struct Step_softmax_forward_output {
     const auto input_row = rt::read_row<Team, 1>(n_size.size, input, place, 0);
     auto output_row = rt::write_row<Team, 1>(output, place, 0);
     rt::Max<opmath_t> output_max_fold;
-    rt::each<Team>(n_size.size, [&](auto at) { output_max_fold.add(input_row[at] / temperature); });
+    rt::each<Team>(n_size.size, [&](auto at) { output_max_fold.add(near::div(input_row[at], temperature)); });
     rt::join<Team>(&output_max_fold);
     const opmath_t output_max = output_max_fold.value;
     rt::Sum<opmath_t> output_sum_fold;
-    rt::each<Team>(n_size.size, rt::settled(&output_sum_fold),
-                   [&](auto at) { output_sum_fold.add(rt::exp(input_row[at] / temperature - output_max)); });
+    rt::each<Team>(n_size.size, rt::settled(&output_sum_fold), [&](auto at) {
+      output_sum_fold.add(near::exp(near::div(input_row[at], temperature) - output_max));
+    });
     output_sum_fold.finish();
     rt::join<Team>(&output_sum_fold);
     const opmath_t output_sum = output_sum_fold.value;
-    const opmath_t output_scale = 1 / output_sum;
+    const opmath_t output_scale = near::div(opmath_t(1), output_sum);
     rt::each<Team>(n_size.size, [&](auto at) {
-      output_row.set(at, rt::exp(input_row[at] / temperature - output_max) * output_scale);
+      output_row.set(at, near::exp(near::div(input_row[at], temperature) - output_max) * output_scale);
     });
   }
 };
@@ -42,6 +44,7 @@ struct Step_softmax_forward_output {
 template <typename scalar_t, int rank>
 struct Step_softmax_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1),
                                             rt::integer(0), rt::real(0), rt::batch());
@@ -64,7 +67,7 @@ struct Step_softmax_backward_grad_input {
     rt::join<Team>(&dot_output_fold);
     const opmath_t dot_output = dot_output_fold.value;
     rt::each<Team>(n_size.size, [&](auto at) {
-      grad_input_row.set(at, output_row[at] * (grad_output_row[at] - dot_output) / temperature);
+      grad_input_row.set(at, near::div(output_row[at] * (grad_output_row[at] - dot_output), temperature));
     });
   }
 };

@@ -24,7 +24,7 @@ struct Step_spike_forward_spikes {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto membrane_pack = rt::load_pack<V>(membrane, first);
-    rt::Pack<scalar_t, V> spikes_pack;
+    rt::Values<scalar_t, V> spikes_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t spikes_value;
@@ -39,6 +39,7 @@ struct Step_spike_forward_spikes {
 template <typename scalar_t, int rank>
 struct Step_spike_backward_grad_membrane {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::real(0), rt::batch());
@@ -48,7 +49,7 @@ struct Step_spike_backward_grad_membrane {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_spikes, opmath_t membrane, opmath_t* grad_membrane) const {
-    *grad_membrane = grad_spikes / rt::powi<2>(rt::abs(membrane - threshold) + 1);
+    *grad_membrane = near::div(grad_spikes, rt::powi<2>(rt::abs(membrane - threshold) + 1));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -60,7 +61,7 @@ struct Step_spike_backward_grad_membrane {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_spikes_pack = rt::load_pack<V>(grad_spikes, first);
     const auto membrane_pack = rt::load_pack<V>(membrane, first);
-    rt::Pack<scalar_t, V> grad_membrane_pack;
+    rt::Values<scalar_t, V> grad_membrane_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_membrane_value;

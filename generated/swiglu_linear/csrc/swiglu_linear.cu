@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_swiglu_linear_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
@@ -15,7 +16,7 @@ struct Step_swiglu_linear_forward_output {
   rt::Divider n_size;
   rt::Batch<rank> batch;
 
-  OPGEN_DEVICE void compute(opmath_t up, opmath_t gate, opmath_t* output) const { *output = up * rt::silu(gate); }
+  OPGEN_DEVICE void compute(opmath_t up, opmath_t gate, opmath_t* output) const { *output = up * near::silu(gate); }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
@@ -28,7 +29,7 @@ struct Step_swiglu_linear_forward_output {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto up_pack = rt::load_pack<V>(up, first);
     const auto gate_pack = rt::load_pack<V>(gate, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -43,6 +44,7 @@ struct Step_swiglu_linear_forward_output {
 template <typename scalar_t, int rank>
 struct Step_swiglu_linear_backward_grad_gate {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(3, 2, 0),
                                             rt::tensor(2, 2, 0), rt::tensor(4, 2, 0), rt::integer(0), rt::batch());
@@ -56,9 +58,9 @@ struct Step_swiglu_linear_backward_grad_gate {
                             opmath_t* grad_gate) const {
     const opmath_t grad_output_value = grad_output;
     const opmath_t gate_value = gate;
-    const opmath_t t = rt::sigmoid(gate_value);
-    const opmath_t t_2 = t * (1 - rt::silu(-gate_value));
-    *grad_up = grad_output_value * rt::silu(gate_value);
+    const opmath_t t = near::sigmoid(gate_value);
+    const opmath_t t_2 = t * (1 - near::silu(-gate_value));
+    *grad_up = grad_output_value * near::silu(gate_value);
     *grad_gate = (rt::isnan(t_2) && t == 0 ? opmath_t(0) : t_2) * grad_output_value * up;
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -77,8 +79,8 @@ struct Step_swiglu_linear_backward_grad_gate {
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
     const auto gate_pack = rt::load_pack<V>(gate, first);
     const auto up_pack = rt::load_pack<V>(up, first);
-    rt::Pack<opmath_t, V> grad_up_pack;
-    rt::Pack<opmath_t, V> grad_gate_pack;
+    rt::Values<opmath_t, V> grad_up_pack;
+    rt::Values<opmath_t, V> grad_gate_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_up_value;
@@ -119,7 +121,7 @@ struct Step_swiglu_linear_backward_grad_input {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_input_up_pack = rt::load_pack<V>(grad_input_up, first);
     const auto grad_input_gate_pack = rt::load_pack<V>(grad_input_gate, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;

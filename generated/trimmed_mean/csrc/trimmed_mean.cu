@@ -26,7 +26,7 @@ struct Step_trimmed_mean_forward_values {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<opmath_t, V> values_pack;
+    rt::Values<opmath_t, V> values_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t values_value;
@@ -92,7 +92,7 @@ struct Step_trimmed_mean_forward_argsort_k_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<int64_t, V> argsort_k_pack;
+    rt::Values<int64_t, V> argsort_k_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       int64_t argsort_k_value;
@@ -153,6 +153,7 @@ struct Step_trimmed_mean_forward_ordered {
 template <typename scalar_t, int rank>
 struct Step_trimmed_mean_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::integer(1), rt::integer(2),
                                             rt::integer(0), rt::report(), rt::integer(0), rt::batch());
@@ -175,7 +176,7 @@ struct Step_trimmed_mean_forward_output {
     rt::join<Team>(&output_sum_fold);
     const opmath_t output_sum = output_sum_fold.value;
     if (Team::rank() == 0) {
-      output.store(output_sum / M, place);
+      output.store(near::div(output_sum, static_cast<opmath_t>(M)), place);
     }
   }
 };
@@ -200,7 +201,7 @@ struct Step_trimmed_mean_backward_grad_values_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_values_pack;
+    rt::Values<opmath_t, V> grad_values_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_values_value;
@@ -215,6 +216,7 @@ struct Step_trimmed_mean_backward_grad_values_base {
 template <typename scalar_t, int rank>
 struct Step_trimmed_mean_backward_grad_values {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(2, 2, 0), rt::tensor(1, 1, 0), rt::integer(1), rt::integer(0),
@@ -233,7 +235,8 @@ struct Step_trimmed_mean_backward_grad_values {
     const rt::Place<rank> place = batch.place(rest);
     const int64_t t = k - trim;
     opmath_t* const cell = grad_values.at(place, rt::checked(argsort_k.load(place, k), N, report, 0, 1));
-    rt::atomic_sum(cell, t >= 0 && t < M ? grad_output.load_or_zero(place) / M : opmath_t(0));
+    const opmath_t part = near::div(grad_output.load_or_zero(place), static_cast<opmath_t>(M));
+    rt::atomic_sum(cell, t >= 0 && t < M ? part : opmath_t(0));
   }
 };
 

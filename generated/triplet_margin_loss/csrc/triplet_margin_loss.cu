@@ -12,7 +12,7 @@ struct Step_triplet_margin_loss_forward_0_other_squares {
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::tensor(5, 1, 0),
                                             rt::tensor(6, 1, 0), rt::integer(0), rt::real(0), rt::batch());
   rt::Tensor<const scalar_t, rank> anchor, positive, negative;
-  rt::Tensor<opmath_t, rank> near_squares, far_squares, other_squares, near;
+  rt::Tensor<opmath_t, rank> near_squares, far_squares, other_squares, near_2;
   rt::Divider d_size;
   opmath_t eps;
   rt::Batch<rank> batch;
@@ -49,7 +49,7 @@ struct Step_triplet_margin_loss_forward_0_other_squares {
       near_squares.store(near_squares_value, place);
       far_squares.store(far_squares_value, place);
       other_squares.store(other_squares_value, place);
-      near.store(rt::sqrt(near_squares_value), place);
+      near_2.store(rt::sqrt(near_squares_value), place);
     }
   }
 };
@@ -58,6 +58,7 @@ struct Step_triplet_margin_loss_forward_0_other_squares {
 template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
@@ -81,7 +82,7 @@ struct Step_triplet_margin_loss_forward_0_output {
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / batch.count);
+    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
   }
 };
 
@@ -125,7 +126,7 @@ struct Step_triplet_margin_loss_forward_2_output {
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(3, 1, 0),
                  rt::tensor(4, 1, 0), rt::integer(0), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<const scalar_t, rank> anchor, positive, negative;
-  rt::Tensor<opmath_t, rank> near;
+  rt::Tensor<opmath_t, rank> near_2;
   rt::Tensor<scalar_t, rank> output;
   rt::Divider d_size;
   opmath_t eps, margin;
@@ -160,7 +161,7 @@ struct Step_triplet_margin_loss_forward_2_output {
     const opmath_t other_squares = other_squares_fold.value;
     const opmath_t near_value = rt::sqrt(near_squares);
     if (Team::rank() == 0) {
-      near.store(near_value, place);
+      near_2.store(near_value, place);
       const opmath_t part = margin + near_value - rt::min(rt::sqrt(far_squares), rt::sqrt(other_squares));
       output.store(rt::max(opmath_t(0), part), place);
     }
@@ -177,7 +178,7 @@ struct Step_triplet_margin_loss_forward_3_far {
                  rt::tensor(4, 2, 0, 1), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0), rt::tensor(7, 1, 0),
                  rt::tensor(8, 1, 0), rt::integer(0), rt::real(0), rt::batch());
   rt::Tensor<const scalar_t, rank> anchor, negative, positive;
-  rt::Tensor<opmath_t, rank> total_2, total, near_squares, far_squares, near, far;
+  rt::Tensor<opmath_t, rank> total_2, total, near_squares, far_squares, near_2, far;
   rt::Divider d_size;
   opmath_t eps;
   rt::Batch<rank> batch;
@@ -211,7 +212,7 @@ struct Step_triplet_margin_loss_forward_3_far {
     if (Team::rank() == 0) {
       near_squares.store(near_squares_value, place);
       far_squares.store(far_squares_value, place);
-      near.store(rt::sqrt(near_squares_value), place);
+      near_2.store(rt::sqrt(near_squares_value), place);
       far.store(rt::sqrt(far_squares_value), place);
     }
   }
@@ -221,6 +222,7 @@ struct Step_triplet_margin_loss_forward_3_far {
 template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
@@ -243,7 +245,7 @@ struct Step_triplet_margin_loss_forward_3_output {
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / batch.count);
+    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
   }
 };
 
@@ -287,7 +289,7 @@ struct Step_triplet_margin_loss_forward_5_output {
                  rt::tensor(4, 2, 0, 1), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0), rt::tensor(7, 1, 0), rt::integer(0),
                  rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<const scalar_t, rank> anchor, negative, positive;
-  rt::Tensor<opmath_t, rank> total_2, total, near, far;
+  rt::Tensor<opmath_t, rank> total_2, total, near_2, far;
   rt::Tensor<scalar_t, rank> output;
   rt::Divider d_size;
   opmath_t eps, margin;
@@ -322,7 +324,7 @@ struct Step_triplet_margin_loss_forward_5_output {
     const opmath_t near_value = rt::sqrt(near_squares);
     const opmath_t far_value = rt::sqrt(far_squares);
     if (Team::rank() == 0) {
-      near.store(near_value, place);
+      near_2.store(near_value, place);
       far.store(far_value, place);
       output.store(rt::max(opmath_t(0), margin + near_value - far_value), place);
     }
@@ -333,6 +335,7 @@ struct Step_triplet_margin_loss_forward_5_output {
 template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_backward_0_grad_negative {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(4, 0, -1),
@@ -340,7 +343,7 @@ struct Step_triplet_margin_loss_backward_0_grad_negative {
                  rt::integer(0), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<const scalar_t, rank> negative, anchor, positive, grad_output;
   rt::Tensor<scalar_t, rank> grad_anchor, grad_positive, grad_negative;
-  rt::Tensor<const opmath_t, rank> near;
+  rt::Tensor<const opmath_t, rank> near_2;
   rt::Divider d_size;
   opmath_t eps, margin;
   rt::Batch<rank> batch;
@@ -368,12 +371,12 @@ struct Step_triplet_margin_loss_backward_0_grad_negative {
     rt::join<Team>(&far_squares_fold, &other_squares_fold);
     const opmath_t far_squares = far_squares_fold.value;
     const opmath_t other_squares = other_squares_fold.value;
-    const opmath_t near_value = near.load(place);
+    const opmath_t near_value = near_2.load(place);
     const opmath_t far = rt::sqrt(far_squares);
     const opmath_t other_2 = rt::sqrt(other_squares);
     const opmath_t t_4 = margin + near_value - rt::min(far, other_2);
     const bool t_5 = 0 == t_4;
-    const opmath_t grad_output_body = grad_output.load_or_zero() / batch.count;
+    const opmath_t grad_output_body = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
     const bool t_6 = 0 > t_4;
     const opmath_t part = t_6 ? opmath_t(0) : -grad_output_body;
     const opmath_t grad_rest = t_5 ? opmath_t(-0.5) * grad_output_body : part;
@@ -389,11 +392,11 @@ struct Step_triplet_margin_loss_backward_0_grad_negative {
     rt::each<Team>(d_size.size, [&](auto at) {
       const opmath_t anchor_value = anchor_row[at];
       const opmath_t t_13 = -negative_row[at];
-      const opmath_t grad_far_body = t_7 ? opmath_t(0) : grad_far * (anchor_value + t_13 + eps) / far;
+      const opmath_t grad_far_body = t_7 ? opmath_t(0) : near::div(grad_far * (anchor_value + t_13 + eps), far);
       const opmath_t positive_value = positive_row[at];
-      const opmath_t part_2 = grad_near * (anchor_value - positive_value + eps) / near_value;
+      const opmath_t part_2 = near::div(grad_near * (anchor_value - positive_value + eps), near_value);
       const opmath_t grad_near_body = t_11 ? opmath_t(0) : part_2;
-      const opmath_t part_3 = grad_other * (positive_value + t_13 + eps) / other_2;
+      const opmath_t part_3 = near::div(grad_other * (positive_value + t_13 + eps), other_2);
       const opmath_t grad_other_body = t_12 ? opmath_t(0) : part_3;
       grad_anchor_row.set(at, grad_far_body + grad_near_body);
       grad_positive_row.set(at, grad_other_body - grad_near_body);
@@ -406,6 +409,7 @@ struct Step_triplet_margin_loss_backward_0_grad_negative {
 template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_backward_1_grad_negative {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(4, 0, -1),
@@ -413,7 +417,7 @@ struct Step_triplet_margin_loss_backward_1_grad_negative {
                  rt::integer(0), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<const scalar_t, rank> negative, anchor, positive, grad_output;
   rt::Tensor<scalar_t, rank> grad_anchor, grad_positive, grad_negative;
-  rt::Tensor<const opmath_t, rank> near;
+  rt::Tensor<const opmath_t, rank> near_2;
   rt::Divider d_size;
   opmath_t eps, margin;
   rt::Batch<rank> batch;
@@ -441,7 +445,7 @@ struct Step_triplet_margin_loss_backward_1_grad_negative {
     rt::join<Team>(&far_squares_fold, &other_squares_fold);
     const opmath_t far_squares = far_squares_fold.value;
     const opmath_t other_squares = other_squares_fold.value;
-    const opmath_t near_value = near.load(place);
+    const opmath_t near_value = near_2.load(place);
     const opmath_t far = rt::sqrt(far_squares);
     const opmath_t other_2 = rt::sqrt(other_squares);
     const opmath_t t_4 = margin + near_value - rt::min(far, other_2);
@@ -463,11 +467,11 @@ struct Step_triplet_margin_loss_backward_1_grad_negative {
     rt::each<Team>(d_size.size, [&](auto at) {
       const opmath_t anchor_value = anchor_row[at];
       const opmath_t t_13 = -negative_row[at];
-      const opmath_t grad_far_body = t_7 ? opmath_t(0) : grad_far * (anchor_value + t_13 + eps) / far;
+      const opmath_t grad_far_body = t_7 ? opmath_t(0) : near::div(grad_far * (anchor_value + t_13 + eps), far);
       const opmath_t positive_value = positive_row[at];
-      const opmath_t part_3 = grad_near * (anchor_value - positive_value + eps) / near_value;
+      const opmath_t part_3 = near::div(grad_near * (anchor_value - positive_value + eps), near_value);
       const opmath_t grad_near_body = t_11 ? opmath_t(0) : part_3;
-      const opmath_t part_4 = grad_other * (positive_value + t_13 + eps) / other_2;
+      const opmath_t part_4 = near::div(grad_other * (positive_value + t_13 + eps), other_2);
       const opmath_t grad_other_body = t_12 ? opmath_t(0) : part_4;
       grad_anchor_row.set(at, grad_far_body + grad_near_body);
       grad_positive_row.set(at, grad_other_body - grad_near_body);
@@ -480,6 +484,7 @@ struct Step_triplet_margin_loss_backward_1_grad_negative {
 template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_backward_2_grad_negative {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(4, 1, 0),
@@ -487,7 +492,7 @@ struct Step_triplet_margin_loss_backward_2_grad_negative {
                  rt::integer(0), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<const scalar_t, rank> negative, anchor, positive, grad_output;
   rt::Tensor<scalar_t, rank> grad_anchor, grad_positive, grad_negative;
-  rt::Tensor<const opmath_t, rank> near;
+  rt::Tensor<const opmath_t, rank> near_2;
   rt::Divider d_size;
   opmath_t eps, margin;
   rt::Batch<rank> batch;
@@ -515,7 +520,7 @@ struct Step_triplet_margin_loss_backward_2_grad_negative {
     rt::join<Team>(&far_squares_fold, &other_squares_fold);
     const opmath_t far_squares = far_squares_fold.value;
     const opmath_t other_squares = other_squares_fold.value;
-    const opmath_t near_value = near.load(place);
+    const opmath_t near_value = near_2.load(place);
     const opmath_t far = rt::sqrt(far_squares);
     const opmath_t other_2 = rt::sqrt(other_squares);
     const opmath_t t_4 = margin + near_value - rt::min(far, other_2);
@@ -537,11 +542,11 @@ struct Step_triplet_margin_loss_backward_2_grad_negative {
     rt::each<Team>(d_size.size, [&](auto at) {
       const opmath_t anchor_value = anchor_row[at];
       const opmath_t t_13 = -negative_row[at];
-      const opmath_t grad_far_body = t_7 ? opmath_t(0) : grad_far * (anchor_value + t_13 + eps) / far;
+      const opmath_t grad_far_body = t_7 ? opmath_t(0) : near::div(grad_far * (anchor_value + t_13 + eps), far);
       const opmath_t positive_value = positive_row[at];
-      const opmath_t part_3 = grad_near * (anchor_value - positive_value + eps) / near_value;
+      const opmath_t part_3 = near::div(grad_near * (anchor_value - positive_value + eps), near_value);
       const opmath_t grad_near_body = t_11 ? opmath_t(0) : part_3;
-      const opmath_t part_4 = grad_other * (positive_value + t_13 + eps) / other_2;
+      const opmath_t part_4 = near::div(grad_other * (positive_value + t_13 + eps), other_2);
       const opmath_t grad_other_body = t_12 ? opmath_t(0) : part_4;
       grad_anchor_row.set(at, grad_far_body + grad_near_body);
       grad_positive_row.set(at, grad_other_body - grad_near_body);
@@ -554,19 +559,20 @@ struct Step_triplet_margin_loss_backward_2_grad_negative {
 template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_backward_3_grad_near {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(3, 1, 0),
                                             rt::tensor(4, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t, rank> near, far;
+  rt::Tensor<const opmath_t, rank> near_2, far;
   rt::Tensor<opmath_t, rank> grad_rest, grad_near;
   rt::Tensor<const scalar_t, rank> grad_output;
   opmath_t margin;
   rt::Batch<rank> batch;
 
-  OPGEN_DEVICE void compute(opmath_t near, opmath_t far, opmath_t* grad_rest, opmath_t* grad_near) const {
-    const opmath_t t = margin + near - far;
+  OPGEN_DEVICE void compute(opmath_t near_2, opmath_t far, opmath_t* grad_rest, opmath_t* grad_near) const {
+    const opmath_t t = margin + near_2 - far;
     const bool t_2 = 0 == t;
-    const opmath_t grad_output_body = grad_output.load_or_zero() / batch.count;
+    const opmath_t grad_output_body = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
     const bool t_3 = 0 > t;
     *grad_rest = t_2 ? opmath_t(-0.5) * grad_output_body : t_3 ? opmath_t(0) : -grad_output_body;
     *grad_near = t_2 ? opmath_t(0.5) * grad_output_body : t_3 ? opmath_t(0) : grad_output_body;
@@ -575,21 +581,21 @@ struct Step_triplet_margin_loss_backward_3_grad_near {
     const rt::Place<rank> place = batch.place(point);
     opmath_t grad_rest_value;
     opmath_t grad_near_value;
-    compute(near.load(place), far.load(place), &grad_rest_value, &grad_near_value);
+    compute(near_2.load(place), far.load(place), &grad_rest_value, &grad_near_value);
     grad_rest.store(grad_rest_value, place);
     grad_near.store(grad_near_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto near_pack = rt::load_pack<V>(near, first);
+    const auto near_2_pack = rt::load_pack<V>(near_2, first);
     const auto far_pack = rt::load_pack<V>(far, first);
-    rt::Pack<opmath_t, V> grad_rest_pack;
-    rt::Pack<opmath_t, V> grad_near_pack;
+    rt::Values<opmath_t, V> grad_rest_pack;
+    rt::Values<opmath_t, V> grad_near_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_rest_value;
       opmath_t grad_near_value;
-      compute(near_pack.get(i), far_pack.get(i), &grad_rest_value, &grad_near_value);
+      compute(near_2_pack.get(i), far_pack.get(i), &grad_rest_value, &grad_near_value);
       grad_rest_pack.set(i, grad_rest_value);
       grad_near_pack.set(i, grad_near_value);
     }
@@ -602,11 +608,12 @@ struct Step_triplet_margin_loss_backward_3_grad_near {
 template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_backward_3_grad_negative {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 2, 0), rt::tensor(3, 1, 0), rt::tensor(4, 1, 0),
       rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::tensor(7, 2, 0), rt::tensor(8, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t, rank> far, grad_rest, total_2, near, grad_near, total;
+  rt::Tensor<const opmath_t, rank> far, grad_rest, total_2, near_2, grad_near, total;
   rt::Tensor<scalar_t, rank> grad_anchor, grad_positive, grad_negative;
   rt::Divider d_size;
   rt::Batch<rank> batch;
@@ -616,10 +623,10 @@ struct Step_triplet_margin_loss_backward_3_grad_negative {
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
     const opmath_t far_value = far.load(place);
-    const opmath_t part = grad_rest.load(place) * total_2.load(place, d) / far_value;
+    const opmath_t part = near::div(grad_rest.load(place) * total_2.load(place, d), far_value);
     const opmath_t grad_far_body = far_value == 0 ? opmath_t(0) : part;
-    const opmath_t near_value = near.load(place);
-    const opmath_t part_2 = grad_near.load(place) * total.load(place, d) / near_value;
+    const opmath_t near_value = near_2.load(place);
+    const opmath_t part_2 = near::div(grad_near.load(place) * total.load(place, d), near_value);
     const opmath_t grad_near_body = near_value == 0 ? opmath_t(0) : part_2;
     grad_anchor.store(grad_far_body + grad_near_body, place, d);
     grad_positive.store(-grad_near_body, place, d);
@@ -634,14 +641,14 @@ struct Step_triplet_margin_loss_backward_4_grad_near {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(3, 1, 0),
                                             rt::tensor(4, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t, rank> near, far;
+  rt::Tensor<const opmath_t, rank> near_2, far;
   rt::Tensor<opmath_t, rank> grad_rest, grad_near;
   rt::Tensor<const scalar_t, rank> grad_output;
   opmath_t margin;
   rt::Batch<rank> batch;
 
-  OPGEN_DEVICE void compute(opmath_t near, opmath_t far, opmath_t* grad_rest, opmath_t* grad_near) const {
-    const opmath_t t = margin + near - far;
+  OPGEN_DEVICE void compute(opmath_t near_2, opmath_t far, opmath_t* grad_rest, opmath_t* grad_near) const {
+    const opmath_t t = margin + near_2 - far;
     const bool t_2 = 0 == t;
     const opmath_t grad_output_value = grad_output.load_or_zero();
     const bool t_3 = 0 > t;
@@ -652,21 +659,21 @@ struct Step_triplet_margin_loss_backward_4_grad_near {
     const rt::Place<rank> place = batch.place(point);
     opmath_t grad_rest_value;
     opmath_t grad_near_value;
-    compute(near.load(place), far.load(place), &grad_rest_value, &grad_near_value);
+    compute(near_2.load(place), far.load(place), &grad_rest_value, &grad_near_value);
     grad_rest.store(grad_rest_value, place);
     grad_near.store(grad_near_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto near_pack = rt::load_pack<V>(near, first);
+    const auto near_2_pack = rt::load_pack<V>(near_2, first);
     const auto far_pack = rt::load_pack<V>(far, first);
-    rt::Pack<opmath_t, V> grad_rest_pack;
-    rt::Pack<opmath_t, V> grad_near_pack;
+    rt::Values<opmath_t, V> grad_rest_pack;
+    rt::Values<opmath_t, V> grad_near_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_rest_value;
       opmath_t grad_near_value;
-      compute(near_pack.get(i), far_pack.get(i), &grad_rest_value, &grad_near_value);
+      compute(near_2_pack.get(i), far_pack.get(i), &grad_rest_value, &grad_near_value);
       grad_rest_pack.set(i, grad_rest_value);
       grad_near_pack.set(i, grad_near_value);
     }
@@ -682,15 +689,15 @@ struct Step_triplet_margin_loss_backward_5_grad_near {
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t, rank> near, far;
+  rt::Tensor<const opmath_t, rank> near_2, far;
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<opmath_t, rank> grad_rest, grad_near;
   opmath_t margin;
   rt::Batch<rank> batch;
 
-  OPGEN_DEVICE void compute(opmath_t near, opmath_t far, opmath_t grad_output, opmath_t* grad_rest,
+  OPGEN_DEVICE void compute(opmath_t near_2, opmath_t far, opmath_t grad_output, opmath_t* grad_rest,
                             opmath_t* grad_near) const {
-    const opmath_t t = margin + near - far;
+    const opmath_t t = margin + near_2 - far;
     const bool t_2 = 0 == t;
     const opmath_t grad_output_value = grad_output;
     const bool t_3 = 0 > t;
@@ -701,22 +708,22 @@ struct Step_triplet_margin_loss_backward_5_grad_near {
     const rt::Place<rank> place = batch.place(point);
     opmath_t grad_rest_value;
     opmath_t grad_near_value;
-    compute(near.load(place), far.load(place), grad_output.load_or_zero(place), &grad_rest_value, &grad_near_value);
+    compute(near_2.load(place), far.load(place), grad_output.load_or_zero(place), &grad_rest_value, &grad_near_value);
     grad_rest.store(grad_rest_value, place);
     grad_near.store(grad_near_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto near_pack = rt::load_pack<V>(near, first);
+    const auto near_2_pack = rt::load_pack<V>(near_2, first);
     const auto far_pack = rt::load_pack<V>(far, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    rt::Pack<opmath_t, V> grad_rest_pack;
-    rt::Pack<opmath_t, V> grad_near_pack;
+    rt::Values<opmath_t, V> grad_rest_pack;
+    rt::Values<opmath_t, V> grad_near_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_rest_value;
       opmath_t grad_near_value;
-      compute(near_pack.get(i), far_pack.get(i), grad_output_pack.get(i), &grad_rest_value, &grad_near_value);
+      compute(near_2_pack.get(i), far_pack.get(i), grad_output_pack.get(i), &grad_rest_value, &grad_near_value);
       grad_rest_pack.set(i, grad_rest_value);
       grad_near_pack.set(i, grad_near_value);
     }

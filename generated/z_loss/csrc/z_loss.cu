@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_z_loss_forward_0_logsumexp_v {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 1, -1), rt::integer(1));
   rt::Tensor<const scalar_t, rank> logits;
@@ -24,7 +25,7 @@ struct Step_z_loss_forward_0_logsumexp_v {
     const opmath_t logsumexp_v_shift = rt::isfinite(logsumexp_v_max) ? logsumexp_v_max : opmath_t(0);
     rt::Sum<opmath_t> logsumexp_v_sum_fold;
     rt::each<Team>(v_size.size, rt::settled(&logsumexp_v_sum_fold),
-                   [&](auto at) { logsumexp_v_sum_fold.add(rt::exp(logits_row[at] - logsumexp_v_shift)); });
+                   [&](auto at) { logsumexp_v_sum_fold.add(near::exp(logits_row[at] - logsumexp_v_shift)); });
     logsumexp_v_sum_fold.finish();
     rt::join<Team>(&logsumexp_v_sum_fold);
     const opmath_t logsumexp_v_sum = logsumexp_v_sum_fold.value;
@@ -38,6 +39,7 @@ struct Step_z_loss_forward_0_logsumexp_v {
 template <typename scalar_t, int rank>
 struct Step_z_loss_forward_0_loss {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1),
                                             rt::tensor(3, 0, -1), rt::integer(1), rt::real(0));
@@ -68,7 +70,7 @@ struct Step_z_loss_forward_0_loss {
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t sum_n = folds.sum_n_fold.value;
     const int64_t count_n = folds.count_n_fold.value;
-    loss.store(scale * sum_n / count_n);
+    loss.store(near::div(scale * sum_n, static_cast<opmath_t>(count_n)));
   }
 };
 
@@ -76,6 +78,7 @@ struct Step_z_loss_forward_0_loss {
 template <typename scalar_t, int rank>
 struct Step_z_loss_forward_1_loss {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 0, -1), rt::real(0), rt::integer(0));
   rt::Tensor<const opmath_t, rank> logsumexp_v;
@@ -95,7 +98,7 @@ struct Step_z_loss_forward_1_loss {
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t mean_n_sum = folds.mean_n_sum_fold.value;
-    loss.store(scale * (mean_n_sum / N));
+    loss.store(scale * near::div(mean_n_sum, static_cast<opmath_t>(N)));
   }
 };
 
@@ -128,6 +131,7 @@ struct Step_z_loss_backward_0_count_n {
 template <typename scalar_t, int rank>
 struct Step_z_loss_backward_0_grad_logits {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(5, 2, -1), rt::tensor(2, 0, -1),
@@ -147,11 +151,12 @@ struct Step_z_loss_backward_0_grad_logits {
     const bool condition_value = condition.load(n);
     const opmath_t logsumexp_v_value = logsumexp_v.load(n);
     const bool t = logsumexp_v_value == -rt::inf<opmath_t>();
-    const opmath_t part = 2 * logsumexp_v_value * (grad_loss.load_or_zero() * scale / count_n.load());
-    const opmath_t part_2 = rt::exp(logits.load(n, v) - logsumexp_v_value);
-    const opmath_t part_3 = t ? opmath_t(0) : (condition_value ? part : opmath_t(0)) * part_2;
-    const bool part_4 = condition_value && (!t && condition_value);
-    grad_logits.store(part_4 ? (condition_value ? part_3 : opmath_t(0)) : opmath_t(0), n, v);
+    const opmath_t part = near::exp(logits.load(n, v) - logsumexp_v_value);
+    const bool part_2 = condition_value && (!t && condition_value);
+    const opmath_t part_3 = grad_loss.load_or_zero() * scale;
+    const opmath_t part_4 = 2 * logsumexp_v_value * near::div(part_3, static_cast<opmath_t>(count_n.load()));
+    const opmath_t part_5 = t ? opmath_t(0) : (condition_value ? part_4 : opmath_t(0)) * part;
+    grad_logits.store(part_2 ? (condition_value ? part_5 : opmath_t(0)) : opmath_t(0), n, v);
   }
 };
 
@@ -159,6 +164,7 @@ struct Step_z_loss_backward_0_grad_logits {
 template <typename scalar_t, int rank>
 struct Step_z_loss_backward_1_grad_logits {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(3, 2, -1), rt::tensor(1, 0, -1),
                                             rt::tensor(2, 2, -1), rt::real(0), rt::integer(0), rt::integer(1));
@@ -174,9 +180,10 @@ struct Step_z_loss_backward_1_grad_logits {
     const int64_t v = rt::split(&rest, v_size);
     const int64_t n = rest;
     const opmath_t logsumexp_v_value = logsumexp_v.load(n);
-    const opmath_t part = 2 * (grad_loss.load_or_zero() * scale) * logsumexp_v_value / N;
-    const opmath_t part_2 = part * rt::exp(logits.load(n, v) - logsumexp_v_value);
-    grad_logits.store(logsumexp_v_value == -rt::inf<opmath_t>() ? opmath_t(0) : part_2, n, v);
+    const opmath_t part = 2 * (grad_loss.load_or_zero() * scale) * logsumexp_v_value;
+    const opmath_t part_2 = near::exp(logits.load(n, v) - logsumexp_v_value);
+    const opmath_t part_3 = near::div(part, static_cast<opmath_t>(N)) * part_2;
+    grad_logits.store(logsumexp_v_value == -rt::inf<opmath_t>() ? opmath_t(0) : part_3, n, v);
   }
 };
 

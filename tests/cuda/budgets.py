@@ -113,7 +113,6 @@ CASES = (
     *_both("rms_norm_residual", "bfloat16", _ROWS, 8, 8, D=4096),
     *_both("cross_entropy", "bfloat16", (), 2, 4, N=8192, C=32000),
     *_both("kl_div", "float32", (4096,), 8, 12, N=8192),
-    *_both("rope", "bfloat16", (128,), 4, 4, T=2048, D=128),
     *_both("embedding", "bfloat16", (8192,), 4, 4, D=4096),
 )
 

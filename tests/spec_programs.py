@@ -46,13 +46,13 @@ def arguments(
     arrays: dict[str, Array] = {}
     for t in primal.inputs:
         given = samples.get(t.name)  # None: a part of a complex input
-        shape = _sizes(t.shape, sizes, batch)
+        shape = shape_of(t.shape, sizes, batch)
         high, limits = (2, None) if given is None else (max(1, int(given.high)), _range(given))
         arrays[t.name] = sample(shape, t.kind, rng, high, limits)
     shapes = {n: a.shape for n, a in (*arrays.items(), *run(primal, arrays, params).items())}
     for t in p.inputs:
         of = t.of if t.of in shapes else t.of.removeprefix("grad_")
-        shape = list(shapes[of]) if of in shapes else _sizes(t.shape, sizes, batch)
+        shape = list(shapes[of]) if of in shapes else shape_of(t.shape, sizes, batch)
         arrays.setdefault(t.name, sample(shape, t.kind, rng, 2))
     return {t.name: arrays[t.name] for t in p.inputs}
 
@@ -61,7 +61,7 @@ def _range(given: InputSample) -> tuple[float, float] | None:
     return None if (given.low, given.high) == (-2.0, 2.0) else (given.low, given.high)
 
 
-def _sizes(shape: Shape, sizes: Mapping[str, int], batch: tuple[int, ...]) -> list[int]:
+def shape_of(shape: Shape, sizes: Mapping[str, int], batch: tuple[int, ...]) -> list[int]:
     found: list[int] = []
     for s in shape:
         if isinstance(s, Batch):

@@ -3,6 +3,7 @@
 // is done with these is here, once.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 
 #include "opgen_rt.cuh"
@@ -54,11 +55,20 @@ constexpr int tensors_of(const std::array<Field, Size>& fields) {
 
 template <typename T>
 constexpr bool is_tensor = false;
-template <typename T>
-constexpr bool is_tensor<Tensor<T>> = true;
+template <typename T, int rank>
+constexpr bool is_tensor<Tensor<T, rank>> = true;
+
+// What a kernel is made for.
+template <typename Step>
+struct Made;
+template <template <typename, int> class Part, typename T, int batch_rank>
+struct Made<Part<T, batch_rank>> {
+  using Scalar = T;
+  static constexpr int rank = batch_rank;
+};
 
 // The value of a member: what type it has says how the call is read.
-template <int Count>
+template <int rank, int Count>
 struct Actual {
   const Arguments<Count>& args;
   const OpgenCall& call;
@@ -68,9 +78,9 @@ struct Actual {
   template <typename T>
   operator T() const {
     if constexpr (is_tensor<T>) {
-      return args.template tensor<typename T::Element>(at);
-    } else if constexpr (std::is_same_v<T, Batch>) {
-      return args.batch();
+      return args.template tensor<typename T::Element, rank>(at);
+    } else if constexpr (std::is_same_v<T, Batch<rank>>) {
+      return args.template batch<rank>();
     } else if constexpr (std::is_same_v<T, Divider>) {
       return Divider(field.kind == Field::a_fixed        ? field.number
                      : field.kind == Field::the_elements ? batch_count(call)
@@ -91,7 +101,16 @@ struct Actual {
 
 template <typename Step, int Count, size_t... I>
 Step filled(const Arguments<Count>& args, const OpgenCall& call, std::index_sequence<I...>) {
-  return Step{Actual<Count>{args, call, Step::fields[I], static_cast<int>(I)}...};
+  return Step{Actual<Made<Step>::rank, Count>{args, call, Step::fields[I], static_cast<int>(I)}...};
+}
+
+// Whether a kernel goes along rows that are named.
+template <typename Step>
+constexpr bool has_rows() {
+  for (const Field& field : Step::fields) {
+    if (field.along >= 0) return true;
+  }
+  return false;
 }
 
 // --- Launchers
@@ -121,7 +140,10 @@ struct Flat : Map {
   template <typename Step, typename Arguments>
   int run(const OpgenCall& call, const Arguments& args, const Step& step) const {
     const int64_t count = points.of(call);
-    return args.flat() ? map_vectors<16 / Bytes>(call, step, count) : map(call, step, count);
+    if constexpr (Made<Step>::rank == 1) {  // what is flat has one dim
+      if (args.flat()) return map_vectors<16 / Bytes>(call, step, count);
+    }
+    return map(call, step, count);
   }
 };
 
@@ -135,14 +157,26 @@ struct Rows {
   int64_t bytes(const OpgenCall&) const {
     return 0;
   }
+  int64_t longest(const OpgenCall& call) const {
+    int64_t most = 0;
+    for (const Count& length : lengths) most = std::max(most, length.of(call));
+    return most;
+  }
   template <typename Step, typename Arguments>
   int run(const OpgenCall& call, const Arguments&, const Step& step) const {
-    int64_t longest = 0;
-    for (const Count& length : lengths) {
-      const int64_t size = length.of(call);
-      longest = size > longest ? size : longest;
-    }
-    return rows(call, step, points.of(call), longest);
+    return rows(call, step, points.of(call), longest(call));
+  }
+
+  // Whether rows are as long as some threads can hold, in vectors of V elements; and then runs them so.
+  template <int V>
+  bool fits(const OpgenCall& call) const {
+    bool whole = longest(call) <= most_held<V>;
+    for (const Count& length : lengths) whole = whole && length.of(call) % V == 0;
+    return whole;
+  }
+  template <int V, typename Step>
+  int run_held(const OpgenCall& call, const Step& step) const {
+    return held_rows<V>(call, step, points.of(call), longest(call));
   }
 };
 
@@ -167,17 +201,42 @@ struct Columns {
 // --- Kernels
 // ----------------------------------------------------------------------------------------------------------
 
+// Whether places in the batch matter to a kernel, which is then made for batches of one dim, and for all others.
 template <typename Step>
-int launch(const OpgenCall& call) {
-  const Arguments<tensors_of(Step::fields)> args(call, Step::fields.data());
-  if (args.status() != OPGEN_OK) return args.status();
-  const auto step = filled<Step>(args, call, std::make_index_sequence<Step::fields.size()>());
-  return Step::launch.run(call, args, step);
+constexpr bool has_places() {
+  for (const Field& field : Step::fields) {
+    if (field.kind == Field::the_batch) return true;
+  }
+  return false;
 }
 
-template <template <typename> class Part>
+template <typename Step, typename Arguments>
+Step made(const OpgenCall& call, const Arguments& args) {
+  return filled<Step>(args, call, std::make_index_sequence<Step::fields.size()>());
+}
+
+// Rows that are not held are those of odd sizes and strides, and of doubles, which are too large and computed too
+// slowly for it: they have one kernel for batches of all kinds.
+template <template <typename, int> class Part, typename scalar_t>
+int launch_made(const OpgenCall& call) {
+  using Simple = Part<scalar_t, 1>;
+  using General = Part<scalar_t, has_places<Simple>() ? max_batch : 1>;
+  const Arguments<tensors_of(Simple::fields)> args(call, Simple::fields.data());
+  if (args.status() != OPGEN_OK) return args.status();
+  constexpr int vector = 16 / sizeof(scalar_t);
+  if constexpr (has_rows<Simple>() && vector > 2) {
+    if (args.rank() <= 1 && args.rows_of_vectors() && Simple::launch.template fits<vector>(call)) {
+      return Simple::launch.template run_held<vector>(call, made<Simple>(call, args));
+    }
+  } else if constexpr (!has_rows<Simple>()) {
+    if (args.rank() <= 1) return Simple::launch.run(call, args, made<Simple>(call, args));
+  }
+  return General::launch.run(call, args, made<General>(call, args));
+}
+
+template <template <typename, int> class Part>
 int launch_as(const OpgenCall& call) {
-  return OPGEN_DISPATCH(call.dtype, scalar_t, launch<Part<scalar_t>>(call));
+  return OPGEN_DISPATCH(call.dtype, scalar_t, (launch_made<Part, scalar_t>(call)));
 }
 
 template <typename Step>
@@ -189,14 +248,14 @@ constexpr bool checks() {
 }
 
 // The parts of a kernel, one after the other.
-template <template <typename> class... Parts>
+template <template <typename, int> class... Parts>
 int run(const OpgenCall* call) {
   const auto all = [](const OpgenCall& now) {
     int status = OPGEN_OK;
     static_cast<void>((((status = launch_as<Parts>(now)) == OPGEN_OK) && ...));
     return status;
   };
-  if constexpr ((checks<Parts<double>>() || ...)) {
+  if constexpr ((checks<Parts<double, 1>>() || ...)) {
     return reporting(*call, all);
   } else {
     return all(*call);
@@ -204,20 +263,20 @@ int run(const OpgenCall* call) {
 }
 
 // Bytes of workspace that the parts can use, one after the other; those for doubles are enough for any dtype.
-template <template <typename> class... Parts>
+template <template <typename, int> class... Parts>
 int64_t workspace(const OpgenCall* call) {
   int64_t most = 0;
-  for (const int64_t bytes : {Parts<double>::launch.template bytes<Parts<double>>(*call)...}) {
+  for (const int64_t bytes : {Parts<double, 1>::launch.template bytes<Parts<double, 1>>(*call)...}) {
     most = bytes > most ? bytes : most;
   }
   return most;
 }
 
 // A kernel as an entry of the table.
-template <template <typename> class... Parts>
+template <template <typename, int> class... Parts>
 constexpr OpgenCudaStep kernel() {
-  constexpr bool room = (Parts<double>::launch.wants_room() || ...);
-  constexpr bool reports = (checks<Parts<double>>() || ...);
+  constexpr bool room = (Parts<double, 1>::launch.wants_room() || ...);
+  constexpr bool reports = (checks<Parts<double, 1>>() || ...);
   return {run<Parts...>, room ? workspace<Parts...> : nullptr, reports ? 1 : 0};
 }
 

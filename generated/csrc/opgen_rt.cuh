@@ -20,6 +20,7 @@
 
 #include "opgen_abi.h"
 #include "opgen_fold.cuh"
+#include "opgen_rows.cuh"
 #include "opgen_tensor.cuh"
 #include "opgen_types.cuh"
 
@@ -94,28 +95,46 @@ int map_vectors(const OpgenCall& call, const Step& step, int64_t count) {
 // --- Rows
 // -------------------------------------------------------------------------------------------------------------
 
-template <typename Team, int Threads, typename Step>
-__global__ void __launch_bounds__(Threads, 1) row_kernel(Step step, int64_t rows) {
-  constexpr int teams = Threads / Team::size;
-  const int64_t first = static_cast<int64_t>(blockIdx.x) * teams + threadIdx.x / Team::size;
+template <typename Team, typename Step>
+__global__ void __launch_bounds__(Block::most, 1) row_kernel(Step step, int64_t rows) {
+  const int teams = static_cast<int>(blockDim.x) / Team::size();
+  const int64_t first = static_cast<int64_t>(blockIdx.x) * teams + threadIdx.x / Team::size();
   // A team goes round together, so its barriers are met by all of it.
+  OPGEN_ROLLED
   for (int64_t row = first; row < rows; row += static_cast<int64_t>(gridDim.x) * teams) step.template row<Team>(row);
 }
 
-template <typename Team, int Threads, typename Step>
-int launch_rows(const OpgenCall& call, const Step& step, int64_t rows) {
-  const int64_t blocks = ceil_div(rows, Threads / Team::size);
-  auto kernel = row_kernel<Team, Threads, Step>;
-  OPGEN_LAUNCH(kernel, grid_of(blocks), Threads, 0, call.stream, step, rows);
+template <typename Team, typename Step>
+int launch_rows(const OpgenCall& call, const Step& step, int64_t rows, int threads, int teams) {
+  auto kernel = row_kernel<Team, Step>;
+  OPGEN_LAUNCH(kernel, grid_of(ceil_div(rows, teams)), threads, 0, call.stream, step, rows);
   return launched();
+}
+
+// The least block whose threads have at most `part` points of a row each, or the greatest.
+inline int threads_for(int64_t length, int64_t part) {
+  int threads = 32;
+  while (threads < Block::most && threads * part < length) threads *= 2;
+  return threads;
 }
 
 // `length` is the number of inner points of the longest pass.
 template <typename Step>
 int rows(const OpgenCall& call, const Step& step, int64_t count, int64_t length) {
   if (count <= 0) return OPGEN_OK;
-  if (length <= 2048) return launch_rows<Lanes<32>, 128>(call, step, count);
-  return launch_rows<Block<256>, 256>(call, step, count);
+  return launch_rows<Strided<Block>>(call, step, count, threads_for(length, 64), 1);
+}
+
+// The same for rows of vectors of V elements, no longer than this.
+template <int V>
+constexpr int64_t most_held = int64_t{Block::most} * Held<Block, 4, V>::part;
+
+template <int V, typename Step>
+int held_rows(const OpgenCall& call, const Step& step, int64_t count, int64_t length) {
+  if (count <= 0) return OPGEN_OK;
+  if (length <= 16 * V) return launch_rows<Held<Lanes<8>, 2, V>>(call, step, count, 128, 128 / 8);
+  using Team = Held<Block, 4, V>;
+  return launch_rows<Team>(call, step, count, threads_for(length, Team::part), 1);
 }
 
 // --- Columns

@@ -109,6 +109,61 @@ OPGEN_DEVICE math_t<T> loaded(const T* from) {
   }
 }
 
+// Two numbers that are stored side by side.
+template <typename T>
+OPGEN_DEVICE void narrow_pair(math_t<T> x, math_t<T> y, T* pair) {
+#if defined(__CUDACC__)
+  if constexpr (std::is_same_v<T, bfloat16_t>) {
+    const __nv_bfloat162 both = __floats2bfloat162_rn(x, y);
+    memcpy(pair, &both, sizeof(both));
+    return;
+  } else if constexpr (std::is_same_v<T, half_t>) {
+    const __half2 both = __floats2half2_rn(x, y);
+    memcpy(pair, &both, sizeof(both));
+    return;
+  }
+#endif
+  narrow(x, &pair[0]);
+  narrow(y, &pair[1]);
+}
+
+// Functions as accurate as what is stored needs them: 16 bits hold fewer digits than the units of a device for
+// reciprocals, powers of two and hyperbolic tangents give. Quotients of float32 are rounded once nearly everywhere, by
+// one way without branches; all others are as in `opgen_math.cuh`.
+template <typename S>
+struct Near {
+  using T = math_t<S>;
+  static constexpr bool narrow = sizeof(S) == 2;
+
+  static OPGEN_DEVICE T exp(T x) {
+    if constexpr (narrow) return exp2_of_device(x * T(1.4426950408889634));
+    return rt::exp(x);
+  }
+  static OPGEN_DEVICE T tanh(T x) {
+    if constexpr (std::is_same_v<S, bfloat16_t>) return tanh_of_device(x);
+    return rt::tanh(x);
+  }
+  static OPGEN_DEVICE T sigmoid(T x) {
+    if constexpr (narrow) return reciprocal_of_device(T(1) + exp(-x));
+    return rt::sigmoid(x);
+  }
+  static OPGEN_DEVICE T silu(T x) { return max(x, T(-1000)) * sigmoid(x); }  // 0 at -inf
+  static OPGEN_DEVICE T div(T x, T y) {
+    if constexpr (std::is_same_v<T, float>) {
+      const float size = ::fabsf(y);  // what is very small or large has no reciprocal
+      const float scale = size < 0x1p-100f ? 0x1p64f : size > 0x1p100f ? 0x1p-64f : 1.0f;
+      const float by = y * scale;
+      const float inverse = reciprocal_of_device(by);
+      const float quotient = x * scale * inverse;
+      if constexpr (narrow) return quotient;
+      const float better = ::fmaf(::fmaf(-quotient, by, x * scale), inverse, quotient);
+      return isnan(better) ? quotient : better;  // nan: infinities
+    } else {
+      return x / y;
+    }
+  }
+};
+
 // Rounds to the storage type and back.
 template <typename T>
 OPGEN_DEVICE math_t<T> rounded(math_t<T> x) {

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from opgen.code.cuda_dialect import NEAR
 from opgen.code.cuda_kernel import Form, device_lines, form_of, inner_loops
 from opgen.code.cuda_scope import Scope
 from opgen.code.cuda_stream import stream_lines
 from opgen.code.native_elsewhere import Preamble
 from opgen.code.native_layout import LIMIT, commented, indented, laid_out
+from opgen.code.native_scope import mentions
 from opgen.code.templates import fill
 from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import Lit
@@ -173,5 +175,6 @@ def _struct(scope: Scope, name: str, launch: Sequence[str], methods: Sequence[st
     fields = f"static constexpr auto fields = rt::fields({', '.join(m.field for m in members)});"
     types = dict.fromkeys(m.type for m in members)
     declared = [line for t in types for line in _declared(t, [m.name for m in members if m.type == t])]
-    body = ["using opmath_t = rt::math_t<scalar_t>;", *launch, fields, *declared, "", *methods]
-    return ["template <typename scalar_t>", f"struct {_struct_name(name)} {{", *indented(body), "};"]
+    near = [f"using {NEAR} = rt::Near<scalar_t>;"] if mentions(NEAR, methods) else []
+    body = ["using opmath_t = rt::math_t<scalar_t>;", *near, *launch, fields, *declared, "", *methods]
+    return ["template <typename scalar_t, int rank>", f"struct {_struct_name(name)} {{", *indented(body), "};"]

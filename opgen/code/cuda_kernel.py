@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
+from opgen.code.cuda_rows import rows_along
 from opgen.code.cuda_scope import Scope, element_type
 from opgen.code.cuda_statements import (
     accumulator,
@@ -28,7 +29,7 @@ from opgen.code.long_values import hoisted
 from opgen.code.native_layout import function, indented
 from opgen.code.native_scope import needed, value_type
 from opgen.ir.point import positions
-from opgen.ir.program import Loop
+from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import Read, walk
 from opgen.kernel.model import Acc, Body, For, Node, Role, Store
 from opgen.kernel.walk import chain, inside, values
@@ -110,7 +111,7 @@ def _flat(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
     scope.leave(before, outer)
     got = [f"{packs[n]}.get(i)" for n in ins]
     flat = [f"const auto {packs[n]} = rt::load_pack<V>({t}, first);" for n, t in ins.items()]
-    flat += [f"rt::Pack<{element_type(scope.formal.slots[n].storage)}, V> {packs[n]};" for n in outs]
+    flat += [f"rt::Values<{element_type(scope.formal.slots[n].storage)}, V> {packs[n]};" for n in outs]
     loop = [*define, f"compute({', '.join([*got, *pointers])});"]
     loop += [f"{packs[n]}.set(i, {held[n]});" for n in outs]
     flat += ["OPGEN_UNROLL", *function("for (int i = 0; i < V; ++i)", loop)]
@@ -134,7 +135,7 @@ def point_function(body: Sequence[str]) -> list[str]:
 def _rows(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
     """`row`: all of one outer point, by a team."""
     before = scope.enter(outer)
-    lines: list[str] = []
+    lines = rows_along(scope, outer, body)
     accs: list[Acc] = []
     stores: list[str] = []
     for node in body:
@@ -160,10 +161,12 @@ def _shared_out(scope: Scope, loop: For, accs: Sequence[Acc]) -> list[str]:
     loops, body = chain((loop,), _SHARED)
     before = scope.enter(loops)
     names = {a.name: scope.fresh(f"{a.name}_fold") for a in accs}
+    scope.rows.loop = loops[0] if len(loops) == 1 and isinstance(loops[0], Axis) else None
     inner = thread_lines(scope, body, names)
+    scope.rows.loop = None
     lines = [f"{accumulator(scope, a, joined(body, a))} {names[a.name]};" for a in accs]
     sums = [names[a.name] for a in accs if is_rounded(a)]
-    lines += shared(scope, loops, inner, [f"{n}.settle();" for n in sums])
+    lines += shared(scope, loops, inner, sums)
     lines += [f"{n}.finish();" for n in sums]
     if accs:
         lines.append(f"rt::join<Team>({', '.join(f'&{n}' for n in names.values())});")

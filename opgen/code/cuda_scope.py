@@ -10,6 +10,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from opgen.code.cuda_dialect import CUDA
 from opgen.code.names import KERNELS
 from opgen.code.native_scope import layout, value_type, wish
 from opgen.code.printer import NATIVE, Leaf, Printer, Text
@@ -38,6 +39,36 @@ class Member:
     field: str
 
 
+Hole = tuple[Position | None, ...]  # positions of an access, None where the loop of a row stands
+
+
+@dataclass(slots=True)
+class Rows:
+    """The rows that a kernel goes along: of each slot, with the positions around it, its name and the size of its loop.
+
+    `loop`: the one that is being printed, whose places are called `at`.
+    """
+
+    names: dict[tuple[str, Hole], tuple[str, Scalar]] = field(default_factory=dict)
+    loop: Axis | None = None
+
+    def name(self, slot: str, at: Sequence[Position]) -> str | None:
+        """The row that an access of the present loop goes along, if any."""
+        if self.loop is None:
+            return None
+        name, size = self.names.get((slot, hole(at, self.loop)), (None, None))
+        return name if size == self.loop.extent else None
+
+    def along(self, slot: str) -> list[int]:
+        """The dim of a slot that its rows go along."""
+        return [next(k for k, p in enumerate(at) if p is None) for name, at in self.names if name == slot][:1]
+
+
+def hole(at: Sequence[Position], loop: Axis) -> Hole:
+    """The positions of an access without that of a loop."""
+    return tuple(None if p == Index(loop.name) else p for p in at)
+
+
 @dataclass(slots=True)
 class Scope:
     """The names of one step. `written` are the buffers it stores to; a packed read goes through its argument."""
@@ -50,6 +81,7 @@ class Scope:
     locals: dict[str, tuple[str, Kind]] = field(default_factory=dict)
     packed: dict[str, str] | None = None
     tiles: dict[str, str] = field(default_factory=dict)
+    rows: Rows = field(default_factory=Rows)
     names: Names = field(default_factory=lambda: Names(KERNELS))
 
     def fresh(self, wish: str) -> str:
@@ -58,7 +90,7 @@ class Scope:
 
     @property
     def printer(self) -> Printer:
-        return Printer(NATIVE, self.leaf, self.cast)
+        return Printer(CUDA, self.leaf, self.cast)
 
     def print(self, e: Scalar) -> str:
         return self.printer(e)
@@ -77,9 +109,9 @@ class Scope:
         for name, text in self.buffers.items():
             buffer = self.formal.slots[name]
             const = "" if name in self.written else "const "
-            type_ = f"rt::Tensor<{const}{element_type(buffer.storage)}>"
-            rank, batch_at = layout(buffer)
-            tensors.append(Member(type_, text, f"rt::tensor({self.formal.number(name)}, {rank}, {batch_at})"))
+            type_ = f"rt::Tensor<{const}{element_type(buffer.storage)}, rank>"
+            numbers = [self.formal.number(name), *layout(buffer), *self.rows.along(name)]
+            tensors.append(Member(type_, text, f"rt::tensor({', '.join(map(str, numbers))})"))
         order = list(dict.fromkeys(m.type for m in (*tensors, *self.members.values())))
         return sorted((*tensors, *self.members.values()), key=lambda m: order.index(m.type))
 
@@ -110,6 +142,9 @@ class Scope:
         buffer = self.formal.slots[read.tensor]
         if self.packed is not None and read.at and read.tensor in self.packed:
             return Text(self.packed[read.tensor], _ATOM, buffer.kind)
+        row = self.rows.name(read.tensor, read.at) if read.fill is None else None
+        if row is not None:
+            return Text(f"{row}[at]", _ATOM, buffer.kind)
         method = "load_or_zero" if buffer.optional else "load"
         positions = self.positions(read.at, read.tensor, checked=read.fill is None)
         text = f"{self.tensor(read.tensor)}.{method}({positions})"
@@ -186,7 +221,7 @@ class Scope:
 
     def need_batch(self) -> None:
         """The kernel asks for the batch as a whole."""
-        self.members.setdefault("batch", Member("rt::Batch", "batch", "rt::batch()"))
+        self.members.setdefault("batch", Member("rt::Batch<rank>", "batch", "rt::batch()"))
 
     def batch_divider(self) -> str:
         """The member that divides by the number of batch elements."""

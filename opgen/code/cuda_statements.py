@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from opgen.code.cuda_scope import Scope
 from opgen.code.long_values import hoisted
-from opgen.code.native_layout import function
+from opgen.code.native_layout import LIMIT, function, indented
 from opgen.code.native_scope import mentions, value_type
 from opgen.code.printer import NATIVE, Text
 from opgen.ir.program import Axis, Kind, Loop
@@ -21,6 +21,7 @@ from opgen.plan.model import Fold, Let
 _FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min", "argmax": "ArgMax", "argmin": "ArgMin"}
 _CONDITIONS = {"any": "rt::Any", "all": "rt::All"}
 _LONG_CELL = 40  # a place with a longer text gets a line of its own
+_DEEP = 4  # columns before the statements of a kernel's function
 
 
 def index_of(name: str, body: Sequence[str]) -> str:
@@ -55,23 +56,28 @@ def _divider(scope: Scope, loop: Loop) -> str:
 def _define(scope: Scope, loop: Loop, name: str, value: str) -> str:
     if isinstance(loop, Batch):
         scope.need_batch()
-        return f"const rt::Place {name} = batch.place({value});"
+        return f"const rt::Place<rank> {name} = batch.place({value});"
     return f"const int64_t {name} = {value};"
 
 
-def shared(scope: Scope, loops: Sequence[Loop], body: Sequence[str], settled: Sequence[str]) -> list[str]:
-    """The lines of a pass, shared out among the team; `settled` follow every block of points."""
+def shared(scope: Scope, loops: Sequence[Loop], body: Sequence[str], sums: Sequence[str]) -> list[str]:
+    """The lines of a pass, shared out among the team."""
     count = " * ".join(scope.size(a) for a in loops)
-    if len(loops) == 1 and not isinstance(loops[0], Batch):
-        inner, lines = scope.loops[loops[0].name], list(body)
+    if len(loops) == 1 and isinstance(loops[0], Axis):
+        inner = scope.loops[loops[0].name]
+        lines = [f"const int64_t {inner} = at;", *body] if mentions(inner, body) else list(body)
     else:
-        inner, lines = "inner", decoded(scope, loops, "inner", body, "inner_rest")
-    if not settled:
-        return function(f"for (int64_t {inner} = Team::rank(); {inner} < {count}; {inner} += Team::size)", lines)
-    stop = scope.fresh("stop")
-    next_stop = f"{stop} = rt::next_stop<Team>({stop}, {count});"
-    turn = [next_stop, *function(f"for (; {inner} < {stop}; {inner} += Team::size)", lines), *settled]
-    return function(f"for (int64_t {inner} = Team::rank(), {stop} = 0; {stop} < {count};)", turn)
+        lines = decoded(scope, loops, "at", body, "inner_rest")
+    settled = f"rt::settled({', '.join(f'&{n}' for n in sums)})"
+    place = "auto at" if mentions("at", lines) else "auto /* at */"
+
+    def head(*given: str) -> str:
+        return f"rt::each<Team>({', '.join([count, *given, f'[&]({place}) {{'])}"
+
+    if not sums or len(head(settled)) + _DEEP <= LIMIT:
+        return [head(*([settled] if sums else [])), *indented(lines), "});"]
+    name = scope.fresh("sums")
+    return [f"const auto {name} = {settled};", head(name), *indented(lines), "});"]
 
 
 def nested(scope: Scope, loops: Sequence[Loop], body: Sequence[str], *, reverse: bool = False) -> list[str]:
@@ -182,6 +188,9 @@ def store_lines(scope: Scope, store: Store) -> list[str]:
     positions = scope.positions(store.at, store.slot)
     target = scope.tensor(store.slot)
     parts, value = hoisted(scope, store.value, len(f"{target}.store(, {positions});"))
+    row = scope.rows.name(store.slot, store.at)
+    if row is not None:
+        return [*parts, f"{row}.set(at, {value.text});"]
     return [*parts, f"{target}.store({', '.join(filter(None, (value.text, positions)))});"]
 
 

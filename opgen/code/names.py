@@ -38,8 +38,8 @@ std rt opgen OpgenCall OpgenBadIndex half_t bfloat16_t scalar_t opmath_t int64_t
 convolution main printf
 """
 _KERNELS = """
-batch batch_size place rest inner_rest point inner first folds other index V Team Folds Part launch step args
-fields points length width row flat fold settle finish compute merge status i
+batch batch_size place rank at near rest inner_rest point inner first folds other index V Team Folds Part
+launch step args fields points length width row flat fold settle finish compute merge status i
 threadIdx blockIdx blockDim gridDim warpSize
 """
 _CPU_KERNELS = "run ran row rows columns outer begin start end size value call host lane numbers chunk part total"

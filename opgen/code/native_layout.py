@@ -12,6 +12,8 @@ from collections.abc import Sequence
 LIMIT = 120
 _BLOCK = re.compile(r"\s*(\}|(if|for|while|switch|struct|enum)\b)")
 
+_PASS = re.compile(r"(\s*rt::each<\w+>\()[^\[]*, (?=\[&\])")  # where a pass begins, up to its lambda
+
 
 def commented(line: str) -> list[str]:
     """A comment broken at spaces."""
@@ -52,7 +54,13 @@ def _joined(head: str, body: str, tail: str) -> str | None:
     if not body.endswith((";", "}")) or _BLOCK.match(body) or body.strip() in ("}", "};") or "= {" in head:
         return None
     whole = f"{head} {body.strip()} {tail.strip()}"
-    return whole if len(whole) <= LIMIT else None
+    return whole if len(whole) <= LIMIT or _fits_below(whole) else None
+
+
+def _fits_below(line: str) -> bool:
+    """Whether a lambda without others around it goes in a row of its own, below the first item of its list."""
+    start = _PASS.match(line)
+    return start is not None and len(start[1]) + len(line) - len(start[0]) <= LIMIT
 
 
 def _broken(line: str) -> list[str]:

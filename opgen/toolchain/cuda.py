@@ -44,6 +44,11 @@ def command(compiler: str, source: Path, include: Sequence[Path], architecture: 
     ]  # fmt: skip
 
 
+def usage(log: str) -> dict[str, int]:
+    """The registers of each kernel, as the compiler tells them."""
+    return {name: int(count) for name, count in _USAGE.findall(log)}
+
+
 def compile_one(source: Path, include: Sequence[Path], architecture: str, out: Path) -> Compiled:
     """Compile one file to a cubin at `out`."""
     compiler = nvcc()
@@ -52,10 +57,10 @@ def compile_one(source: Path, include: Sequence[Path], architecture: str, out: P
     line = command(compiler, source, include, architecture, out)
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     log = done.stdout + done.stderr
-    usage = _USAGE.findall(log)
-    registers = max((int(count) for _, count in usage), default=0)
+    used = usage(log)
+    registers = max(used.values(), default=0)
     problems = [line for line in log.splitlines() if line.strip() and "info" not in line and "spill stores" not in line]
-    return Compiled(source, architecture, done.returncode == 0, "\n".join(problems), len(usage), registers)
+    return Compiled(source, architecture, done.returncode == 0, "\n".join(problems), len(used), registers)
 
 
 def compile_all(

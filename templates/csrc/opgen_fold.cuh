@@ -151,8 +151,7 @@ using ArgMin = ArgExtreme<T, false>;
 // Width lanes of one warp, a power of two; teams of one warp are independent of each other.
 template <int Width>
 struct Lanes {
-  static constexpr int size = Width;
-
+  static constexpr OPGEN_DEVICE int size() { return Width; }
   static OPGEN_DEVICE int rank() { return static_cast<int>(threadIdx.x) % Width; }
 
   template <typename Fold>
@@ -164,33 +163,26 @@ struct Lanes {
   }
 };
 
-// The whole block.
-template <int Threads>
+// The whole block, of as many warps as it was launched with.
 struct Block {
-  static constexpr int size = Threads;
-  static constexpr int warps = Threads / 32;
-  static_assert(Threads % 32 == 0 && (warps & (warps - 1)) == 0, "a power of two of whole warps");
+  static constexpr int most = 256;  // threads
 
+  static OPGEN_DEVICE int size() { return static_cast<int>(blockDim.x); }
   static OPGEN_DEVICE int rank() { return static_cast<int>(threadIdx.x); }
 
   template <typename Fold>
   static OPGEN_DEVICE void join(Fold* fold) {
-    OPGEN_SHARED(Fold, cells, warps);
+    OPGEN_SHARED(Fold, cells, most / 32);
     Lanes<32>::join(fold);
-    if (threadIdx.x % 32 == 0) cells[threadIdx.x / 32] = *fold;
+    if (size() == 32) return;
+    if (rank() % 32 == 0) cells[rank() / 32] = *fold;
     __syncthreads();
-    *fold = cells[threadIdx.x % warps];
-    Lanes<warps>::join(fold);
+    *fold = cells[0];
+    OPGEN_ROLLED
+    for (int warp = 1; warp < size() / 32; ++warp) fold->merge(cells[warp]);
     __syncthreads();
   }
 };
-
-// Where a team that stands at `stop` pauses next on its way to `count`: after a block of points for each of it.
-template <typename Team>
-OPGEN_DEVICE int64_t next_stop(int64_t stop, int64_t count) {
-  stop += block_adds * Team::size;
-  return stop < count ? stop : count;
-}
 
 template <typename Team, typename... Folds>
 OPGEN_DEVICE void join(Folds*... folds) {

@@ -8,10 +8,12 @@
 #if defined(__CUDACC__)
 #include <cuda_runtime.h>
 #define OPGEN_UNROLL _Pragma("unroll")
+#define OPGEN_ROLLED _Pragma("unroll 1")
 #else
 #include "opgen_simt.h"
 #include "opgen_simt_math.h"
 #define OPGEN_UNROLL
+#define OPGEN_ROLLED
 #endif
 
 #include <cassert>
@@ -287,6 +289,44 @@ template <typename T>
 OPGEN_BOTH T min(T x, T y) {
   return x < y || isnan(x) ? x : y;
 }
+// Floats have instructions of their own for these, which hand on a nan.
+OPGEN_BOTH float abs(float x) { return ::fabsf(x); }
+#if defined(__CUDA_ARCH__)
+OPGEN_DEVICE float max(float x, float y) {
+  float z;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(z) : "f"(x), "f"(y));
+  return z;
+}
+OPGEN_DEVICE float min(float x, float y) {
+  float z;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(z) : "f"(x), "f"(y));
+  return z;
+}
+#endif
+
+// What the units of a device give, to about 22 bits (the tangent: 11 bits); a value below the normal numbers is 0.
+#if defined(__CUDA_ARCH__)
+OPGEN_DEVICE float exp2_of_device(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+OPGEN_DEVICE float tanh_of_device(float x) {
+  float y;
+  asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+OPGEN_DEVICE float reciprocal_of_device(float x) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+#else
+OPGEN_BOTH float exp2_of_device(float x) { return ::exp2f(x); }
+OPGEN_BOTH float tanh_of_device(float x) { return ::tanhf(x); }
+OPGEN_BOTH float reciprocal_of_device(float x) { return 1.0f / x; }
+#endif
+
 template <typename T>
 OPGEN_DEVICE T clamp(T x, T low, T high) {
   return min(max(x, low), high);

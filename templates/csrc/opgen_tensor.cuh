@@ -41,45 +41,43 @@ OPGEN_DEVICE int64_t split(int64_t* rest, const Divider& divider) {
 }
 
 // A place in the batch: one coordinate per merged batch dim.
+template <int rank>
 struct Place {
-  int64_t at[max_batch];
+  int64_t at[rank];
 };
 
+// The batch of a kernel that is made for as many merged dims, or for fewer.
+template <int rank>
 struct Batch {
-  int rank = 0;
+  int used = 0;
   int64_t count = 1;
-  Divider sizes[max_batch];
+  Divider sizes[rank];
 
-  OPGEN_DEVICE Place place(int64_t index) const {
-    Place p;
+  OPGEN_DEVICE Place<rank> place(int64_t index) const {
+    Place<rank> p;
     OPGEN_UNROLL
-    for (int d = max_batch - 1; d >= 0; --d) {
-      if (d == 0 || d >= rank) {
-        p.at[d] = d >= rank && d > 0 ? 0 : index;
-      } else {
-        p.at[d] = split(&index, sizes[d]);
-      }
-    }
+    for (int d = rank - 1; d > 0; --d) p.at[d] = d < used ? split(&index, sizes[d]) : 0;
+    p.at[0] = index;
     return p;
   }
   // The inverse of `place`.
-  OPGEN_DEVICE int64_t index(const Place& p) const {
+  OPGEN_DEVICE int64_t index(const Place<rank>& p) const {
     int64_t flat = p.at[0];
     OPGEN_UNROLL
-    for (int d = 1; d < max_batch; ++d) {
-      if (d < rank) flat = flat * sizes[d].size + p.at[d];
+    for (int d = 1; d < rank; ++d) {
+      if (d < used) flat = flat * sizes[d].size + p.at[d];
     }
     return flat;
   }
 };
 
 // A strided tensor. `at`, `load` and `store` take its positions in declared order, a Place where its batch stands.
-template <typename T>
+template <typename T, int rank>
 struct Tensor {
   using Element = T;
 
   T* data = nullptr;
-  int64_t batch_strides[max_batch] = {};
+  int64_t batch_strides[rank] = {};
   int64_t strides[max_axes] = {};
 
   template <int Axis>
@@ -87,10 +85,10 @@ struct Tensor {
     return 0;
   }
   template <int Axis, typename... Rest>
-  OPGEN_DEVICE int64_t offset(const Place& place, Rest... rest) const {
+  OPGEN_DEVICE int64_t offset(const Place<rank>& place, Rest... rest) const {
     int64_t sum = offset<Axis + 1>(rest...);
     OPGEN_UNROLL
-    for (int d = 0; d < max_batch; ++d) sum += place.at[d] * batch_strides[d];
+    for (int d = 0; d < rank; ++d) sum += place.at[d] * batch_strides[d];
     return sum;
   }
   template <int Axis, typename... Rest>
@@ -123,23 +121,32 @@ struct alignas(sizeof(T) * V < 16 ? sizeof(T) * V : 16) Pack {
   std::remove_const_t<T> values[V];
 
   OPGEN_DEVICE math_t<T> get(int i) const { return loaded(values + i); }
-  template <typename Value>
-  OPGEN_DEVICE void set(int i, Value value) {
-    narrow(static_cast<math_t<T>>(value), &values[i]);
-  }
 };
-template <int V, typename T>
-OPGEN_DEVICE Pack<T, V> load_pack(const Tensor<T>& tensor, int64_t first) {
-  if (tensor.data == nullptr) {
-    Pack<T, V> zero;
-    for (int i = 0; i < V; ++i) zero.set(i, 0);
-    return zero;
-  }
+template <int V, typename T, int rank>
+OPGEN_DEVICE Pack<T, V> load_pack(const Tensor<T, rank>& tensor, int64_t first) {
+  if (tensor.data == nullptr) return {};
   return *reinterpret_cast<const Pack<T, V>*>(tensor.data + first);
 }
-template <int V, typename T>
-OPGEN_DEVICE void store_pack(const Tensor<T>& tensor, int64_t first, const Pack<T, V>& pack) {
-  *reinterpret_cast<Pack<T, V>*>(tensor.data + first) = pack;
+// The same on their way to memory, still as they were computed.
+template <typename T, int V>
+struct Values {
+  math_t<T> values[V];
+
+  template <typename Value>
+  OPGEN_DEVICE void set(int i, Value value) {
+    values[i] = static_cast<math_t<T>>(value);
+  }
+  OPGEN_DEVICE void store(T* at) const {
+    Pack<T, V> pack;
+    OPGEN_UNROLL
+    for (int i = 0; i + 1 < V; i += 2) narrow_pair(values[i], values[i + 1], &pack.values[i]);
+    if constexpr (V % 2 == 1) narrow(values[V - 1], &pack.values[V - 1]);
+    *reinterpret_cast<Pack<T, V>*>(at) = pack;
+  }
+};
+template <int V, typename T, int rank>
+OPGEN_DEVICE void store_pack(const Tensor<T, rank>& tensor, int64_t first, const Values<T, V>& values) {
+  values.store(tensor.data + first);
 }
 
 // --- Host
@@ -152,7 +159,8 @@ inline int64_t batch_count(const OpgenCall& call) {
 }
 
 // Which argument of a call a member of a kernel is. Of a tensor also how many declared dims it has (its batch counted
-// as one), and where its batch stands (-1: it has none).
+// as one), where its batch stands (-1: it has none), and along which of its dims a row of it is read or written (-1:
+// there is none).
 struct Field {
   enum Kind { a_tensor, an_integer, a_real, a_fixed, the_batch, the_elements, a_report, a_workspace };
 
@@ -160,9 +168,12 @@ struct Field {
   int number = 0;
   int rank = 0;
   int batch_at = -1;
+  int along = -1;
 };
 
-constexpr Field tensor(int number, int rank, int batch_at) { return {Field::a_tensor, number, rank, batch_at}; }
+constexpr Field tensor(int number, int rank, int batch_at, int along = -1) {
+  return {Field::a_tensor, number, rank, batch_at, along};
+}
 constexpr Field integer(int number) { return {Field::an_integer, number}; }
 constexpr Field real(int number) { return {Field::a_real, number}; }
 constexpr Field fixed(int number) { return {Field::a_fixed, number}; }
@@ -186,26 +197,30 @@ class Arguments {
   Arguments(const OpgenCall& call, const Field* slots) : call(call), slots(slots) {
     for (int64_t d = 0; d < call.batch_ndim; ++d) {
       if (call.batch[d] == 1) continue;
-      bool merges = rank > 0;
-      for (int i = 0; i < Count && merges; ++i) merges = strides[i][rank - 1] == batch_stride(i, d) * call.batch[d];
-      if (!merges) ++rank;
-      sizes[rank - 1] = merges ? sizes[rank - 1] * call.batch[d] : call.batch[d];
-      for (int i = 0; i < Count; ++i) strides[i][rank - 1] = batch_stride(i, d);
+      bool merges = used > 0;
+      for (int i = 0; i < Count && merges; ++i) merges = strides[i][used - 1] == batch_stride(i, d) * call.batch[d];
+      if (!merges) ++used;
+      sizes[used - 1] = merges ? sizes[used - 1] * call.batch[d] : call.batch[d];
+      for (int i = 0; i < Count; ++i) strides[i][used - 1] = batch_stride(i, d);
     }
   }
 
-  Batch batch() const {
-    Batch result;
-    result.rank = rank;
-    for (int d = 0; d < rank; ++d) result.sizes[d] = Divider(sizes[d]);
+  // How many dims the batch has left.
+  int rank() const { return used; }
+
+  template <int rank>
+  Batch<rank> batch() const {
+    Batch<rank> result;
+    result.used = used;
+    for (int d = 0; d < used && d < rank; ++d) result.sizes[d] = Divider(sizes[d]);
     result.count = batch_count(call);
     return result;
   }
 
-  template <typename T>
-  Tensor<T> tensor(int i) const {
+  template <typename T, int rank>
+  Tensor<T, rank> tensor(int i) const {
     const OpgenTensor& source = *call.tensors[slots[i].number];
-    Tensor<T> view;
+    Tensor<T, rank> view;
     view.data = static_cast<T*>(source.data);
     if (call.device_room != nullptr && empty(source)) {  // a position out of range is taken as 0, which must be there
       view.data = reinterpret_cast<T*>(&call.device_room->nowhere);
@@ -216,7 +231,7 @@ class Arguments {
       const bool before = slots[i].batch_at < 0 || axis < slots[i].batch_at;
       if (axis != slots[i].batch_at) view.strides[axis] = source.strides[before ? axis : axis + own - 1];
     }
-    for (int d = 0; d < rank && d < max_batch; ++d) view.batch_strides[d] = strides[i][d];
+    for (int d = 0; d < used && d < rank; ++d) view.batch_strides[d] = strides[i][d];
     return view;
   }
 
@@ -229,7 +244,23 @@ class Arguments {
     return true;
   }
 
-  int status() const { return rank > max_batch ? OPGEN_TOO_MANY_DIMS : OPGEN_OK; }
+  // Whether every row is a run of neighbours that starts where vectors may start.
+  bool rows_of_vectors() const {
+    for (int i = 0; i < Count; ++i) {
+      const OpgenTensor& source = *call.tensors[slots[i].number];
+      if (slots[i].along < 0 || source.data == nullptr) continue;
+      const bool behind = slots[i].batch_at >= 0 && slots[i].batch_at < slots[i].along;
+      const int64_t along = behind ? slots[i].along + batch_rank(i) - 1 : slots[i].along;
+      if (reinterpret_cast<uintptr_t>(source.data) % 16 != 0) return false;
+      for (int64_t d = 0; d < source.ndim; ++d) {
+        const int64_t stride = source.strides[d];
+        if (source.sizes[d] > 1 && (d == along ? stride != 1 : stride % 16 != 0)) return false;
+      }
+    }
+    return true;
+  }
+
+  int status() const { return used > max_batch ? OPGEN_TOO_MANY_DIMS : OPGEN_OK; }
 
  private:
   static bool empty(const OpgenTensor& source) {
@@ -268,7 +299,7 @@ class Arguments {
 
   const OpgenCall& call;
   const Field* slots;
-  int rank = 0;
+  int used = 0;
   int64_t sizes[OPGEN_MAX_DIMS] = {};
   int64_t strides[Count][OPGEN_MAX_DIMS] = {};
 };

@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import copysign, inf, isnan
+from math import copysign, inf, isnan, prod
 from pathlib import Path
 
 from opgen.ir.evaluate import Value
@@ -33,7 +33,7 @@ _OVERFLOW = {"float32": 3.4028235677973366e38, "float16": 65520.0}  # what round
 _FLAGS = ("-x", "c++", "-std=c++17", "-O0", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off")
 
 
-class _Tensor(ctypes.Structure):
+class Tensor(ctypes.Structure):
     _fields_ = (
         ("data", ctypes.c_void_p), ("dtype", ctypes.c_int64), ("ndim", ctypes.c_int64),
         ("sizes", ctypes.c_int64 * MAX_DIMS), ("strides", ctypes.c_int64 * MAX_DIMS),
@@ -46,7 +46,7 @@ class _BadIndex(ctypes.Structure):
 
 class _Call(ctypes.Structure):
     _fields_ = (
-        ("tensors", ctypes.POINTER(ctypes.POINTER(_Tensor))), ("batch", ctypes.POINTER(ctypes.c_int64)),
+        ("tensors", ctypes.POINTER(ctypes.POINTER(Tensor))), ("batch", ctypes.POINTER(ctypes.c_int64)),
         ("batch_ndim", ctypes.c_int64), ("ints", ctypes.POINTER(ctypes.c_int64)),
         ("reals", ctypes.POINTER(ctypes.c_double)), ("workspace", ctypes.c_void_p),
         ("workspace_bytes", ctypes.c_int64), ("dtype", ctypes.c_int64), ("processors", ctypes.c_int64),
@@ -55,7 +55,7 @@ class _Call(ctypes.Structure):
     )  # fmt: skip
 
 
-class _Kernel(ctypes.Structure):
+class Kernel(ctypes.Structure):
     _fields_ = (
         ("run", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_Call))),
         ("workspace", ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.POINTER(_Call))),
@@ -97,16 +97,12 @@ class Memory:
     @staticmethod
     def empty(dtype: str, shape: Sequence[int], spread: int = 1, margin: int = 0) -> Memory:
         """Poisoned memory; elements lie `spread` apart, behind `margin` elements."""
-        strides: list[int] = []
-        step = spread
-        for size in reversed(shape):
-            strides.insert(0, step)
-            step *= max(size, 1)
+        strides, step = contiguous(shape, spread), spread * prod(max(size, 1) for size in shape)
         width = struct.calcsize(_FORMATS[dtype])
         total = (step + 2 * margin) * width + 64
         raw = (ctypes.c_ubyte * total)(*([POISON] * total))
         aligned = -ctypes.addressof(raw) % 16
-        return Memory(dtype, tuple(shape), tuple(strides), raw, aligned + margin * width)
+        return Memory(dtype, tuple(shape), strides, raw, aligned + margin * width)
 
     def _at(self, index: Sequence[int]) -> int:
         offset = sum(i * s for i, s in zip(index, self.strides, strict=True))
@@ -123,12 +119,24 @@ class Memory:
         ]
         return Array(self.shape, data)
 
-    def descriptor(self) -> _Tensor:
-        address = ctypes.addressof(self.bytes) + self.start
-        pad = (0,) * (MAX_DIMS - len(self.shape))
-        sizes = (ctypes.c_int64 * MAX_DIMS)(*self.shape, *pad)
-        strides = (ctypes.c_int64 * MAX_DIMS)(*self.strides, *pad)
-        return _Tensor(address, DTYPES[self.dtype], len(self.shape), sizes, strides)
+    def descriptor(self) -> Tensor:
+        return descriptor(ctypes.addressof(self.bytes) + self.start, self.dtype, self.shape, self.strides)
+
+
+def descriptor(address: int, dtype: str, shape: Sequence[int], strides: Sequence[int]) -> Tensor:
+    """A tensor as kernels are told of it."""
+    pad = (0,) * (MAX_DIMS - len(shape))
+    sizes = (ctypes.c_int64 * MAX_DIMS)(*shape, *pad)
+    return Tensor(address, DTYPES[dtype], len(shape), sizes, (ctypes.c_int64 * MAX_DIMS)(*strides, *pad))
+
+
+def contiguous(shape: Sequence[int], step: int = 1) -> tuple[int, ...]:
+    """The strides of elements that lie `step` apart in order."""
+    strides: list[int] = []
+    for size in reversed(shape):
+        strides.insert(0, step)
+        step *= max(size, 1)
+    return tuple(strides)
 
 
 def _encode(dtype: str, value: Value) -> Value:
@@ -206,11 +214,11 @@ class Emulated:
         self, launch: Launch, memory: Mapping[str, Memory], sizes: Machine, dtype: str, processors: int
     ) -> _Call:
         """The arguments of one kernel."""
-        tensors = [memory[n].descriptor() if n in memory else _Tensor() for n in launch.tensors]
+        tensors = [memory[n].descriptor() if n in memory else Tensor() for n in launch.tensors]
         ints = [int(sizes.number(e)) for e in launch.ints]
         reals = [float(sizes.number(e)) for e in launch.reals]
         return _Call(
-            (ctypes.POINTER(_Tensor) * len(tensors))(*map(ctypes.pointer, tensors)),
+            (ctypes.POINTER(Tensor) * len(tensors))(*map(ctypes.pointer, tensors)),
             (ctypes.c_int64 * max(len(sizes.batch), 1))(*sizes.batch), len(sizes.batch),
             (ctypes.c_int64 * max(len(ints), 1))(*ints), (ctypes.c_double * max(len(reals), 1))(*reals),
             None, 0, DTYPES[dtype], processors, None, ctypes.pointer(_BadIndex()), ctypes.pointer(_BadIndex()),
@@ -218,7 +226,7 @@ class Emulated:
 
     def status_of(self, number: int, call: _Call) -> _BadIndex | None:
         """Run a kernel; the position out of range that it met, if any."""
-        kernel = (_Kernel * (number + 1)).in_dll(self.library, self.table)[number]
+        kernel = (Kernel * (number + 1)).in_dll(self.library, self.table)[number]
         room = None
         if kernel.workspace:
             call.workspace_bytes = kernel.workspace(ctypes.byref(call))

@@ -32,6 +32,15 @@ def test_rows_of_any_length(emulation: Make, dtype: str) -> None:
     made.check({"x": (2, 3, 21)}, dtype, spread=3, margin=1)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_rows_held_in_registers(emulation: Make, dtype: str) -> None:
+    made = emulation("held", programs.softmax(), [dtype])
+    for shape in ((3, 8), (19, 64), (2, 5, 128), (2, 136), (3, 1032), (1, 4104), (0, 8), (2, 0)):
+        made.check({"x": shape}, dtype)
+    made.check({"x": (3, 64)}, dtype, margin=1)
+    made.check({"x": (3, 64)}, dtype, margin=16 // {"float32": 4, "bfloat16": 2}[dtype])
+
+
 def test_contraction_with_the_batch_inside(emulation: Make) -> None:
     made = emulation("affine", programs.affine(), ["float64", "bfloat16"])
     for dtype in ("float64", "bfloat16"):

@@ -35,6 +35,10 @@ def source(c_type: str) -> str:
     lines.append(f'extern "C" unsigned to_half(float x) {{ {half} }}')
     lines.append(f'extern "C" unsigned to_bfloat16(float x) {{ {brain} }}')
     lines.append('extern "C" float from_half(unsigned bits) { return rt::widen(rt::half_t{uint16_t(bits)}); }')
+    for name, stored in (("float", "float"), ("half", "rt::half_t"), ("brain", "rt::bfloat16_t")):
+        lines.append(f'extern "C" float div_{name}(float x, float y) {{ return rt::Near<{stored}>::div(x, y); }}')
+        for f in ("exp", "sigmoid", "silu", "tanh"):
+            lines.append(f'extern "C" float {f}_{name}(float x) {{ return rt::Near<{stored}>::{f}(x); }}')
     return "\n".join(lines)
 
 
@@ -118,6 +122,33 @@ def test_sixteen_bit_conversions(library: tuple[str, ctypes.CDLL]) -> None:
         bits = lib.to_half(x)
         assert lib.to_half(lib.from_half(bits)) == bits
     assert isnan(lib.from_half(lib.to_half(nan)))
+
+
+SMALL, LARGE = 1e-40, 3e38
+
+
+@pytest.mark.parametrize("name", ["float", "half", "brain"])
+def test_quotients_without_branches(library: tuple[str, ctypes.CDLL], name: str) -> None:
+    f = getattr(library[1], f"div_{name}")
+    f.argtypes, f.restype = [ctypes.c_float] * 2, ctypes.c_float
+    rng = random.Random(0)
+    special = [(1.0, 3.0), (SMALL, SMALL), (LARGE, LARGE), (-LARGE, 2.0), (1.0, LARGE), (SMALL, 1.0), (1e-30, 1e-38)]
+    pairs = [(rng.gauss(0, 1) * 2.0 ** rng.randrange(-60, 60), rng.gauss(0, 1)) for _ in range(500)]
+    for x, y in ((ctypes.c_float(a).value, ctypes.c_float(b).value) for a, b in (*special, *pairs)):
+        assert abs(f(x, y) - x / y) <= (6.1e-8 if name == "float" else 3e-7) * abs(x / y) + 3e-45, (x, y)
+    assert [f(1, 0.0), f(-1, 0.0), f(0, 5), f(5, inf), f(inf, 5), f(-inf, SMALL)] == [inf, -inf, 0, 0, inf, -inf]
+    assert all(isnan(f(*p)) for p in ((0, 0), (inf, inf), (nan, 1), (1, nan)))
+
+
+@pytest.mark.parametrize("row", ["exp", "sigmoid", "silu", "tanh"])
+@pytest.mark.parametrize("name", ["float", "half", "brain"])
+def test_functions_of_what_is_stored(library: tuple[str, ctypes.CDLL], name: str, row: str) -> None:
+    f = getattr(library[1], f"{row}_{name}")
+    f.argtypes, f.restype = [ctypes.c_float], ctypes.c_float
+    for x in (ctypes.c_float(k / 7).value for k in range(-560, 560)):
+        assert abs(f(x) - float(SCALARS[row](x))) <= 2e-5 * abs(float(SCALARS[row](x))) + 1e-38, x
+    assert f(-inf) == {"exp": 0, "sigmoid": 0, "silu": 0, "tanh": -1}[row]
+    assert isnan(f(nan))
 
 
 def test_value_types_are_those_of_the_kernels() -> None:

@@ -65,7 +65,7 @@ __global__ void waits_for_ever(float* out) {
 __global__ void folds(float* out) {
   rt::Sum<float> sum;
   sum.add(static_cast<float>(threadIdx.x));
-  rt::join<rt::Block<64>>(&sum);
+  rt::join<rt::Block>(&sum);
   rt::ArgMax<float> most;
   most.add(threadIdx.x % 7 == 6 ? 1.0f : 0.0f, threadIdx.x);
   rt::join<rt::Lanes<8>>(&most);

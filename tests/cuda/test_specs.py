@@ -27,39 +27,52 @@ QUICK = ("forward", "backward")
 OTHERS = ("gradient", "tangent", "second", "backward_tangent")
 SIZES = (37, 9, 5, 3)  # beyond a block
 CONSTRAINED = ("rope",)  # dims that do not go with any size of the others
+NEAR = {"float64": 1e-9, "float32": 2e-5}
 BATCHES = ((2, 3), (3,), (0,))
 
 
-def compare(path: Path, kinds: Sequence[str], folder: Path) -> None:
+def compare(
+    path: Path, kinds: Sequence[str], folder: Path, dtype: str = "float64", large_sizes: Sequence[int] = SIZES
+) -> None:
     plans = [(name, p, planned(p), case) for name, p, case in programs(path, kinds)]
     if not plans:
         return
     source = folder / f"{path.stem}.cu"
     text, launches = printed(path.stem, [(name, plan) for name, _, plan, _ in plans])
     source.write_text(text)
-    library = emulate.compile_emulated(source, [CSRC], folder / f"{path.stem}.so", ["float64"])
+    library = emulate.compile_emulated(source, [CSRC], folder / f"{path.stem}.so", [dtype])
     for (name, p, plan, case), own in zip(plans, launches, strict=True):
         emulated = emulate.Emulated(library, path.stem, plan, own)
         stated = dict(case.params)
         params = {a.name: stated.get(a.name, default_value(a)) for a in case.variant.program.params}
-        large = {n: size for (n, _), size in zip(case.sizes, SIZES, strict=False)}
+        floats = {t.name for t in p.inputs if t.kind is Kind.FLOAT}
+        large = {n: size for (n, _), size in zip(case.sizes, large_sizes, strict=False)}
         free = path.stem not in CONSTRAINED and not any(d.value is not None for d in p.dims)
         sizes_of = (dict(case.sizes), large if free else dict(case.sizes), dict(case.sizes))
-        for sizes, batch, spread in zip(sizes_of, BATCHES, (1, 2, 1), strict=True):
+        for sizes, batch, spread in zip(sizes_of, BATCHES, (1, 2 if dtype == "float64" else 1, 1), strict=True):
             known = {n: value for n, value in params.items() if isinstance(value, int)} | sizes
             arrays = arguments(p, case.variant.program, dict(case.inputs), params, known, batch)
+            arrays = {n: emulate.rounded(dtype, a) if n in floats else a for n, a in arrays.items()}
             expected = run(p, arrays, params)
-            got = emulated.run(arrays, params, "float64", spread, spread - 1)
+            got = emulated.run(arrays, params, dtype, spread, spread - 1)
             for output, want in expected.items():
                 assert got[output].shape == want.shape
                 pairs = zip(got[output].data, want.data, strict=True)
-                wrong = [(x, y) for x, y in pairs if not near(float(x), float(y), 1e-9)]
+                wrong = [(x, y) for x, y in pairs if not near(float(x), float(y), NEAR[dtype])]
                 assert not wrong, f"{name}: {output} for {sizes}, batch {batch}: {wrong[:3]}"
 
 
 @pytest.mark.parametrize("path", SPECS, ids=lambda p: p.stem)
 def test_forward_and_backward(path: Path, tmp_path: Path) -> None:
     compare(path, QUICK, tmp_path)
+
+
+HELD = ("softmax", "log_softmax", "rms_norm", "layer_norm", "rms_norm_residual", "logsumexp", "cosine_similarity")
+
+
+@pytest.mark.parametrize("path", [p for p in SPECS if p.stem in HELD], ids=lambda p: p.stem)
+def test_rows_held_in_registers(path: Path, tmp_path: Path) -> None:
+    compare(path, QUICK, tmp_path, "float32", (136, 72, 8))
 
 
 @pytest.mark.slow

@@ -4,18 +4,18 @@
 #include "opgen_launch.cuh"
 
 // every place goes on from the one before it; sequences that do not meet run side by side
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_alpha_compositing_forward_through {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> alpha;
-  rt::Tensor<opmath_t> through;
+  rt::Tensor<const scalar_t, rank> alpha;
+  rt::Tensor<opmath_t, rank> through;
   rt::Divider t_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     double through_running;
     for (int64_t t = 0; t < t_size.size; ++t) {
       if (t == 0) {
@@ -28,38 +28,38 @@ struct Step_alpha_compositing_forward_through {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_alpha_compositing_forward_weight {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t> weight;
-  rt::Tensor<const opmath_t> through;
-  rt::Tensor<const scalar_t> alpha;
+  rt::Tensor<scalar_t, rank> weight;
+  rt::Tensor<const opmath_t, rank> through;
+  rt::Tensor<const scalar_t, rank> alpha;
   rt::Divider t_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t t = rt::split(&rest, t_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     weight.store((t > 0 ? through.load(place, t - 1) : opmath_t(1)) * alpha.load(place, t), place, t);
   }
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_alpha_compositing_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 3, 0),
                                             rt::tensor(3, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> through;
-  rt::Tensor<const scalar_t> alpha, colour;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const opmath_t, rank> through;
+  rt::Tensor<const scalar_t, rank> alpha, colour;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider c_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -70,7 +70,7 @@ struct Step_alpha_compositing_forward_output {
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const int64_t t = inner;
     const opmath_t part = t > 0 ? through.load(place, t - 1) : opmath_t(1);
     folds->output_value_fold.add(part * alpha.load(place, t) * colour.load(place, t, c));
@@ -78,37 +78,34 @@ struct Step_alpha_compositing_forward_output {
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t output_value = folds.output_value_fold.value;
     output.store(output_value, place, c);
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_alpha_compositing_backward_grad_weight_1 {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 3, 0), rt::tensor(2, 2, 0),
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 3, 0, 2), rt::tensor(2, 2, 0),
                                             rt::tensor(3, 2, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, colour, grad_weight;
-  rt::Tensor<opmath_t> grad_weight_1;
+  rt::Tensor<const scalar_t, rank> grad_output, colour, grad_weight;
+  rt::Tensor<opmath_t, rank> grad_weight_1;
   rt::Divider c_size, t_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t t = rt::split(&rest, t_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
+    const auto grad_output_row = rt::read_row_or_zero<Team, 1>(c_size.size, grad_output, place, 0);
+    const auto colour_row = rt::read_row<Team, 2>(c_size.size, colour, place, t, 0);
     rt::Sum<opmath_t> grad_weight_output_fold;
-    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
-      stop = rt::next_stop<Team>(stop, c_size.size);
-      for (; c < stop; c += Team::size) {
-        grad_weight_output_fold.add(grad_output.load_or_zero(place, c) * colour.load(place, t, c));
-      }
-      grad_weight_output_fold.settle();
-    }
+    rt::each<Team>(c_size.size, rt::settled(&grad_weight_output_fold),
+                   [&](auto at) { grad_weight_output_fold.add(grad_output_row[at] * colour_row[at]); });
     grad_weight_output_fold.finish();
     rt::join<Team>(&grad_weight_output_fold);
     const opmath_t grad_weight_output = grad_weight_output_fold.value;
@@ -119,21 +116,21 @@ struct Step_alpha_compositing_backward_grad_weight_1 {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_alpha_compositing_backward_factor_through {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> alpha;
-  rt::Tensor<opmath_t> factor_through;
+  rt::Tensor<const scalar_t, rank> alpha;
+  rt::Tensor<opmath_t, rank> factor_through;
   rt::Divider t_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t alpha, opmath_t* factor_through) const { *factor_through = 1 - alpha; }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t t = rt::split(&rest, t_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t factor_through_value;
     compute(alpha.load(place, t), &factor_through_value);
     factor_through.store(factor_through_value, place, t);
@@ -141,7 +138,7 @@ struct Step_alpha_compositing_backward_factor_through {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto alpha_pack = rt::load_pack<V>(alpha, first);
-    rt::Pack<opmath_t, V> factor_through_pack;
+    rt::Values<opmath_t, V> factor_through_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t factor_through_value;
@@ -153,21 +150,21 @@ struct Step_alpha_compositing_backward_factor_through {
 };
 
 // every place goes on from the one before it; sequences that do not meet run side by side
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_alpha_compositing_backward_share_through {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 2, 0), rt::tensor(3, 2, 0),
                                             rt::tensor(1, 2, 0), rt::integer(0), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t> share_through;
-  rt::Tensor<const opmath_t> grad_weight_1, factor_through;
-  rt::Tensor<const scalar_t> alpha;
+  rt::Tensor<opmath_t, rank> share_through;
+  rt::Tensor<const opmath_t, rank> grad_weight_1, factor_through;
+  rt::Tensor<const scalar_t, rank> alpha;
   int64_t T;
   rt::Divider t_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     for (int64_t t = t_size.size - 1; t >= 0; --t) {
       const bool t_2 = t + 1 < T;
       opmath_t part;
@@ -188,44 +185,44 @@ struct Step_alpha_compositing_backward_share_through {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_alpha_compositing_backward_grad_alpha {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(3, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> through, grad_weight_1, share_through;
-  rt::Tensor<scalar_t> grad_alpha;
+  rt::Tensor<const opmath_t, rank> through, grad_weight_1, share_through;
+  rt::Tensor<scalar_t, rank> grad_alpha;
   rt::Divider t_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t t = rt::split(&rest, t_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t t_3 = t > 0 ? through.load(place, t - 1) : opmath_t(1);
     grad_alpha.store(grad_weight_1.load(place, t) * t_3 - share_through.load(place, t) * t_3, place, t);
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_alpha_compositing_backward_grad_colour {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 2, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(1, 2, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t> grad_colour;
-  rt::Tensor<const scalar_t> grad_output, alpha;
-  rt::Tensor<const opmath_t> through;
+  rt::Tensor<scalar_t, rank> grad_colour;
+  rt::Tensor<const scalar_t, rank> grad_output, alpha;
+  rt::Tensor<const opmath_t, rank> through;
   rt::Divider c_size, t_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
     const int64_t t = rt::split(&rest, t_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t part = (t > 0 ? through.load(place, t - 1) : opmath_t(1)) * alpha.load(place, t);
     grad_colour.store(grad_output.load_or_zero(place, c) * part, place, t, c);
   }

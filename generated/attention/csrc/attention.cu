@@ -4,26 +4,27 @@
 #include "opgen_launch.cuh"
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_attention_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(3))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(5, 3, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::tensor(0, 3, 0),
                  rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::workspace(), rt::integer(3), rt::integer(2),
                  rt::integer(1), rt::integer(0), rt::real(0), rt::integer(1), rt::batch());
-  rt::Tensor<opmath_t> output, softmax_j_max, softmax_j_sum;
-  rt::Tensor<const scalar_t> query, key, value;
+  rt::Tensor<opmath_t, rank> output, softmax_j_max, softmax_j_sum;
+  rt::Tensor<const scalar_t, rank> query, key, value;
   opmath_t* lost;
   rt::Divider v_size, e_size, j_size, i_size;
   opmath_t scale;
   int64_t S;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (v_size.size);
     const opmath_t t = -rt::inf<opmath_t>();
     rt::Running<opmath_t> softmax_j_max_value_fold;
@@ -49,7 +50,7 @@ struct Step_attention_forward_0_output {
         }
       }
       const opmath_t softmax_j_max_shift = softmax_j_max_value_fold.shift;
-      const opmath_t t_3 = rt::exp(t_2 - softmax_j_max_shift);
+      const opmath_t t_3 = near::exp(t_2 - softmax_j_max_shift);
       softmax_j_sum_value_fold.add(t_3);
       for (int64_t v = 0; v < v_size.size; ++v) {
         opmath_t high = output.load(place, i_2, v);
@@ -65,29 +66,30 @@ struct Step_attention_forward_0_output {
     softmax_j_sum.store(softmax_j_sum_value, place, i_2);
     for (int64_t v = 0; v < v_size.size; ++v) {
       const opmath_t whole = rt::total(output.load(place, i_2, v), lost_row[v]);
-      output.store((S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value) * whole, place, i_2, v);
+      output.store((S == 0 ? opmath_t(1) : near::div(opmath_t(1), softmax_j_sum_value)) * whole, place, i_2, v);
     }
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_attention_forward_0_softmax_j_scale {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> softmax_j_sum;
-  rt::Tensor<opmath_t> softmax_j_scale;
+  rt::Tensor<const opmath_t, rank> softmax_j_sum;
+  rt::Tensor<opmath_t, rank> softmax_j_scale;
   rt::Divider i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t softmax_j_sum, opmath_t* softmax_j_scale) const {
-    *softmax_j_scale = 1 / softmax_j_sum;
+    *softmax_j_scale = near::div(opmath_t(1), softmax_j_sum);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t softmax_j_scale_value;
     compute(softmax_j_sum.load(place, i_2), &softmax_j_scale_value);
     softmax_j_scale.store(softmax_j_scale_value, place, i_2);
@@ -95,7 +97,7 @@ struct Step_attention_forward_0_softmax_j_scale {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto softmax_j_sum_pack = rt::load_pack<V>(softmax_j_sum, first);
-    rt::Pack<opmath_t, V> softmax_j_scale_pack;
+    rt::Values<opmath_t, V> softmax_j_scale_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t softmax_j_scale_value;
@@ -107,27 +109,28 @@ struct Step_attention_forward_0_softmax_j_scale {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_attention_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(3))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(5, 3, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::tensor(0, 3, 0),
                  rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::integer(1), rt::integer(2), rt::workspace(),
                  rt::integer(3), rt::integer(1), rt::integer(2), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t> output, softmax_j_max, softmax_j_sum;
-  rt::Tensor<const scalar_t> query, key, value;
+  rt::Tensor<opmath_t, rank> output, softmax_j_max, softmax_j_sum;
+  rt::Tensor<const scalar_t, rank> query, key, value;
   int64_t E, S;
   opmath_t* lost;
   rt::Divider v_size, e_size, j_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (v_size.size);
-    const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
+    const opmath_t t = near::div(opmath_t(1), rt::sqrt(static_cast<opmath_t>(E)));
     const opmath_t t_2 = -rt::inf<opmath_t>();
     rt::Running<opmath_t> softmax_j_max_value_fold;
     rt::Sum<opmath_t> softmax_j_sum_value_fold;
@@ -152,7 +155,7 @@ struct Step_attention_forward_1_output {
         }
       }
       const opmath_t softmax_j_max_shift = softmax_j_max_value_fold.shift;
-      const opmath_t t_4 = rt::exp(t_3 - softmax_j_max_shift);
+      const opmath_t t_4 = near::exp(t_3 - softmax_j_max_shift);
       softmax_j_sum_value_fold.add(t_4);
       for (int64_t v = 0; v < v_size.size; ++v) {
         opmath_t high = output.load(place, i_2, v);
@@ -168,32 +171,33 @@ struct Step_attention_forward_1_output {
     softmax_j_sum.store(softmax_j_sum_value, place, i_2);
     for (int64_t v = 0; v < v_size.size; ++v) {
       const opmath_t whole = rt::total(output.load(place, i_2, v), lost_row[v]);
-      output.store((S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value) * whole, place, i_2, v);
+      output.store((S == 0 ? opmath_t(1) : near::div(opmath_t(1), softmax_j_sum_value)) * whole, place, i_2, v);
     }
   }
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_attention_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(3))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(5, 3, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::tensor(0, 3, 0),
                  rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::workspace(), rt::integer(3), rt::integer(2),
                  rt::integer(1), rt::integer(0), rt::real(0), rt::integer(1), rt::batch());
-  rt::Tensor<opmath_t> output, softmax_j_max, softmax_j_sum;
-  rt::Tensor<const scalar_t> query, key, value;
+  rt::Tensor<opmath_t, rank> output, softmax_j_max, softmax_j_sum;
+  rt::Tensor<const scalar_t, rank> query, key, value;
   opmath_t* lost;
   rt::Divider v_size, e_size, j_size, i_size;
   opmath_t scale;
   int64_t S;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (v_size.size);
     rt::Running<opmath_t> softmax_j_max_value_fold;
     rt::Sum<opmath_t> softmax_j_sum_value_fold;
@@ -218,7 +222,7 @@ struct Step_attention_forward_2_output {
         }
       }
       const opmath_t softmax_j_max_shift = softmax_j_max_value_fold.shift;
-      const opmath_t t_2 = rt::exp(t - softmax_j_max_shift);
+      const opmath_t t_2 = near::exp(t - softmax_j_max_shift);
       softmax_j_sum_value_fold.add(t_2);
       for (int64_t v = 0; v < v_size.size; ++v) {
         opmath_t high = output.load(place, i_2, v);
@@ -234,33 +238,34 @@ struct Step_attention_forward_2_output {
     softmax_j_sum.store(softmax_j_sum_value, place, i_2);
     for (int64_t v = 0; v < v_size.size; ++v) {
       const opmath_t whole = rt::total(output.load(place, i_2, v), lost_row[v]);
-      output.store((S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value) * whole, place, i_2, v);
+      output.store((S == 0 ? opmath_t(1) : near::div(opmath_t(1), softmax_j_sum_value)) * whole, place, i_2, v);
     }
   }
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_attention_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(3))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(5, 3, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::tensor(0, 3, 0),
                  rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::integer(1), rt::integer(2), rt::workspace(),
                  rt::integer(3), rt::integer(1), rt::integer(2), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t> output, softmax_j_max, softmax_j_sum;
-  rt::Tensor<const scalar_t> query, key, value;
+  rt::Tensor<opmath_t, rank> output, softmax_j_max, softmax_j_sum;
+  rt::Tensor<const scalar_t, rank> query, key, value;
   int64_t E, S;
   opmath_t* lost;
   rt::Divider v_size, e_size, j_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (v_size.size);
-    const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
+    const opmath_t t = near::div(opmath_t(1), rt::sqrt(static_cast<opmath_t>(E)));
     rt::Running<opmath_t> softmax_j_max_value_fold;
     rt::Sum<opmath_t> softmax_j_sum_value_fold;
     for (int64_t v = 0; v < v_size.size; ++v) {
@@ -284,7 +289,7 @@ struct Step_attention_forward_3_output {
         }
       }
       const opmath_t softmax_j_max_shift = softmax_j_max_value_fold.shift;
-      const opmath_t t_3 = rt::exp(t_2 - softmax_j_max_shift);
+      const opmath_t t_3 = near::exp(t_2 - softmax_j_max_shift);
       softmax_j_sum_value_fold.add(t_3);
       for (int64_t v = 0; v < v_size.size; ++v) {
         opmath_t high = output.load(place, i_2, v);
@@ -300,33 +305,34 @@ struct Step_attention_forward_3_output {
     softmax_j_sum.store(softmax_j_sum_value, place, i_2);
     for (int64_t v = 0; v < v_size.size; ++v) {
       const opmath_t whole = rt::total(output.load(place, i_2, v), lost_row[v]);
-      output.store((S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value) * whole, place, i_2, v);
+      output.store((S == 0 ? opmath_t(1) : near::div(opmath_t(1), softmax_j_sum_value)) * whole, place, i_2, v);
     }
   }
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_attention_backward_0_grad_query {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(3))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::tensor(4, 3, 0),
       rt::tensor(5, 3, 0), rt::tensor(6, 2, 0), rt::tensor(7, 3, 0), rt::workspace(), rt::integer(3), rt::integer(2),
       rt::integer(1), rt::integer(0), rt::real(0), rt::integer(1), rt::batch());
-  rt::Tensor<const opmath_t> softmax_j_max, softmax_j_scale;
-  rt::Tensor<const scalar_t> grad_output, value, query, key;
-  rt::Tensor<opmath_t> dot_softmax_j, grad_query;
+  rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale;
+  rt::Tensor<const scalar_t, rank> grad_output, value, query, key;
+  rt::Tensor<opmath_t, rank> dot_softmax_j, grad_query;
   opmath_t* lost;
   rt::Divider e_size, v_2_size, j_size, i_size;
   opmath_t scale;
   int64_t S;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_size.size);
     const opmath_t t = -rt::inf<opmath_t>();
     const opmath_t softmax_j_max_value = softmax_j_max.load(place, i_2);
@@ -347,7 +353,7 @@ struct Step_attention_backward_0_grad_query {
       }
       sum_e.finish();
       const opmath_t part_2 = (j <= i_2 ? scale * sum_e.value : t) - softmax_j_max_value;
-      const opmath_t part_3 = rt::exp(part_2) * softmax_j_scale_value;
+      const opmath_t part_3 = near::exp(part_2) * softmax_j_scale_value;
       dot_softmax_j_value_fold.add(grad_softmax_j.value * part_3);
       if (j % rt::block_adds == rt::block_adds - 1) dot_softmax_j_value_fold.settle();
     }
@@ -373,7 +379,7 @@ struct Step_attention_backward_0_grad_query {
       }
       grad_softmax_j_2.finish();
       const bool t_2 = j <= i_2;
-      const opmath_t part_5 = rt::exp((t_2 ? scale * sum_e_2.value : t) - softmax_j_max_value);
+      const opmath_t part_5 = near::exp((t_2 ? scale * sum_e_2.value : t) - softmax_j_max_value);
       const opmath_t part_6 = part_5 * softmax_j_scale_value * (grad_softmax_j_2.value - dot_softmax_j_value);
       const opmath_t t_3 = t_2 ? part_6 : opmath_t(0);
       for (int64_t e = 0; e < e_size.size; ++e) {
@@ -390,28 +396,29 @@ struct Step_attention_backward_0_grad_query {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_attention_backward_0_grad_value {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)),
                                      {rt::count(rt::integer(1)), rt::count(rt::integer(2))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(7, 3, 0), rt::tensor(8, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0),
       rt::tensor(3, 3, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::workspace(),
       rt::integer(1), rt::integer(2), rt::integer(3), rt::integer(0), rt::real(0), rt::integer(3), rt::batch());
-  rt::Tensor<opmath_t> grad_key, grad_value;
-  rt::Tensor<const scalar_t> query, key, grad_output, value;
-  rt::Tensor<const opmath_t> softmax_j_max, softmax_j_scale, dot_softmax_j;
+  rt::Tensor<opmath_t, rank> grad_key, grad_value;
+  rt::Tensor<const scalar_t, rank> query, key, grad_output, value;
+  rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale, dot_softmax_j;
   opmath_t* lost;
   rt::Divider e_2_size, v_size, i_size, j_size;
   opmath_t scale;
   int64_t L;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_2_size.size + v_size.size);
     const opmath_t t_4 = -rt::inf<opmath_t>();
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
@@ -437,7 +444,7 @@ struct Step_attention_backward_0_grad_value {
       }
       grad_softmax_j_3.finish();
       const bool t_5 = j <= i_2;
-      const opmath_t part_2 = rt::exp((t_5 ? scale * sum_e_3.value : t_4) - softmax_j_max.load(place, i_2));
+      const opmath_t part_2 = near::exp((t_5 ? scale * sum_e_3.value : t_4) - softmax_j_max.load(place, i_2));
       const opmath_t t_6 = part_2 * softmax_j_scale.load(place, i_2);
       const opmath_t t_7 = t_5 ? t_6 * (grad_softmax_j_3.value - dot_softmax_j.load(place, i_2)) : opmath_t(0);
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
@@ -463,28 +470,29 @@ struct Step_attention_backward_0_grad_value {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_attention_backward_1_grad_query {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::tensor(4, 3, 0),
       rt::tensor(5, 3, 0), rt::tensor(6, 2, 0), rt::tensor(7, 3, 0), rt::integer(1), rt::integer(2), rt::workspace(),
       rt::integer(1), rt::integer(3), rt::integer(2), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> softmax_j_max, softmax_j_scale;
-  rt::Tensor<const scalar_t> grad_output, value, query, key;
-  rt::Tensor<opmath_t> dot_softmax_j, grad_query;
+  rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale;
+  rt::Tensor<const scalar_t, rank> grad_output, value, query, key;
+  rt::Tensor<opmath_t, rank> dot_softmax_j, grad_query;
   int64_t E, S;
   opmath_t* lost;
   rt::Divider e_size, v_2_size, j_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_size.size);
-    const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
+    const opmath_t t = near::div(opmath_t(1), rt::sqrt(static_cast<opmath_t>(E)));
     const opmath_t t_2 = -rt::inf<opmath_t>();
     const opmath_t softmax_j_max_value = softmax_j_max.load(place, i_2);
     const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i_2);
@@ -504,7 +512,7 @@ struct Step_attention_backward_1_grad_query {
       }
       sum_e.finish();
       const opmath_t part_2 = (j <= i_2 ? t * sum_e.value : t_2) - softmax_j_max_value;
-      const opmath_t part_3 = rt::exp(part_2) * softmax_j_scale_value;
+      const opmath_t part_3 = near::exp(part_2) * softmax_j_scale_value;
       dot_softmax_j_value_fold.add(grad_softmax_j.value * part_3);
       if (j % rt::block_adds == rt::block_adds - 1) dot_softmax_j_value_fold.settle();
     }
@@ -530,7 +538,7 @@ struct Step_attention_backward_1_grad_query {
       }
       grad_softmax_j_2.finish();
       const bool t_3 = j <= i_2;
-      const opmath_t part_5 = rt::exp((t_3 ? t * sum_e_2.value : t_2) - softmax_j_max_value);
+      const opmath_t part_5 = near::exp((t_3 ? t * sum_e_2.value : t_2) - softmax_j_max_value);
       const opmath_t part_6 = part_5 * softmax_j_scale_value * (grad_softmax_j_2.value - dot_softmax_j_value);
       const opmath_t t_4 = t_3 ? part_6 : opmath_t(0);
       for (int64_t e = 0; e < e_size.size; ++e) {
@@ -547,29 +555,30 @@ struct Step_attention_backward_1_grad_query {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_attention_backward_1_grad_value {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)),
                                      {rt::count(rt::integer(1)), rt::count(rt::integer(2))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(7, 3, 0), rt::tensor(8, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0),
       rt::tensor(3, 3, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::integer(1),
       rt::integer(3), rt::workspace(), rt::integer(1), rt::integer(2), rt::integer(3), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t> grad_key, grad_value;
-  rt::Tensor<const scalar_t> query, key, grad_output, value;
-  rt::Tensor<const opmath_t> softmax_j_max, softmax_j_scale, dot_softmax_j;
+  rt::Tensor<opmath_t, rank> grad_key, grad_value;
+  rt::Tensor<const scalar_t, rank> query, key, grad_output, value;
+  rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale, dot_softmax_j;
   int64_t E, L;
   opmath_t* lost;
   rt::Divider e_2_size, v_size, i_size, j_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_2_size.size + v_size.size);
-    const opmath_t t_5 = 1 / rt::sqrt(static_cast<opmath_t>(E));
+    const opmath_t t_5 = near::div(opmath_t(1), rt::sqrt(static_cast<opmath_t>(E)));
     const opmath_t t_6 = -rt::inf<opmath_t>();
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
       grad_key.store(0, place, j, e_2);
@@ -594,7 +603,7 @@ struct Step_attention_backward_1_grad_value {
       }
       grad_softmax_j_3.finish();
       const bool t_7 = j <= i_2;
-      const opmath_t part_2 = rt::exp((t_7 ? t_5 * sum_e_3.value : t_6) - softmax_j_max.load(place, i_2));
+      const opmath_t part_2 = near::exp((t_7 ? t_5 * sum_e_3.value : t_6) - softmax_j_max.load(place, i_2));
       const opmath_t t_8 = part_2 * softmax_j_scale.load(place, i_2);
       const opmath_t t_9 = t_7 ? t_8 * (grad_softmax_j_3.value - dot_softmax_j.load(place, i_2)) : opmath_t(0);
       for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
@@ -620,27 +629,28 @@ struct Step_attention_backward_1_grad_value {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_attention_backward_2_grad_query {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(3))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::tensor(4, 3, 0),
       rt::tensor(5, 3, 0), rt::tensor(6, 2, 0), rt::tensor(7, 3, 0), rt::workspace(), rt::integer(3), rt::integer(2),
       rt::integer(1), rt::integer(0), rt::real(0), rt::integer(1), rt::batch());
-  rt::Tensor<const opmath_t> softmax_j_max, softmax_j_scale;
-  rt::Tensor<const scalar_t> grad_output, value, query, key;
-  rt::Tensor<opmath_t> dot_softmax_j, grad_query;
+  rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale;
+  rt::Tensor<const scalar_t, rank> grad_output, value, query, key;
+  rt::Tensor<opmath_t, rank> dot_softmax_j, grad_query;
   opmath_t* lost;
   rt::Divider e_size, v_2_size, j_size, i_size;
   opmath_t scale;
   int64_t S;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_size.size);
     const opmath_t softmax_j_max_value = softmax_j_max.load(place, i_2);
     const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i_2);
@@ -659,7 +669,7 @@ struct Step_attention_backward_2_grad_query {
         if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
       sum_e.finish();
-      const opmath_t part_2 = rt::exp(scale * sum_e.value - softmax_j_max_value);
+      const opmath_t part_2 = near::exp(scale * sum_e.value - softmax_j_max_value);
       dot_softmax_j_value_fold.add(grad_softmax_j.value * (part_2 * softmax_j_scale_value));
       if (j % rt::block_adds == rt::block_adds - 1) dot_softmax_j_value_fold.settle();
     }
@@ -684,7 +694,7 @@ struct Step_attention_backward_2_grad_query {
         if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
       }
       grad_softmax_j_2.finish();
-      const opmath_t part_4 = rt::exp(scale * sum_e_2.value - softmax_j_max_value);
+      const opmath_t part_4 = near::exp(scale * sum_e_2.value - softmax_j_max_value);
       const opmath_t t = part_4 * (grad_softmax_j_2.value - dot_softmax_j_value);
       for (int64_t e = 0; e < e_size.size; ++e) {
         opmath_t high = grad_query.load(place, i_2, e);
@@ -700,28 +710,29 @@ struct Step_attention_backward_2_grad_query {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_attention_backward_2_grad_value {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)),
                                      {rt::count(rt::integer(1)), rt::count(rt::integer(2))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(7, 3, 0), rt::tensor(8, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0),
       rt::tensor(3, 3, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::workspace(),
       rt::integer(1), rt::integer(2), rt::integer(3), rt::integer(0), rt::real(0), rt::integer(3), rt::batch());
-  rt::Tensor<opmath_t> grad_key, grad_value;
-  rt::Tensor<const scalar_t> query, key, grad_output, value;
-  rt::Tensor<const opmath_t> softmax_j_max, softmax_j_scale, dot_softmax_j;
+  rt::Tensor<opmath_t, rank> grad_key, grad_value;
+  rt::Tensor<const scalar_t, rank> query, key, grad_output, value;
+  rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale, dot_softmax_j;
   opmath_t* lost;
   rt::Divider e_2_size, v_size, i_size, j_size;
   opmath_t scale;
   int64_t L;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_2_size.size + v_size.size);
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
       grad_key.store(0, place, j, e_2);
@@ -745,7 +756,7 @@ struct Step_attention_backward_2_grad_value {
         if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_3.settle();
       }
       grad_softmax_j_3.finish();
-      const opmath_t t_2 = rt::exp(scale * sum_e_3.value - softmax_j_max.load(place, i_2));
+      const opmath_t t_2 = near::exp(scale * sum_e_3.value - softmax_j_max.load(place, i_2));
       const opmath_t softmax_j_scale_value_2 = softmax_j_scale.load(place, i_2);
       const opmath_t part_2 = grad_softmax_j_3.value - dot_softmax_j.load(place, i_2);
       const opmath_t t_3 = t_2 * softmax_j_scale_value_2 * part_2;
@@ -773,28 +784,29 @@ struct Step_attention_backward_2_grad_value {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_attention_backward_3_grad_query {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::tensor(4, 3, 0),
       rt::tensor(5, 3, 0), rt::tensor(6, 2, 0), rt::tensor(7, 3, 0), rt::integer(1), rt::integer(2), rt::workspace(),
       rt::integer(1), rt::integer(3), rt::integer(2), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> softmax_j_max, softmax_j_scale;
-  rt::Tensor<const scalar_t> grad_output, value, query, key;
-  rt::Tensor<opmath_t> dot_softmax_j, grad_query;
+  rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale;
+  rt::Tensor<const scalar_t, rank> grad_output, value, query, key;
+  rt::Tensor<opmath_t, rank> dot_softmax_j, grad_query;
   int64_t E, S;
   opmath_t* lost;
   rt::Divider e_size, v_2_size, j_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_size.size);
-    const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
+    const opmath_t t = near::div(opmath_t(1), rt::sqrt(static_cast<opmath_t>(E)));
     const opmath_t softmax_j_max_value = softmax_j_max.load(place, i_2);
     const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i_2);
     rt::Sum<opmath_t> dot_softmax_j_value_fold;
@@ -812,7 +824,7 @@ struct Step_attention_backward_3_grad_query {
         if (e_2 % rt::block_adds == rt::block_adds - 1) sum_e.settle();
       }
       sum_e.finish();
-      const opmath_t part_2 = rt::exp(t * sum_e.value - softmax_j_max_value);
+      const opmath_t part_2 = near::exp(t * sum_e.value - softmax_j_max_value);
       dot_softmax_j_value_fold.add(grad_softmax_j.value * (part_2 * softmax_j_scale_value));
       if (j % rt::block_adds == rt::block_adds - 1) dot_softmax_j_value_fold.settle();
     }
@@ -837,7 +849,7 @@ struct Step_attention_backward_3_grad_query {
         if (v_2 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_2.settle();
       }
       grad_softmax_j_2.finish();
-      const opmath_t part_4 = rt::exp(t * sum_e_2.value - softmax_j_max_value);
+      const opmath_t part_4 = near::exp(t * sum_e_2.value - softmax_j_max_value);
       const opmath_t t_2 = part_4 * (grad_softmax_j_2.value - dot_softmax_j_value);
       for (int64_t e = 0; e < e_size.size; ++e) {
         opmath_t high = grad_query.load(place, i_2, e);
@@ -853,29 +865,30 @@ struct Step_attention_backward_3_grad_query {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_attention_backward_3_grad_value {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)),
                                      {rt::count(rt::integer(1)), rt::count(rt::integer(2))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(7, 3, 0), rt::tensor(8, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0),
       rt::tensor(3, 3, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::integer(1),
       rt::integer(3), rt::workspace(), rt::integer(1), rt::integer(2), rt::integer(3), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t> grad_key, grad_value;
-  rt::Tensor<const scalar_t> query, key, grad_output, value;
-  rt::Tensor<const opmath_t> softmax_j_max, softmax_j_scale, dot_softmax_j;
+  rt::Tensor<opmath_t, rank> grad_key, grad_value;
+  rt::Tensor<const scalar_t, rank> query, key, grad_output, value;
+  rt::Tensor<const opmath_t, rank> softmax_j_max, softmax_j_scale, dot_softmax_j;
   int64_t E, L;
   opmath_t* lost;
   rt::Divider e_2_size, v_size, i_size, j_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_2_size.size + v_size.size);
-    const opmath_t t_3 = 1 / rt::sqrt(static_cast<opmath_t>(E));
+    const opmath_t t_3 = near::div(opmath_t(1), rt::sqrt(static_cast<opmath_t>(E)));
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
       grad_key.store(0, place, j, e_2);
       lost_row[e_2] = 0;
@@ -898,7 +911,7 @@ struct Step_attention_backward_3_grad_value {
         if (v_3 % rt::block_adds == rt::block_adds - 1) grad_softmax_j_3.settle();
       }
       grad_softmax_j_3.finish();
-      const opmath_t t_4 = rt::exp(t_3 * sum_e_3.value - softmax_j_max.load(place, i_2));
+      const opmath_t t_4 = near::exp(t_3 * sum_e_3.value - softmax_j_max.load(place, i_2));
       const opmath_t softmax_j_scale_value_2 = softmax_j_scale.load(place, i_2);
       const opmath_t part_2 = grad_softmax_j_3.value - dot_softmax_j.load(place, i_2);
       const opmath_t t_5 = t_4 * softmax_j_scale_value_2 * part_2;

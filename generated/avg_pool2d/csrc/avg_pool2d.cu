@@ -4,19 +4,20 @@
 #include "opgen_launch.cuh"
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_avg_pool2d_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                                rt::count(rt::integer(2), rt::integer(2))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(3), rt::integer(4), rt::integer(5),
                  rt::integer(6), rt::integer(2), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<scalar_t, rank> output;
   int64_t stride, padding, H, W, kernel_size;
   rt::Divider s_size, q_size, p_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
@@ -28,7 +29,7 @@ struct Step_avg_pool2d_forward_0_output {
     int64_t rest = point;
     const int64_t q = rt::split(&rest, q_size);
     const int64_t p = rt::split(&rest, p_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     int64_t inner_rest = inner;
     const int64_t s = rt::split(&inner_rest, s_size);
     const int64_t r = inner_rest;
@@ -38,26 +39,27 @@ struct Step_avg_pool2d_forward_0_output {
     int64_t rest = point;
     const int64_t q = rt::split(&rest, q_size);
     const int64_t p = rt::split(&rest, p_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / (kernel_size * kernel_size), place, p, q);
+    output.store(near::div(output_sum, static_cast<opmath_t>(kernel_size * kernel_size)), place, p, q);
   }
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_avg_pool2d_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                                rt::count(rt::integer(2), rt::integer(2))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(2), rt::integer(3), rt::integer(4),
                  rt::integer(5), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<scalar_t, rank> output;
   int64_t kernel_size, padding, H, W;
   rt::Divider s_size, q_size, p_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
@@ -69,7 +71,7 @@ struct Step_avg_pool2d_forward_1_output {
     int64_t rest = point;
     const int64_t q = rt::split(&rest, q_size);
     const int64_t p = rt::split(&rest, p_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     int64_t inner_rest = inner;
     const int64_t s = rt::split(&inner_rest, s_size);
     const int64_t r = inner_rest;
@@ -79,26 +81,27 @@ struct Step_avg_pool2d_forward_1_output {
     int64_t rest = point;
     const int64_t q = rt::split(&rest, q_size);
     const int64_t p = rt::split(&rest, p_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / (kernel_size * kernel_size), place, p, q);
+    output.store(near::div(output_sum, static_cast<opmath_t>(kernel_size * kernel_size)), place, p, q);
   }
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_avg_pool2d_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                                rt::count(rt::integer(3), rt::integer(3))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(2), rt::integer(3), rt::integer(4),
                  rt::integer(5), rt::integer(6), rt::integer(3), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<scalar_t> grad_input;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<scalar_t, rank> grad_input;
   int64_t padding, kernel_size, stride, Q, P;
   rt::Divider s_size, w_size, h_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_input_value_fold;
@@ -110,7 +113,7 @@ struct Step_avg_pool2d_backward_0_grad_input {
     int64_t rest = point;
     const int64_t w = rt::split(&rest, w_size);
     const int64_t h = rt::split(&rest, h_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const int64_t t = padding + w;
     const int64_t t_2 = padding + h;
     const int64_t t_3 = kernel_size * kernel_size;
@@ -127,8 +130,9 @@ struct Step_avg_pool2d_backward_0_grad_input {
     const bool part_6 = part_4 && (part_5 && rt::floordiv(t_5, stride) < P);
     opmath_t part_7;
     if (part_6) {
-      part_7 = grad_output.load_or_zero(place, rt::floordiv(padding + h - r, stride),
-                                        rt::floordiv(padding + w - s, stride)) / t_3;
+      part_7 = near::div(
+          grad_output.load_or_zero(place, rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s, stride)),
+          static_cast<opmath_t>(t_3));
     } else {
       part_7 = 0;
     }
@@ -138,31 +142,32 @@ struct Step_avg_pool2d_backward_0_grad_input {
     int64_t rest = point;
     const int64_t w = rt::split(&rest, w_size);
     const int64_t h = rt::split(&rest, h_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t grad_input_value = folds.grad_input_value_fold.value;
     grad_input.store(grad_input_value, place, h, w);
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_avg_pool2d_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::integer(2), rt::integer(3), rt::integer(4),
                  rt::integer(5), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t> grad_input;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const scalar_t, rank> grad_output;
   int64_t padding, kernel_size, Q, P;
   rt::Divider w_size, h_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t w = rt::split(&rest, w_size);
     const int64_t h = rt::split(&rest, h_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const int64_t t = padding + w;
     const int64_t t_2 = padding + h;
     const bool part = rt::floordiv(t_2, kernel_size) >= 0 && rt::floordiv(t_2, kernel_size) < P;
@@ -171,8 +176,7 @@ struct Step_avg_pool2d_backward_1_grad_input {
     opmath_t part_4;
     if (part_3) {
       const int64_t part_5 = kernel_size * kernel_size;
-      part_4 = grad_output.load_or_zero(place, rt::floordiv(padding + h, kernel_size),
-                                        rt::floordiv(padding + w, kernel_size)) / part_5;
+      part_4 = near::div(grad_output.load_or_zero(place, rt::floordiv(padding + h, kernel_size), rt::floordiv(padding + w, kernel_size)), static_cast<opmath_t>(part_5));
     } else {
       part_4 = 0;
     }

@@ -4,19 +4,20 @@
 #include "opgen_launch.cuh"
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_batch_norm_forward_0_next_mean {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::tensor(2, 1, -1),
       rt::tensor(6, 1, -1), rt::tensor(7, 1, -1), rt::tensor(3, 1, -1), rt::tensor(8, 3, 2), rt::integer(1),
       rt::elements(), rt::batch(), rt::integer(1), rt::real(0), rt::real(1));
-  rt::Tensor<const scalar_t> input, running_mean, weight, bias;
-  rt::Tensor<opmath_t> mu, variance__squares, variance_;
-  rt::Tensor<scalar_t> next_mean, output;
+  rt::Tensor<const scalar_t, rank> input, running_mean, weight, bias;
+  rt::Tensor<opmath_t, rank> mu, variance__squares, variance_;
+  rt::Tensor<scalar_t, rank> next_mean, output;
   rt::Divider n_size, batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   int64_t N;
   opmath_t momentum, eps;
 
@@ -24,42 +25,34 @@ struct Step_batch_norm_forward_0_next_mean {
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t c = point;
     rt::Sum<opmath_t> mu_sum_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * batch.count;) {
-      stop = rt::next_stop<Team>(stop, n_size.size * batch.count);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-        const int64_t n = inner_rest;
-        mu_sum_fold.add(input.load(n, c, place));
-      }
-      mu_sum_fold.settle();
-    }
+    rt::each<Team>(n_size.size * batch.count, rt::settled(&mu_sum_fold), [&](auto at) {
+      int64_t inner_rest = at;
+      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
+      const int64_t n = inner_rest;
+      mu_sum_fold.add(input.load(n, c, place));
+    });
     mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
     const int64_t t = N * batch.count;
-    const opmath_t mu_value = mu_sum / t;
+    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(t));
     const opmath_t running_mean_value = running_mean.load(c);
     if (Team::rank() == 0) {
       mu.store(mu_value, c);
       next_mean.store(running_mean_value + momentum * (mu_value - running_mean_value), c);
     }
     rt::Sum<opmath_t> variance__squares_value_fold;
-    for (int64_t inner = Team::rank(), stop_2 = 0; stop_2 < n_size.size * batch.count;) {
-      stop_2 = rt::next_stop<Team>(stop_2, n_size.size * batch.count);
-      for (; inner < stop_2; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-        const int64_t n = inner_rest;
-        const opmath_t t_2 = input.load(n, c, place) - mu_value;
-        variance__squares_value_fold.add(t_2 * t_2);
-      }
-      variance__squares_value_fold.settle();
-    }
+    rt::each<Team>(n_size.size * batch.count, rt::settled(&variance__squares_value_fold), [&](auto at) {
+      int64_t inner_rest = at;
+      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
+      const int64_t n = inner_rest;
+      const opmath_t t_2 = input.load(n, c, place) - mu_value;
+      variance__squares_value_fold.add(t_2 * t_2);
+    });
     variance__squares_value_fold.finish();
     rt::join<Team>(&variance__squares_value_fold);
     const opmath_t variance__squares_value = variance__squares_value_fold.value;
-    const opmath_t variance__value = variance__squares_value / t;
+    const opmath_t variance__value = near::div(variance__squares_value, static_cast<opmath_t>(t));
     const opmath_t t_3 = rt::rsqrt(variance__value + eps);
     const opmath_t weight_value = weight.load(c);
     const opmath_t bias_value = bias.load(c);
@@ -67,22 +60,22 @@ struct Step_batch_norm_forward_0_next_mean {
       variance__squares.store(variance__squares_value, c);
       variance_.store(variance__value, c);
     }
-    for (int64_t inner = Team::rank(); inner < n_size.size * batch.count; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+    rt::each<Team>(n_size.size * batch.count, [&](auto at) {
+      int64_t inner_rest = at;
+      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
       output.store((input.load(n, c, place) - mu_value) * t_3 * weight_value + bias_value, n, c, place);
-    }
+    });
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_batch_norm_forward_0_sum_all {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 0, -1));
-  rt::Tensor<int64_t> sum_all;
+  rt::Tensor<int64_t, rank> sum_all;
 
   struct Folds {
     rt::Sum<int64_t> sum_all_value_fold;
@@ -100,25 +93,28 @@ struct Step_batch_norm_forward_0_sum_all {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_batch_norm_forward_0_next_var {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
                                             rt::tensor(1, 0, -1), rt::integer(1), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> running_var;
-  rt::Tensor<const opmath_t> variance__squares;
-  rt::Tensor<scalar_t> next_var;
-  rt::Tensor<const int64_t> sum_all;
+  rt::Tensor<const scalar_t, rank> running_var;
+  rt::Tensor<const opmath_t, rank> variance__squares;
+  rt::Tensor<scalar_t, rank> next_var;
+  rt::Tensor<const int64_t, rank> sum_all;
   int64_t N;
   opmath_t momentum;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t running_var, opmath_t variance__squares, opmath_t* next_var) const {
     const opmath_t running_var_value = running_var;
     const int64_t size = N * sum_all.load();
-    const opmath_t part = variance__squares / (N * batch.count) * size / rt::max(size - 1, int64_t{1});
-    *next_var = running_var_value + momentum * (part - running_var_value);
+    const opmath_t part = near::div(variance__squares, static_cast<opmath_t>(N * batch.count)) * size;
+    const opmath_t part_3 = near::div(part, static_cast<opmath_t>(rt::max(size - 1, int64_t{1})));
+    const opmath_t part_2 = part_3 - running_var_value;
+    *next_var = running_var_value + momentum * part_2;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t c = point;
@@ -130,7 +126,7 @@ struct Step_batch_norm_forward_0_next_var {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto running_var_pack = rt::load_pack<V>(running_var, first);
     const auto variance__squares_pack = rt::load_pack<V>(variance__squares, first);
-    rt::Pack<scalar_t, V> next_var_pack;
+    rt::Values<scalar_t, V> next_var_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t next_var_value;
@@ -142,14 +138,14 @@ struct Step_batch_norm_forward_0_next_var {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_batch_norm_forward_1_variance_ {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(2, 1, -1), rt::tensor(1, 1, -1), rt::tensor(3, 1, -1));
-  rt::Tensor<const scalar_t> running_mean, running_var;
-  rt::Tensor<scalar_t> mu, variance_;
+  rt::Tensor<const scalar_t, rank> running_mean, running_var;
+  rt::Tensor<scalar_t, rank> mu, variance_;
 
   OPGEN_DEVICE void compute(opmath_t running_mean, opmath_t running_var, opmath_t* mu, opmath_t* variance_) const {
     *mu = running_mean;
@@ -167,8 +163,8 @@ struct Step_batch_norm_forward_1_variance_ {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto running_mean_pack = rt::load_pack<V>(running_mean, first);
     const auto running_var_pack = rt::load_pack<V>(running_var, first);
-    rt::Pack<scalar_t, V> mu_pack;
-    rt::Pack<scalar_t, V> variance__pack;
+    rt::Values<scalar_t, V> mu_pack;
+    rt::Values<scalar_t, V> variance__pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t mu_value;
@@ -183,22 +179,22 @@ struct Step_batch_norm_forward_1_variance_ {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_batch_norm_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(5, 3, 2), rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1),
                  rt::tensor(3, 1, -1), rt::tensor(4, 1, -1), rt::real(0), rt::elements(), rt::integer(1), rt::batch());
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<const scalar_t> input, running_mean, running_var, weight, bias;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<const scalar_t, rank> input, running_mean, running_var, weight, bias;
   opmath_t eps;
   rt::Divider batch_size, c_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
     const opmath_t part = input.load(n, c, place) - running_mean.load(c);
@@ -207,19 +203,20 @@ struct Step_batch_norm_forward_1_output {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_batch_norm_forward_2_next_mean {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(4, 1, -1), rt::tensor(2, 1, -1),
                  rt::tensor(5, 1, -1), rt::tensor(6, 1, -1), rt::tensor(3, 1, -1), rt::tensor(7, 3, 2), rt::integer(1),
                  rt::elements(), rt::batch(), rt::integer(1), rt::real(0), rt::real(1));
-  rt::Tensor<const scalar_t> input, running_mean, weight;
-  rt::Tensor<opmath_t> mu, variance__squares, variance_;
-  rt::Tensor<scalar_t> next_mean, output;
+  rt::Tensor<const scalar_t, rank> input, running_mean, weight;
+  rt::Tensor<opmath_t, rank> mu, variance__squares, variance_;
+  rt::Tensor<scalar_t, rank> next_mean, output;
   rt::Divider n_size, batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   int64_t N;
   opmath_t momentum, eps;
 
@@ -227,74 +224,66 @@ struct Step_batch_norm_forward_2_next_mean {
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t c = point;
     rt::Sum<opmath_t> mu_sum_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * batch.count;) {
-      stop = rt::next_stop<Team>(stop, n_size.size * batch.count);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-        const int64_t n = inner_rest;
-        mu_sum_fold.add(input.load(n, c, place));
-      }
-      mu_sum_fold.settle();
-    }
+    rt::each<Team>(n_size.size * batch.count, rt::settled(&mu_sum_fold), [&](auto at) {
+      int64_t inner_rest = at;
+      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
+      const int64_t n = inner_rest;
+      mu_sum_fold.add(input.load(n, c, place));
+    });
     mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
     const int64_t t = N * batch.count;
-    const opmath_t mu_value = mu_sum / t;
+    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(t));
     const opmath_t running_mean_value = running_mean.load(c);
     if (Team::rank() == 0) {
       mu.store(mu_value, c);
       next_mean.store(running_mean_value + momentum * (mu_value - running_mean_value), c);
     }
     rt::Sum<opmath_t> variance__squares_value_fold;
-    for (int64_t inner = Team::rank(), stop_2 = 0; stop_2 < n_size.size * batch.count;) {
-      stop_2 = rt::next_stop<Team>(stop_2, n_size.size * batch.count);
-      for (; inner < stop_2; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-        const int64_t n = inner_rest;
-        const opmath_t t_2 = input.load(n, c, place) - mu_value;
-        variance__squares_value_fold.add(t_2 * t_2);
-      }
-      variance__squares_value_fold.settle();
-    }
+    rt::each<Team>(n_size.size * batch.count, rt::settled(&variance__squares_value_fold), [&](auto at) {
+      int64_t inner_rest = at;
+      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
+      const int64_t n = inner_rest;
+      const opmath_t t_2 = input.load(n, c, place) - mu_value;
+      variance__squares_value_fold.add(t_2 * t_2);
+    });
     variance__squares_value_fold.finish();
     rt::join<Team>(&variance__squares_value_fold);
     const opmath_t variance__squares_value = variance__squares_value_fold.value;
-    const opmath_t variance__value = variance__squares_value / t;
+    const opmath_t variance__value = near::div(variance__squares_value, static_cast<opmath_t>(t));
     const opmath_t t_3 = rt::rsqrt(variance__value + eps);
     const opmath_t weight_value = weight.load(c);
     if (Team::rank() == 0) {
       variance__squares.store(variance__squares_value, c);
       variance_.store(variance__value, c);
     }
-    for (int64_t inner = Team::rank(); inner < n_size.size * batch.count; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+    rt::each<Team>(n_size.size * batch.count, [&](auto at) {
+      int64_t inner_rest = at;
+      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
       output.store((input.load(n, c, place) - mu_value) * t_3 * weight_value, n, c, place);
-    }
+    });
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_batch_norm_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(4, 3, 2), rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1),
                  rt::tensor(3, 1, -1), rt::real(0), rt::elements(), rt::integer(1), rt::batch());
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<const scalar_t> input, running_mean, running_var, weight;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<const scalar_t, rank> input, running_mean, running_var, weight;
   opmath_t eps;
   rt::Divider batch_size, c_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
     const opmath_t part = input.load(n, c, place) - running_mean.load(c);
@@ -303,19 +292,20 @@ struct Step_batch_norm_forward_3_output {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_batch_norm_forward_4_next_mean {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(4, 1, -1), rt::tensor(2, 1, -1),
                  rt::tensor(5, 1, -1), rt::tensor(6, 1, -1), rt::tensor(3, 1, -1), rt::tensor(7, 3, 2), rt::integer(1),
                  rt::elements(), rt::batch(), rt::integer(1), rt::real(0), rt::real(1));
-  rt::Tensor<const scalar_t> input, running_mean, bias;
-  rt::Tensor<opmath_t> mu, variance__squares, variance_;
-  rt::Tensor<scalar_t> next_mean, output;
+  rt::Tensor<const scalar_t, rank> input, running_mean, bias;
+  rt::Tensor<opmath_t, rank> mu, variance__squares, variance_;
+  rt::Tensor<scalar_t, rank> next_mean, output;
   rt::Divider n_size, batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   int64_t N;
   opmath_t momentum, eps;
 
@@ -323,74 +313,66 @@ struct Step_batch_norm_forward_4_next_mean {
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t c = point;
     rt::Sum<opmath_t> mu_sum_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * batch.count;) {
-      stop = rt::next_stop<Team>(stop, n_size.size * batch.count);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-        const int64_t n = inner_rest;
-        mu_sum_fold.add(input.load(n, c, place));
-      }
-      mu_sum_fold.settle();
-    }
+    rt::each<Team>(n_size.size * batch.count, rt::settled(&mu_sum_fold), [&](auto at) {
+      int64_t inner_rest = at;
+      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
+      const int64_t n = inner_rest;
+      mu_sum_fold.add(input.load(n, c, place));
+    });
     mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
     const int64_t t = N * batch.count;
-    const opmath_t mu_value = mu_sum / t;
+    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(t));
     const opmath_t running_mean_value = running_mean.load(c);
     if (Team::rank() == 0) {
       mu.store(mu_value, c);
       next_mean.store(running_mean_value + momentum * (mu_value - running_mean_value), c);
     }
     rt::Sum<opmath_t> variance__squares_value_fold;
-    for (int64_t inner = Team::rank(), stop_2 = 0; stop_2 < n_size.size * batch.count;) {
-      stop_2 = rt::next_stop<Team>(stop_2, n_size.size * batch.count);
-      for (; inner < stop_2; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-        const int64_t n = inner_rest;
-        const opmath_t t_2 = input.load(n, c, place) - mu_value;
-        variance__squares_value_fold.add(t_2 * t_2);
-      }
-      variance__squares_value_fold.settle();
-    }
+    rt::each<Team>(n_size.size * batch.count, rt::settled(&variance__squares_value_fold), [&](auto at) {
+      int64_t inner_rest = at;
+      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
+      const int64_t n = inner_rest;
+      const opmath_t t_2 = input.load(n, c, place) - mu_value;
+      variance__squares_value_fold.add(t_2 * t_2);
+    });
     variance__squares_value_fold.finish();
     rt::join<Team>(&variance__squares_value_fold);
     const opmath_t variance__squares_value = variance__squares_value_fold.value;
-    const opmath_t variance__value = variance__squares_value / t;
+    const opmath_t variance__value = near::div(variance__squares_value, static_cast<opmath_t>(t));
     const opmath_t t_3 = rt::rsqrt(variance__value + eps);
     const opmath_t bias_value = bias.load(c);
     if (Team::rank() == 0) {
       variance__squares.store(variance__squares_value, c);
       variance_.store(variance__value, c);
     }
-    for (int64_t inner = Team::rank(); inner < n_size.size * batch.count; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+    rt::each<Team>(n_size.size * batch.count, [&](auto at) {
+      int64_t inner_rest = at;
+      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
       output.store((input.load(n, c, place) - mu_value) * t_3 + bias_value, n, c, place);
-    }
+    });
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_batch_norm_forward_5_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(4, 3, 2), rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1),
                  rt::tensor(3, 1, -1), rt::real(0), rt::elements(), rt::integer(1), rt::batch());
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<const scalar_t> input, running_mean, running_var, bias;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<const scalar_t, rank> input, running_mean, running_var, bias;
   opmath_t eps;
   rt::Divider batch_size, c_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
     const opmath_t part = input.load(n, c, place) - running_mean.load(c);
@@ -399,19 +381,20 @@ struct Step_batch_norm_forward_5_output {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_batch_norm_forward_6_next_mean {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(4, 1, -1),
                  rt::tensor(5, 1, -1), rt::tensor(3, 1, -1), rt::tensor(6, 3, 2), rt::integer(1), rt::elements(),
                  rt::batch(), rt::integer(1), rt::real(0), rt::real(1));
-  rt::Tensor<const scalar_t> input, running_mean;
-  rt::Tensor<opmath_t> mu, variance__squares, variance_;
-  rt::Tensor<scalar_t> next_mean, output;
+  rt::Tensor<const scalar_t, rank> input, running_mean;
+  rt::Tensor<opmath_t, rank> mu, variance__squares, variance_;
+  rt::Tensor<scalar_t, rank> next_mean, output;
   rt::Divider n_size, batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   int64_t N;
   opmath_t momentum, eps;
 
@@ -419,73 +402,65 @@ struct Step_batch_norm_forward_6_next_mean {
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t c = point;
     rt::Sum<opmath_t> mu_sum_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * batch.count;) {
-      stop = rt::next_stop<Team>(stop, n_size.size * batch.count);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-        const int64_t n = inner_rest;
-        mu_sum_fold.add(input.load(n, c, place));
-      }
-      mu_sum_fold.settle();
-    }
+    rt::each<Team>(n_size.size * batch.count, rt::settled(&mu_sum_fold), [&](auto at) {
+      int64_t inner_rest = at;
+      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
+      const int64_t n = inner_rest;
+      mu_sum_fold.add(input.load(n, c, place));
+    });
     mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
     const int64_t t = N * batch.count;
-    const opmath_t mu_value = mu_sum / t;
+    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(t));
     const opmath_t running_mean_value = running_mean.load(c);
     if (Team::rank() == 0) {
       mu.store(mu_value, c);
       next_mean.store(running_mean_value + momentum * (mu_value - running_mean_value), c);
     }
     rt::Sum<opmath_t> variance__squares_value_fold;
-    for (int64_t inner = Team::rank(), stop_2 = 0; stop_2 < n_size.size * batch.count;) {
-      stop_2 = rt::next_stop<Team>(stop_2, n_size.size * batch.count);
-      for (; inner < stop_2; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-        const int64_t n = inner_rest;
-        const opmath_t t_2 = input.load(n, c, place) - mu_value;
-        variance__squares_value_fold.add(t_2 * t_2);
-      }
-      variance__squares_value_fold.settle();
-    }
+    rt::each<Team>(n_size.size * batch.count, rt::settled(&variance__squares_value_fold), [&](auto at) {
+      int64_t inner_rest = at;
+      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
+      const int64_t n = inner_rest;
+      const opmath_t t_2 = input.load(n, c, place) - mu_value;
+      variance__squares_value_fold.add(t_2 * t_2);
+    });
     variance__squares_value_fold.finish();
     rt::join<Team>(&variance__squares_value_fold);
     const opmath_t variance__squares_value = variance__squares_value_fold.value;
-    const opmath_t variance__value = variance__squares_value / t;
+    const opmath_t variance__value = near::div(variance__squares_value, static_cast<opmath_t>(t));
     const opmath_t t_3 = rt::rsqrt(variance__value + eps);
     if (Team::rank() == 0) {
       variance__squares.store(variance__squares_value, c);
       variance_.store(variance__value, c);
     }
-    for (int64_t inner = Team::rank(); inner < n_size.size * batch.count; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+    rt::each<Team>(n_size.size * batch.count, [&](auto at) {
+      int64_t inner_rest = at;
+      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
       output.store((input.load(n, c, place) - mu_value) * t_3, n, c, place);
-    }
+    });
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_batch_norm_forward_7_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(3, 3, 2), rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::real(0),
                  rt::elements(), rt::integer(1), rt::batch());
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<const scalar_t> input, running_mean, running_var;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<const scalar_t, rank> input, running_mean, running_var;
   opmath_t eps;
   rt::Divider batch_size, c_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
     const opmath_t part = input.load(n, c, place) - running_mean.load(c);
@@ -494,19 +469,20 @@ struct Step_batch_norm_forward_7_output {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_batch_norm_backward_0_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(3, 1, -1), rt::tensor(1, 3, 2), rt::tensor(2, 3, 2),
                  rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::tensor(6, 1, -1), rt::tensor(7, 3, 2), rt::integer(1),
                  rt::elements(), rt::batch(), rt::real(0), rt::integer(1));
-  rt::Tensor<const opmath_t> mu, variance_;
-  rt::Tensor<const scalar_t> grad_output, input, weight;
-  rt::Tensor<scalar_t> grad_mu_sum, grad_weight, grad_input;
+  rt::Tensor<const opmath_t, rank> mu, variance_;
+  rt::Tensor<const scalar_t, rank> grad_output, input, weight;
+  rt::Tensor<scalar_t, rank> grad_mu_sum, grad_weight, grad_input;
   rt::Divider n_size, batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   opmath_t eps;
   int64_t N;
 
@@ -516,19 +492,15 @@ struct Step_batch_norm_backward_0_grad_weight {
     const opmath_t mu_value = mu.load(c);
     rt::Sum<opmath_t> grad_variance__sum_fold;
     rt::Sum<opmath_t> grad_mu_sum_value_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * batch.count;) {
-      stop = rt::next_stop<Team>(stop, n_size.size * batch.count);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-        const int64_t n = inner_rest;
-        const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
-        grad_variance__sum_fold.add(grad_output_value * (input.load(n, c, place) - mu_value));
-        grad_mu_sum_value_fold.add(grad_output_value);
-      }
-      grad_variance__sum_fold.settle();
-      grad_mu_sum_value_fold.settle();
-    }
+    const auto sums = rt::settled(&grad_variance__sum_fold, &grad_mu_sum_value_fold);
+    rt::each<Team>(n_size.size * batch.count, sums, [&](auto at) {
+      int64_t inner_rest = at;
+      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
+      const int64_t n = inner_rest;
+      const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
+      grad_variance__sum_fold.add(grad_output_value * (input.load(n, c, place) - mu_value));
+      grad_mu_sum_value_fold.add(grad_output_value);
+    });
     grad_variance__sum_fold.finish();
     grad_mu_sum_value_fold.finish();
     rt::join<Team>(&grad_variance__sum_fold, &grad_mu_sum_value_fold);
@@ -538,38 +510,39 @@ struct Step_batch_norm_backward_0_grad_weight {
     const opmath_t weight_value = weight.load(c);
     const opmath_t grad_variance_ = opmath_t(-0.5) * grad_variance__sum * rt::powi<3>(t) * weight_value;
     const int64_t t_2 = N * batch.count;
-    const opmath_t t_3 = -(grad_mu_sum_value * t * weight_value) / t_2;
+    const opmath_t t_3 = near::div(-(grad_mu_sum_value * t * weight_value), static_cast<opmath_t>(t_2));
     if (Team::rank() == 0) {
       grad_mu_sum.store(grad_mu_sum_value, c);
       grad_weight.store(grad_variance__sum * t, c);
     }
-    for (int64_t inner = Team::rank(); inner < n_size.size * batch.count; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+    rt::each<Team>(n_size.size * batch.count, [&](auto at) {
+      int64_t inner_rest = at;
+      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
-      const opmath_t part = 2 * grad_variance_ * (input.load(n, c, place) - mu_value) / t_2;
-      grad_input.store(grad_output.load_or_zero(n, c, place) * t * weight_value + part + t_3, n, c, place);
-    }
+      const opmath_t part = 2 * grad_variance_ * (input.load(n, c, place) - mu_value);
+      const opmath_t part_2 = grad_output.load_or_zero(n, c, place) * t * weight_value;
+      grad_input.store(part_2 + near::div(part, static_cast<opmath_t>(t_2)) + t_3, n, c, place);
+    });
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_batch_norm_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(3, 3, 2), rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::real(0),
                  rt::elements(), rt::integer(1), rt::batch());
-  rt::Tensor<scalar_t> grad_input;
-  rt::Tensor<const scalar_t> grad_output, running_var, weight;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const scalar_t, rank> grad_output, running_var, weight;
   opmath_t eps;
   rt::Divider batch_size, c_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
     const opmath_t part = grad_output.load_or_zero(n, c, place);
@@ -578,17 +551,17 @@ struct Step_batch_norm_backward_1_grad_input {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_batch_norm_backward_1_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 3, 2), rt::tensor(2, 3, 2), rt::tensor(4, 1, -1),
                  rt::tensor(3, 1, -1), rt::tensor(5, 1, -1), rt::integer(1), rt::elements(), rt::batch(), rt::real(0));
-  rt::Tensor<const scalar_t> running_mean, grad_output, input, running_var;
-  rt::Tensor<scalar_t> grad_bias, grad_weight;
+  rt::Tensor<const scalar_t, rank> running_mean, grad_output, input, running_var;
+  rt::Tensor<scalar_t, rank> grad_bias, grad_weight;
   rt::Divider n_size, batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   opmath_t eps;
 
   template <typename Team>
@@ -597,19 +570,14 @@ struct Step_batch_norm_backward_1_grad_bias {
     const opmath_t running_mean_value = running_mean.load(c);
     rt::Sum<opmath_t> grad_weight_sum_fold;
     rt::Sum<opmath_t> grad_bias_value_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * batch.count;) {
-      stop = rt::next_stop<Team>(stop, n_size.size * batch.count);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-        const int64_t n = inner_rest;
-        const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
-        grad_weight_sum_fold.add(grad_output_value * (input.load(n, c, place) - running_mean_value));
-        grad_bias_value_fold.add(grad_output_value);
-      }
-      grad_weight_sum_fold.settle();
-      grad_bias_value_fold.settle();
-    }
+    rt::each<Team>(n_size.size * batch.count, rt::settled(&grad_weight_sum_fold, &grad_bias_value_fold), [&](auto at) {
+      int64_t inner_rest = at;
+      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
+      const int64_t n = inner_rest;
+      const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
+      grad_weight_sum_fold.add(grad_output_value * (input.load(n, c, place) - running_mean_value));
+      grad_bias_value_fold.add(grad_output_value);
+    });
     grad_weight_sum_fold.finish();
     grad_bias_value_fold.finish();
     rt::join<Team>(&grad_weight_sum_fold, &grad_bias_value_fold);
@@ -623,18 +591,19 @@ struct Step_batch_norm_backward_1_grad_bias {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_batch_norm_backward_4_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(3, 1, -1), rt::tensor(1, 3, 2),
                                             rt::tensor(2, 3, 2), rt::tensor(4, 1, -1), rt::tensor(5, 3, 2),
                                             rt::integer(1), rt::elements(), rt::batch(), rt::real(0), rt::integer(1));
-  rt::Tensor<const opmath_t> mu, variance_;
-  rt::Tensor<const scalar_t> grad_output, input;
-  rt::Tensor<scalar_t> grad_mu_sum, grad_input;
+  rt::Tensor<const opmath_t, rank> mu, variance_;
+  rt::Tensor<const scalar_t, rank> grad_output, input;
+  rt::Tensor<scalar_t, rank> grad_mu_sum, grad_input;
   rt::Divider n_size, batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   opmath_t eps;
   int64_t N;
 
@@ -644,19 +613,15 @@ struct Step_batch_norm_backward_4_grad_input {
     const opmath_t mu_value = mu.load(c);
     rt::Sum<opmath_t> grad_variance__sum_fold;
     rt::Sum<opmath_t> grad_mu_sum_value_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * batch.count;) {
-      stop = rt::next_stop<Team>(stop, n_size.size * batch.count);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-        const int64_t n = inner_rest;
-        const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
-        grad_variance__sum_fold.add(grad_output_value * (input.load(n, c, place) - mu_value));
-        grad_mu_sum_value_fold.add(grad_output_value);
-      }
-      grad_variance__sum_fold.settle();
-      grad_mu_sum_value_fold.settle();
-    }
+    const auto sums = rt::settled(&grad_variance__sum_fold, &grad_mu_sum_value_fold);
+    rt::each<Team>(n_size.size * batch.count, sums, [&](auto at) {
+      int64_t inner_rest = at;
+      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
+      const int64_t n = inner_rest;
+      const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
+      grad_variance__sum_fold.add(grad_output_value * (input.load(n, c, place) - mu_value));
+      grad_mu_sum_value_fold.add(grad_output_value);
+    });
     grad_variance__sum_fold.finish();
     grad_mu_sum_value_fold.finish();
     rt::join<Team>(&grad_variance__sum_fold, &grad_mu_sum_value_fold);
@@ -665,36 +630,37 @@ struct Step_batch_norm_backward_4_grad_input {
     const opmath_t t = rt::rsqrt(variance_.load(c) + eps);
     const opmath_t grad_variance_ = opmath_t(-0.5) * grad_variance__sum * rt::powi<3>(t);
     const int64_t t_2 = N * batch.count;
-    const opmath_t t_3 = -(grad_mu_sum_value * t) / t_2;
+    const opmath_t t_3 = near::div(-(grad_mu_sum_value * t), static_cast<opmath_t>(t_2));
     if (Team::rank() == 0) {
       grad_mu_sum.store(grad_mu_sum_value, c);
     }
-    for (int64_t inner = Team::rank(); inner < n_size.size * batch.count; inner += Team::size) {
-      int64_t inner_rest = inner;
-      const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+    rt::each<Team>(n_size.size * batch.count, [&](auto at) {
+      int64_t inner_rest = at;
+      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
-      const opmath_t part = 2 * grad_variance_ * (input.load(n, c, place) - mu_value) / t_2;
-      grad_input.store(grad_output.load_or_zero(n, c, place) * t + part + t_3, n, c, place);
-    }
+      const opmath_t part = 2 * grad_variance_ * (input.load(n, c, place) - mu_value);
+      const opmath_t part_2 = near::div(part, static_cast<opmath_t>(t_2));
+      grad_input.store(grad_output.load_or_zero(n, c, place) * t + part_2 + t_3, n, c, place);
+    });
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_batch_norm_backward_5_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 3, 2), rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::real(0),
                                             rt::elements(), rt::integer(1), rt::batch());
-  rt::Tensor<scalar_t> grad_input;
-  rt::Tensor<const scalar_t> grad_output, running_var;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const scalar_t, rank> grad_output, running_var;
   opmath_t eps;
   rt::Divider batch_size, c_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
     const opmath_t part = grad_output.load_or_zero(n, c, place);
@@ -703,31 +669,27 @@ struct Step_batch_norm_backward_5_grad_input {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_batch_norm_backward_5_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::integer(1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<scalar_t> grad_bias;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<scalar_t, rank> grad_bias;
   rt::Divider n_size, batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t c = point;
     rt::Sum<opmath_t> grad_bias_value_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * batch.count;) {
-      stop = rt::next_stop<Team>(stop, n_size.size * batch.count);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-        const int64_t n = inner_rest;
-        grad_bias_value_fold.add(grad_output.load_or_zero(n, c, place));
-      }
-      grad_bias_value_fold.settle();
-    }
+    rt::each<Team>(n_size.size * batch.count, rt::settled(&grad_bias_value_fold), [&](auto at) {
+      int64_t inner_rest = at;
+      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
+      const int64_t n = inner_rest;
+      grad_bias_value_fold.add(grad_output.load_or_zero(n, c, place));
+    });
     grad_bias_value_fold.finish();
     rt::join<Team>(&grad_bias_value_fold);
     const opmath_t grad_bias_value = grad_bias_value_fold.value;

@@ -4,72 +4,69 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_bilinear_forward_0_sum_i_j_part {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 2, 0), rt::tensor(1, 2, 0),
                                             rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t> sum_i_j_part;
-  rt::Tensor<const scalar_t> input1, input2;
+  rt::Tensor<opmath_t, rank> sum_i_j_part;
+  rt::Tensor<const scalar_t, rank> input1, input2;
   rt::Divider j_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     sum_i_j_part.store(input1.load(place, i_2) * input2.load(place, j), place, i_2, j);
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_bilinear_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<const opmath_t> sum_i_j;
-  rt::Tensor<const scalar_t> bias;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<const opmath_t, rank> sum_i_j;
+  rt::Tensor<const scalar_t, rank> bias;
   rt::Divider o_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t o = rt::split(&rest, o_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     output.store(sum_i_j.load(place, o) + bias.load(o), place, o);
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_bilinear_backward_grad_input1 {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0),
                                             rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> grad_sum_i_j_part, input2;
-  rt::Tensor<scalar_t> grad_input1;
+  rt::Tensor<const scalar_t, rank> grad_sum_i_j_part, input2;
+  rt::Tensor<scalar_t, rank> grad_input1;
   rt::Divider j_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
+    const auto grad_sum_i_j_part_row = rt::read_row<Team, 2>(j_size.size, grad_sum_i_j_part, place, i_2, 0);
+    const auto input2_row = rt::read_row<Team, 1>(j_size.size, input2, place, 0);
     rt::Sum<opmath_t> grad_input1_value_fold;
-    for (int64_t j = Team::rank(), stop = 0; stop < j_size.size;) {
-      stop = rt::next_stop<Team>(stop, j_size.size);
-      for (; j < stop; j += Team::size) {
-        grad_input1_value_fold.add(grad_sum_i_j_part.load(place, i_2, j) * input2.load(place, j));
-      }
-      grad_input1_value_fold.settle();
-    }
+    rt::each<Team>(j_size.size, rt::settled(&grad_input1_value_fold),
+                   [&](auto at) { grad_input1_value_fold.add(grad_sum_i_j_part_row[at] * input2_row[at]); });
     grad_input1_value_fold.finish();
     rt::join<Team>(&grad_input1_value_fold);
     const opmath_t grad_input1_value = grad_input1_value_fold.value;
@@ -80,16 +77,16 @@ struct Step_bilinear_backward_grad_input1 {
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_bilinear_backward_grad_input2 {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> grad_sum_i_j_part, input1;
-  rt::Tensor<scalar_t> grad_input2;
+  rt::Tensor<const scalar_t, rank> grad_sum_i_j_part, input1;
+  rt::Tensor<scalar_t, rank> grad_input2;
   rt::Divider j_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_input2_value_fold;
@@ -100,7 +97,7 @@ struct Step_bilinear_backward_grad_input2 {
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const int64_t i_2 = inner;
     const opmath_t part = grad_sum_i_j_part.load(place, i_2, j);
     folds->grad_input2_value_fold.add(part * input1.load(place, i_2));
@@ -108,21 +105,21 @@ struct Step_bilinear_backward_grad_input2 {
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t grad_input2_value = folds.grad_input2_value_fold.value;
     grad_input2.store(grad_input2_value, place, j);
   }
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_bilinear_backward_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::batch());
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<scalar_t> grad_bias;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<scalar_t, rank> grad_bias;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_bias_value_fold;
@@ -132,7 +129,7 @@ struct Step_bilinear_backward_grad_bias {
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t o = point;
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     folds->grad_bias_value_fold.add(grad_output.load_or_zero(place, o));
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {

@@ -4,14 +4,14 @@
 #include "opgen_launch.cuh"
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_bilinear_sample_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(2, 2)};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1),
                                             rt::integer(1), rt::integer(2), rt::fixed(2));
-  rt::Tensor<const scalar_t> points_2, image;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> points_2, image;
+  rt::Tensor<scalar_t, rank> output;
   int64_t H, W;
   rt::Divider b_size;
 
@@ -44,13 +44,13 @@ struct Step_bilinear_sample_forward_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_bilinear_sample_backward_col {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(0, 2, -1));
-  rt::Tensor<int64_t> row_2, col;
-  rt::Tensor<const scalar_t> points_2;
+  rt::Tensor<int64_t, rank> row_2, col;
+  rt::Tensor<const scalar_t, rank> points_2;
 
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
@@ -59,12 +59,12 @@ struct Step_bilinear_sample_backward_col {
   }
 };
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_bilinear_sample_backward_grad_image_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<opmath_t> grad_image;
+  rt::Tensor<opmath_t, rank> grad_image;
   rt::Divider w_size;
 
   OPGEN_DEVICE void compute(opmath_t* grad_image) const { *grad_image = 0; }
@@ -78,7 +78,7 @@ struct Step_bilinear_sample_backward_grad_image_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_image_pack;
+    rt::Values<opmath_t, V> grad_image_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_image_value;
@@ -90,16 +90,16 @@ struct Step_bilinear_sample_backward_grad_image_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_bilinear_sample_backward_grad_image {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(2, 2, rt::integer(2))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(0, 2, -1), rt::tensor(3, 1, -1),
                  rt::tensor(4, 2, -1), rt::integer(0), rt::integer(1), rt::fixed(2));
-  rt::Tensor<const int64_t> row_2, col;
-  rt::Tensor<opmath_t> grad_image;
-  rt::Tensor<const scalar_t> grad_output, points_2;
+  rt::Tensor<const int64_t, rank> row_2, col;
+  rt::Tensor<opmath_t, rank> grad_image;
+  rt::Tensor<const scalar_t, rank> grad_output, points_2;
   int64_t H, W;
   rt::Divider b_size;
 
@@ -120,16 +120,16 @@ struct Step_bilinear_sample_backward_grad_image {
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_bilinear_sample_backward_grad_points {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(2, rt::integer(0)), rt::count(2, 2)};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(3, 2, -1), rt::tensor(4, 2, -1), rt::tensor(1, 1, -1),
                  rt::tensor(2, 1, -1), rt::tensor(5, 2, -1), rt::integer(1), rt::integer(2), rt::fixed(2));
-  rt::Tensor<const scalar_t> grad_output, image, points_2;
-  rt::Tensor<const int64_t> row_2, col;
-  rt::Tensor<scalar_t> grad_points;
+  rt::Tensor<const scalar_t, rank> grad_output, image, points_2;
+  rt::Tensor<const int64_t, rank> row_2, col;
+  rt::Tensor<scalar_t, rank> grad_points;
   int64_t H, W;
   rt::Divider b_size;
 

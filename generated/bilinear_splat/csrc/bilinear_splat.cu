@@ -4,13 +4,13 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_bilinear_splat_forward_col {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(0, 2, -1));
-  rt::Tensor<int64_t> row_2, col;
-  rt::Tensor<const scalar_t> places;
+  rt::Tensor<int64_t, rank> row_2, col;
+  rt::Tensor<const scalar_t, rank> places;
 
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
@@ -19,12 +19,12 @@ struct Step_bilinear_splat_forward_col {
   }
 };
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_bilinear_splat_forward_grid_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<opmath_t> grid;
+  rt::Tensor<opmath_t, rank> grid;
   rt::Divider w_size;
 
   OPGEN_DEVICE void compute(opmath_t* grid) const { *grid = 0; }
@@ -38,7 +38,7 @@ struct Step_bilinear_splat_forward_grid_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grid_pack;
+    rt::Values<opmath_t, V> grid_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grid_value;
@@ -50,16 +50,16 @@ struct Step_bilinear_splat_forward_grid_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_bilinear_splat_forward_grid {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(2, 2, rt::integer(2))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(0, 2, -1), rt::tensor(3, 2, -1),
                  rt::tensor(4, 1, -1), rt::integer(0), rt::integer(1), rt::fixed(2));
-  rt::Tensor<const int64_t> row_2, col;
-  rt::Tensor<opmath_t> grid;
-  rt::Tensor<const scalar_t> places, values;
+  rt::Tensor<const int64_t, rank> row_2, col;
+  rt::Tensor<opmath_t, rank> grid;
+  rt::Tensor<const scalar_t, rank> places, values;
   int64_t H, W;
   rt::Divider b_size;
 
@@ -79,16 +79,16 @@ struct Step_bilinear_splat_forward_grid {
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_bilinear_splat_backward_grad_values {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(2, 2)};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(3, 2, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1),
                  rt::tensor(4, 1, -1), rt::integer(1), rt::integer(2), rt::fixed(2));
-  rt::Tensor<const scalar_t> places, grad_grid;
-  rt::Tensor<int64_t> row_2, col;
-  rt::Tensor<scalar_t> grad_values;
+  rt::Tensor<const scalar_t, rank> places, grad_grid;
+  rt::Tensor<int64_t, rank> row_2, col;
+  rt::Tensor<scalar_t, rank> grad_values;
   int64_t H, W;
   rt::Divider b_size;
 
@@ -127,16 +127,16 @@ struct Step_bilinear_splat_backward_grad_values {
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_bilinear_splat_backward_grad_places {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(2, rt::integer(0)), rt::count(2, 2)};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 2, -1),
                  rt::tensor(4, 2, -1), rt::tensor(5, 2, -1), rt::integer(1), rt::integer(2), rt::fixed(2));
-  rt::Tensor<const int64_t> row_2, col;
-  rt::Tensor<const scalar_t> values, grad_grid, places;
-  rt::Tensor<scalar_t> grad_places;
+  rt::Tensor<const int64_t, rank> row_2, col;
+  rt::Tensor<const scalar_t, rank> values, grad_grid, places;
+  rt::Tensor<scalar_t, rank> grad_places;
   int64_t H, W;
   rt::Divider b_size;
 

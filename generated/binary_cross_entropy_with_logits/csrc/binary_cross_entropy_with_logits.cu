@@ -4,15 +4,16 @@
 #include "opgen_launch.cuh"
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 0, -1), rt::batch());
-  rt::Tensor<const scalar_t> target, input, weight, pos_weight;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input, weight, pos_weight;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
@@ -21,7 +22,7 @@ struct Step_binary_cross_entropy_with_logits_forward_0_output {
     OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
     const opmath_t part = (1 - target_value) * rt::softplus(input_value);
@@ -31,20 +32,20 @@ struct Step_binary_cross_entropy_with_logits_forward_0_output {
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / batch.count);
+    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 0, -1), rt::batch());
-  rt::Tensor<const scalar_t> target, input, weight, pos_weight;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input, weight, pos_weight;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -53,7 +54,7 @@ struct Step_binary_cross_entropy_with_logits_forward_1_output {
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
     const opmath_t part = (1 - target_value) * rt::softplus(input_value);
@@ -68,15 +69,15 @@ struct Step_binary_cross_entropy_with_logits_forward_1_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> target, input, weight, pos_weight;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input, weight, pos_weight;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t weight, opmath_t pos_weight,
                             opmath_t* output) const {
@@ -86,7 +87,7 @@ struct Step_binary_cross_entropy_with_logits_forward_2_output {
     *output = weight * (part + (1 - target_value) * rt::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t output_value;
     compute(target.load(place), input.load(place), weight.load(place), pos_weight.load(place), &output_value);
     output.store(output_value, place);
@@ -97,7 +98,7 @@ struct Step_binary_cross_entropy_with_logits_forward_2_output {
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto weight_pack = rt::load_pack<V>(weight, first);
     const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -109,15 +110,16 @@ struct Step_binary_cross_entropy_with_logits_forward_2_output {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
-  rt::Tensor<const scalar_t> target, input, weight;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input, weight;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
@@ -126,7 +128,7 @@ struct Step_binary_cross_entropy_with_logits_forward_3_output {
     OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
     const opmath_t part = (1 - target_value) * rt::softplus(input_value);
@@ -135,20 +137,20 @@ struct Step_binary_cross_entropy_with_logits_forward_3_output {
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / batch.count);
+    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_4_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
-  rt::Tensor<const scalar_t> target, input, weight;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input, weight;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -157,7 +159,7 @@ struct Step_binary_cross_entropy_with_logits_forward_4_output {
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
     const opmath_t part = (1 - target_value) * rt::softplus(input_value);
@@ -171,15 +173,15 @@ struct Step_binary_cross_entropy_with_logits_forward_4_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_5_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> target, input, weight;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input, weight;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t weight, opmath_t* output) const {
     const opmath_t target_value = target;
@@ -189,7 +191,7 @@ struct Step_binary_cross_entropy_with_logits_forward_5_output {
     *output = weight * part;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t output_value;
     compute(target.load(place), input.load(place), weight.load(place), &output_value);
     output.store(output_value, place);
@@ -199,7 +201,7 @@ struct Step_binary_cross_entropy_with_logits_forward_5_output {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto weight_pack = rt::load_pack<V>(weight, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -211,15 +213,16 @@ struct Step_binary_cross_entropy_with_logits_forward_5_output {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_6_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
-  rt::Tensor<const scalar_t> target, input, pos_weight;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input, pos_weight;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
@@ -228,7 +231,7 @@ struct Step_binary_cross_entropy_with_logits_forward_6_output {
     OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
     const opmath_t part = (1 - target_value) * rt::softplus(input_value);
@@ -237,20 +240,20 @@ struct Step_binary_cross_entropy_with_logits_forward_6_output {
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / batch.count);
+    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_7_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
-  rt::Tensor<const scalar_t> target, input, pos_weight;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input, pos_weight;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -259,7 +262,7 @@ struct Step_binary_cross_entropy_with_logits_forward_7_output {
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
     const opmath_t part = (1 - target_value) * rt::softplus(input_value);
@@ -273,15 +276,15 @@ struct Step_binary_cross_entropy_with_logits_forward_7_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_8_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> target, input, pos_weight;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input, pos_weight;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t pos_weight, opmath_t* output) const {
     const opmath_t target_value = target;
@@ -290,7 +293,7 @@ struct Step_binary_cross_entropy_with_logits_forward_8_output {
     *output = part + (1 - target_value) * rt::softplus(input_value);
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t output_value;
     compute(target.load(place), input.load(place), pos_weight.load(place), &output_value);
     output.store(output_value, place);
@@ -300,7 +303,7 @@ struct Step_binary_cross_entropy_with_logits_forward_8_output {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -312,15 +315,16 @@ struct Step_binary_cross_entropy_with_logits_forward_8_output {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_9_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::batch());
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
@@ -329,7 +333,7 @@ struct Step_binary_cross_entropy_with_logits_forward_9_output {
     OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
     const opmath_t part = (1 - target_value) * rt::softplus(input_value);
@@ -337,20 +341,20 @@ struct Step_binary_cross_entropy_with_logits_forward_9_output {
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / batch.count);
+    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_10_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::batch());
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -359,7 +363,7 @@ struct Step_binary_cross_entropy_with_logits_forward_10_output {
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
     const opmath_t part = (1 - target_value) * rt::softplus(input_value);
@@ -372,14 +376,14 @@ struct Step_binary_cross_entropy_with_logits_forward_10_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_11_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* output) const {
     const opmath_t target_value = target;
@@ -387,7 +391,7 @@ struct Step_binary_cross_entropy_with_logits_forward_11_output {
     *output = target_value * rt::softplus(-input_value) + (1 - target_value) * rt::softplus(input_value);
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t output_value;
     compute(target.load(place), input.load(place), &output_value);
     output.store(output_value, place);
@@ -396,7 +400,7 @@ struct Step_binary_cross_entropy_with_logits_forward_11_output {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -408,30 +412,32 @@ struct Step_binary_cross_entropy_with_logits_forward_11_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_0_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(4, 1, 0),
                  rt::tensor(0, 0, -1), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> weight, target, input, pos_weight, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> weight, target, input, pos_weight, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t weight, opmath_t target, opmath_t input, opmath_t pos_weight, opmath_t* grad_input,
                             opmath_t* grad_target) const {
-    const opmath_t grad_each = grad_output.load_or_zero() * weight / batch.count;
+    const opmath_t part = grad_output.load_or_zero() * weight;
+    const opmath_t grad_each = near::div(part, static_cast<opmath_t>(batch.count));
     const opmath_t target_value = target;
     const opmath_t input_value = input;
     const opmath_t pos_weight_value = pos_weight;
     const opmath_t t = -input_value;
-    const opmath_t part = pos_weight_value * target_value * rt::sigmoid(t);
-    *grad_input = grad_each * ((1 - target_value) * rt::sigmoid(input_value) - part);
+    const opmath_t part_2 = pos_weight_value * target_value * near::sigmoid(t);
+    *grad_input = grad_each * ((1 - target_value) * near::sigmoid(input_value) - part_2);
     *grad_target = grad_each * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(weight.load(place), target.load(place), input.load(place), pos_weight.load(place), &grad_input_value,
@@ -445,8 +451,8 @@ struct Step_binary_cross_entropy_with_logits_backward_0_grad_target {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -462,16 +468,17 @@ struct Step_binary_cross_entropy_with_logits_backward_0_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_1_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(4, 1, 0),
                  rt::tensor(0, 0, -1), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> weight, target, input, pos_weight, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> weight, target, input, pos_weight, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t weight, opmath_t target, opmath_t input, opmath_t pos_weight, opmath_t* grad_input,
                             opmath_t* grad_target) const {
@@ -480,12 +487,12 @@ struct Step_binary_cross_entropy_with_logits_backward_1_grad_target {
     const opmath_t input_value = input;
     const opmath_t pos_weight_value = pos_weight;
     const opmath_t t = -input_value;
-    const opmath_t part = pos_weight_value * target_value * rt::sigmoid(t);
-    *grad_input = grad_each * ((1 - target_value) * rt::sigmoid(input_value) - part);
+    const opmath_t part = pos_weight_value * target_value * near::sigmoid(t);
+    *grad_input = grad_each * ((1 - target_value) * near::sigmoid(input_value) - part);
     *grad_target = grad_each * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(weight.load(place), target.load(place), input.load(place), pos_weight.load(place), &grad_input_value,
@@ -499,8 +506,8 @@ struct Step_binary_cross_entropy_with_logits_backward_1_grad_target {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -516,16 +523,17 @@ struct Step_binary_cross_entropy_with_logits_backward_1_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_2_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                  rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, weight, target, input, pos_weight;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_output, weight, target, input, pos_weight;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t weight, opmath_t target, opmath_t input, opmath_t pos_weight,
                             opmath_t* grad_input, opmath_t* grad_target) const {
@@ -534,12 +542,12 @@ struct Step_binary_cross_entropy_with_logits_backward_2_grad_target {
     const opmath_t input_value = input;
     const opmath_t pos_weight_value = pos_weight;
     const opmath_t t = -input_value;
-    const opmath_t part = pos_weight_value * target_value * rt::sigmoid(t);
-    *grad_input = grad_each * ((1 - target_value) * rt::sigmoid(input_value) - part);
+    const opmath_t part = pos_weight_value * target_value * near::sigmoid(t);
+    *grad_input = grad_each * ((1 - target_value) * near::sigmoid(input_value) - part);
     *grad_target = grad_each * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(grad_output.load_or_zero(place), weight.load(place), target.load(place), input.load(place),
@@ -554,8 +562,8 @@ struct Step_binary_cross_entropy_with_logits_backward_2_grad_target {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -571,28 +579,31 @@ struct Step_binary_cross_entropy_with_logits_backward_2_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_3_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(0, 0, -1),
                  rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> weight, target, input, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> weight, target, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t weight, opmath_t target, opmath_t input, opmath_t* grad_input,
                             opmath_t* grad_target) const {
-    const opmath_t grad_each = grad_output.load_or_zero() * weight / batch.count;
+    const opmath_t part = grad_output.load_or_zero() * weight;
+    const opmath_t grad_each = near::div(part, static_cast<opmath_t>(batch.count));
     const opmath_t target_value = target;
     const opmath_t input_value = input;
     const opmath_t t = -input_value;
-    *grad_input = grad_each * ((1 - target_value) * rt::sigmoid(input_value) - target_value * rt::sigmoid(t));
+    const opmath_t part_2 = (1 - target_value) * near::sigmoid(input_value) - target_value * near::sigmoid(t);
+    *grad_input = grad_each * part_2;
     *grad_target = grad_each * t;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(weight.load(place), target.load(place), input.load(place), &grad_input_value, &grad_target_value);
@@ -604,8 +615,8 @@ struct Step_binary_cross_entropy_with_logits_backward_3_grad_target {
     const auto weight_pack = rt::load_pack<V>(weight, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -620,16 +631,17 @@ struct Step_binary_cross_entropy_with_logits_backward_3_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_4_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(0, 0, -1),
                  rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> weight, target, input, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> weight, target, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t weight, opmath_t target, opmath_t input, opmath_t* grad_input,
                             opmath_t* grad_target) const {
@@ -637,11 +649,12 @@ struct Step_binary_cross_entropy_with_logits_backward_4_grad_target {
     const opmath_t target_value = target;
     const opmath_t input_value = input;
     const opmath_t t = -input_value;
-    *grad_input = grad_each * ((1 - target_value) * rt::sigmoid(input_value) - target_value * rt::sigmoid(t));
+    const opmath_t part = (1 - target_value) * near::sigmoid(input_value) - target_value * near::sigmoid(t);
+    *grad_input = grad_each * part;
     *grad_target = grad_each * t;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(weight.load(place), target.load(place), input.load(place), &grad_input_value, &grad_target_value);
@@ -653,8 +666,8 @@ struct Step_binary_cross_entropy_with_logits_backward_4_grad_target {
     const auto weight_pack = rt::load_pack<V>(weight, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -669,15 +682,16 @@ struct Step_binary_cross_entropy_with_logits_backward_4_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_5_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, weight, target, input;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_output, weight, target, input;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t weight, opmath_t target, opmath_t input,
                             opmath_t* grad_input, opmath_t* grad_target) const {
@@ -685,11 +699,12 @@ struct Step_binary_cross_entropy_with_logits_backward_5_grad_target {
     const opmath_t target_value = target;
     const opmath_t input_value = input;
     const opmath_t t = -input_value;
-    *grad_input = grad_each * ((1 - target_value) * rt::sigmoid(input_value) - target_value * rt::sigmoid(t));
+    const opmath_t part = (1 - target_value) * near::sigmoid(input_value) - target_value * near::sigmoid(t);
+    *grad_input = grad_each * part;
     *grad_target = grad_each * t;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(grad_output.load_or_zero(place), weight.load(place), target.load(place), input.load(place),
@@ -703,8 +718,8 @@ struct Step_binary_cross_entropy_with_logits_backward_5_grad_target {
     const auto weight_pack = rt::load_pack<V>(weight, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -720,30 +735,31 @@ struct Step_binary_cross_entropy_with_logits_backward_5_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_6_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(0, 0, -1),
                  rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> target, input, pos_weight, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input, pos_weight, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t pos_weight, opmath_t* grad_input,
                             opmath_t* grad_target) const {
-    const opmath_t grad_each = grad_output.load_or_zero() / batch.count;
+    const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
     const opmath_t target_value = target;
     const opmath_t input_value = input;
     const opmath_t pos_weight_value = pos_weight;
     const opmath_t t = -input_value;
-    const opmath_t part = pos_weight_value * target_value * rt::sigmoid(t);
-    *grad_input = grad_each * ((1 - target_value) * rt::sigmoid(input_value) - part);
+    const opmath_t part = pos_weight_value * target_value * near::sigmoid(t);
+    *grad_input = grad_each * ((1 - target_value) * near::sigmoid(input_value) - part);
     *grad_target = grad_each * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(target.load(place), input.load(place), pos_weight.load(place), &grad_input_value, &grad_target_value);
@@ -755,8 +771,8 @@ struct Step_binary_cross_entropy_with_logits_backward_6_grad_target {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -771,16 +787,17 @@ struct Step_binary_cross_entropy_with_logits_backward_6_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_7_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(0, 0, -1),
                  rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> target, input, pos_weight, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input, pos_weight, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t pos_weight, opmath_t* grad_input,
                             opmath_t* grad_target) const {
@@ -789,12 +806,12 @@ struct Step_binary_cross_entropy_with_logits_backward_7_grad_target {
     const opmath_t input_value = input;
     const opmath_t pos_weight_value = pos_weight;
     const opmath_t t = -input_value;
-    const opmath_t part = pos_weight_value * target_value * rt::sigmoid(t);
-    *grad_input = grad_output_value * ((1 - target_value) * rt::sigmoid(input_value) - part);
+    const opmath_t part = pos_weight_value * target_value * near::sigmoid(t);
+    *grad_input = grad_output_value * ((1 - target_value) * near::sigmoid(input_value) - part);
     *grad_target = grad_output_value * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(target.load(place), input.load(place), pos_weight.load(place), &grad_input_value, &grad_target_value);
@@ -806,8 +823,8 @@ struct Step_binary_cross_entropy_with_logits_backward_7_grad_target {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -822,15 +839,16 @@ struct Step_binary_cross_entropy_with_logits_backward_7_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_8_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, target, input, pos_weight;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_output, target, input, pos_weight;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t target, opmath_t input, opmath_t pos_weight,
                             opmath_t* grad_input, opmath_t* grad_target) const {
@@ -839,12 +857,12 @@ struct Step_binary_cross_entropy_with_logits_backward_8_grad_target {
     const opmath_t input_value = input;
     const opmath_t pos_weight_value = pos_weight;
     const opmath_t t = -input_value;
-    const opmath_t part = pos_weight_value * target_value * rt::sigmoid(t);
-    *grad_input = grad_output_value * ((1 - target_value) * rt::sigmoid(input_value) - part);
+    const opmath_t part = pos_weight_value * target_value * near::sigmoid(t);
+    *grad_input = grad_output_value * ((1 - target_value) * near::sigmoid(input_value) - part);
     *grad_target = grad_output_value * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(grad_output.load_or_zero(place), target.load(place), input.load(place), pos_weight.load(place),
@@ -858,8 +876,8 @@ struct Step_binary_cross_entropy_with_logits_backward_8_grad_target {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -875,26 +893,28 @@ struct Step_binary_cross_entropy_with_logits_backward_8_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_9_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(0, 0, -1),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> target, input, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
-    const opmath_t grad_each = grad_output.load_or_zero() / batch.count;
+    const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
     const opmath_t target_value = target;
     const opmath_t input_value = input;
     const opmath_t t = -input_value;
-    *grad_input = grad_each * ((1 - target_value) * rt::sigmoid(input_value) - target_value * rt::sigmoid(t));
+    const opmath_t part = (1 - target_value) * near::sigmoid(input_value) - target_value * near::sigmoid(t);
+    *grad_input = grad_each * part;
     *grad_target = grad_each * t;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(target.load(place), input.load(place), &grad_input_value, &grad_target_value);
@@ -905,8 +925,8 @@ struct Step_binary_cross_entropy_with_logits_backward_9_grad_target {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -921,27 +941,27 @@ struct Step_binary_cross_entropy_with_logits_backward_9_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_10_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(0, 0, -1),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> target, input, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> target, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t grad_output_value = grad_output.load_or_zero();
     const opmath_t target_value = target;
     const opmath_t input_value = input;
-    const opmath_t part_2 = (1 - target_value) * rt::sigmoid(input_value);
-    const opmath_t part = part_2 - target_value * rt::sigmoid(-input_value);
-    *grad_input = grad_output_value * part;
+    const opmath_t part = (1 - target_value) * near::sigmoid(input_value);
+    *grad_input = grad_output_value * (part - target_value * near::sigmoid(-input_value));
     *grad_target = -(grad_output_value * input_value);
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(target.load(place), input.load(place), &grad_input_value, &grad_target_value);
@@ -952,8 +972,8 @@ struct Step_binary_cross_entropy_with_logits_backward_10_grad_target {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -968,15 +988,16 @@ struct Step_binary_cross_entropy_with_logits_backward_10_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_backward_11_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, target, input;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_output, target, input;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t target, opmath_t input, opmath_t* grad_input,
                             opmath_t* grad_target) const {
@@ -984,12 +1005,12 @@ struct Step_binary_cross_entropy_with_logits_backward_11_grad_target {
     const opmath_t target_value = target;
     const opmath_t input_value = input;
     const opmath_t t = -input_value;
-    const opmath_t part = (1 - target_value) * rt::sigmoid(input_value) - target_value * rt::sigmoid(t);
+    const opmath_t part = (1 - target_value) * near::sigmoid(input_value) - target_value * near::sigmoid(t);
     *grad_input = grad_output_value * part;
     *grad_target = grad_output_value * t;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(grad_output.load_or_zero(place), target.load(place), input.load(place), &grad_input_value,
@@ -1002,8 +1023,8 @@ struct Step_binary_cross_entropy_with_logits_backward_11_grad_target {
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;

@@ -4,23 +4,23 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_bspline_kan_forward_basis {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<opmath_t> basis;
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<opmath_t, rank> basis;
   int64_t K;
   rt::Divider k_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t bump_r = rt::abs((input.load(place, i_2) + 1) * (K - 3) / 2 - k + 1);
     const opmath_t part = opmath_t(2) / opmath_t(3) - (bump_r * bump_r) + rt::powi<3>(bump_r) / 2;
     basis.store(bump_r < 1 ? part : bump_r < 2 ? rt::powi<3>(2 - bump_r) / 6 : opmath_t(0), place, i_2, k);
@@ -28,39 +28,37 @@ struct Step_bspline_kan_forward_basis {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_bspline_kan_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 3, 0), rt::tensor(2, 2, 0),
-                                            rt::integer(1), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> input, grad_basis;
-  rt::Tensor<scalar_t> grad_input;
-  int64_t K;
+  static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0, 2), rt::tensor(0, 2, 0), rt::tensor(2, 2, 0),
+                                            rt::integer(1), rt::integer(0), rt::integer(1), rt::batch());
+  rt::Tensor<const scalar_t, rank> grad_basis, input;
+  rt::Tensor<scalar_t, rank> grad_input;
   rt::Divider k_size, i_size;
-  rt::Batch batch;
+  int64_t K;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
+    const auto grad_basis_row = rt::read_row<Team, 2>(k_size.size, grad_basis, place, i_2, 0);
     const int64_t t = K - 3;
     const opmath_t t_2 = (input.load(place, i_2) + 1) * t / 2;
     rt::Sum<opmath_t> grad_input_sum_fold;
-    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
-      stop = rt::next_stop<Team>(stop, k_size.size);
-      for (; k < stop; k += Team::size) {
-        const opmath_t t_3 = t_2 - k + 1;
-        const opmath_t bump_r_2 = rt::abs(t_3);
-        const opmath_t grad_basis_value = grad_basis.load(place, i_2, k);
-        const opmath_t part = opmath_t(-0.5) * grad_basis_value * rt::powi<2>(2 - bump_r_2);
-        const opmath_t part_2 = opmath_t(1.5) * (bump_r_2 * bump_r_2) - 2 * bump_r_2;
-        const opmath_t part_3 = bump_r_2 < 2 ? part : opmath_t(0);
-        grad_input_sum_fold.add((bump_r_2 < 1 ? grad_basis_value * part_2 : part_3) * rt::sign(t_3));
-      }
-      grad_input_sum_fold.settle();
-    }
+    rt::each<Team>(k_size.size, rt::settled(&grad_input_sum_fold), [&](auto at) {
+      const int64_t k = at;
+      const opmath_t t_3 = t_2 - k + 1;
+      const opmath_t bump_r_2 = rt::abs(t_3);
+      const opmath_t grad_basis_value = grad_basis_row[at];
+      const opmath_t part = opmath_t(-0.5) * grad_basis_value * rt::powi<2>(2 - bump_r_2);
+      const opmath_t part_2 = opmath_t(1.5) * (bump_r_2 * bump_r_2) - 2 * bump_r_2;
+      const opmath_t part_3 = bump_r_2 < 2 ? part : opmath_t(0);
+      grad_input_sum_fold.add((bump_r_2 < 1 ? grad_basis_value * part_2 : part_3) * rt::sign(t_3));
+    });
     grad_input_sum_fold.finish();
     rt::join<Team>(&grad_input_sum_fold);
     const opmath_t grad_input_sum = grad_input_sum_fold.value;

@@ -3,13 +3,13 @@
 // CUDA kernels of col2im. Compiles with nvcc, or with g++ -x c++ to run on the CPU (opgen_simt.h).
 #include "opgen_launch.cuh"
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_col2im_forward_output_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch =
       {{rt::count(rt::integer(0), rt::integer(1), rt::integer(2), rt::integer(3))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 4, -1), rt::integer(3), rt::integer(2), rt::integer(1));
-  rt::Tensor<opmath_t> output;
+  rt::Tensor<opmath_t, rank> output;
   rt::Divider w_size, h_size, c_size;
 
   OPGEN_DEVICE void compute(opmath_t* output) const { *output = 0; }
@@ -25,7 +25,7 @@ struct Step_col2im_forward_output_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> output_pack;
+    rt::Values<opmath_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -37,15 +37,15 @@ struct Step_col2im_forward_output_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_col2im_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(4), rt::integer(5))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 4, -1), rt::tensor(1, 3, -1), rt::integer(6), rt::integer(7),
                                             rt::integer(1), rt::integer(8), rt::integer(9), rt::integer(10),
                                             rt::integer(2), rt::integer(3), rt::integer(5), rt::integer(4));
-  rt::Tensor<opmath_t> output;
-  rt::Tensor<const scalar_t> input;
+  rt::Tensor<opmath_t, rank> output;
+  rt::Tensor<const scalar_t, rank> input;
   int64_t padding, kernel_size, C, Q, stride, dilation, H, W;
   rt::Divider l_size, d_size;
 
@@ -74,15 +74,15 @@ struct Step_col2im_forward_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_col2im_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1), rt::integer(2))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 3, -1), rt::tensor(0, 4, -1), rt::integer(3), rt::integer(4),
                                             rt::integer(5), rt::integer(6), rt::integer(7), rt::integer(8),
                                             rt::integer(9), rt::integer(10), rt::integer(2), rt::integer(1));
-  rt::Tensor<scalar_t> grad_input;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const scalar_t, rank> grad_output;
   int64_t kernel_size, Q, stride, dilation, padding, C, H, W;
   rt::Divider l_size, d_size;
 

@@ -4,22 +4,23 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_complex_linear_forward_0_output_imag {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(3, 2, 0), rt::tensor(7, 2, 0), rt::tensor(0, 2, 0),
                                             rt::tensor(1, 2, 0), rt::tensor(2, 1, -1), rt::tensor(4, 2, 0),
                                             rt::tensor(5, 2, 0), rt::tensor(6, 1, -1), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t> output_real, output_imag;
-  rt::Tensor<const scalar_t> sum_k_real_sum, sum_k_real_sum_1, bias_real, sum_k_imag_sum, sum_k_imag_sum_1, bias_imag;
+  rt::Tensor<scalar_t, rank> output_real, output_imag;
+  rt::Tensor<const scalar_t, rank> sum_k_real_sum, sum_k_real_sum_1, bias_real, sum_k_imag_sum, sum_k_imag_sum_1,
+      bias_imag;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t part = sum_k_real_sum.load(place, n) - sum_k_real_sum_1.load(place, n);
     output_real.store(part + bias_real.load(n), place, n);
     const opmath_t part_2 = sum_k_imag_sum.load(place, n) + sum_k_imag_sum_1.load(place, n);
@@ -28,17 +29,17 @@ struct Step_complex_linear_forward_0_output_imag {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_complex_linear_forward_1_output_imag {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0),
                  rt::tensor(2, 2, 0), rt::tensor(5, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> sum_k_real_sum, sum_k_real_sum_1, sum_k_imag_sum, sum_k_imag_sum_1;
-  rt::Tensor<scalar_t> output_real, output_imag;
+  rt::Tensor<const scalar_t, rank> sum_k_real_sum, sum_k_real_sum_1, sum_k_imag_sum, sum_k_imag_sum_1;
+  rt::Tensor<scalar_t, rank> output_real, output_imag;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t sum_k_real_sum, opmath_t sum_k_real_sum_1, opmath_t sum_k_imag_sum,
                             opmath_t sum_k_imag_sum_1, opmath_t* output_real, opmath_t* output_imag) const {
@@ -48,7 +49,7 @@ struct Step_complex_linear_forward_1_output_imag {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t output_real_value;
     opmath_t output_imag_value;
     compute(sum_k_real_sum.load(place, n), sum_k_real_sum_1.load(place, n), sum_k_imag_sum.load(place, n),
@@ -62,8 +63,8 @@ struct Step_complex_linear_forward_1_output_imag {
     const auto sum_k_real_sum_1_pack = rt::load_pack<V>(sum_k_real_sum_1, first);
     const auto sum_k_imag_sum_pack = rt::load_pack<V>(sum_k_imag_sum, first);
     const auto sum_k_imag_sum_1_pack = rt::load_pack<V>(sum_k_imag_sum_1, first);
-    rt::Pack<scalar_t, V> output_real_pack;
-    rt::Pack<scalar_t, V> output_imag_pack;
+    rt::Values<scalar_t, V> output_real_pack;
+    rt::Values<scalar_t, V> output_imag_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_real_value;
@@ -79,15 +80,15 @@ struct Step_complex_linear_forward_1_output_imag {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_complex_linear_backward_grad_sum_k_real_sum_1 {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output_real;
-  rt::Tensor<opmath_t> grad_sum_k_real_sum_1;
+  rt::Tensor<const scalar_t, rank> grad_output_real;
+  rt::Tensor<opmath_t, rank> grad_sum_k_real_sum_1;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output_real, opmath_t* grad_sum_k_real_sum_1) const {
     *grad_sum_k_real_sum_1 = -grad_output_real;
@@ -95,7 +96,7 @@ struct Step_complex_linear_backward_grad_sum_k_real_sum_1 {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_sum_k_real_sum_1_value;
     compute(grad_output_real.load_or_zero(place, n), &grad_sum_k_real_sum_1_value);
     grad_sum_k_real_sum_1.store(grad_sum_k_real_sum_1_value, place, n);
@@ -103,7 +104,7 @@ struct Step_complex_linear_backward_grad_sum_k_real_sum_1 {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_output_real_pack = rt::load_pack<V>(grad_output_real, first);
-    rt::Pack<opmath_t, V> grad_sum_k_real_sum_1_pack;
+    rt::Values<opmath_t, V> grad_sum_k_real_sum_1_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_sum_k_real_sum_1_value;
@@ -115,16 +116,16 @@ struct Step_complex_linear_backward_grad_sum_k_real_sum_1 {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_complex_linear_backward_grad_input_real {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> grad_input_real_part, grad_input_real_part_1;
-  rt::Tensor<scalar_t> grad_input_real;
+  rt::Tensor<const scalar_t, rank> grad_input_real_part, grad_input_real_part_1;
+  rt::Tensor<scalar_t, rank> grad_input_real;
   rt::Divider k_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_input_real_part, opmath_t grad_input_real_part_1,
                             opmath_t* grad_input_real) const {
@@ -133,7 +134,7 @@ struct Step_complex_linear_backward_grad_input_real {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_input_real_value;
     compute(grad_input_real_part.load(place, k), grad_input_real_part_1.load(place, k), &grad_input_real_value);
     grad_input_real.store(grad_input_real_value, place, k);
@@ -142,7 +143,7 @@ struct Step_complex_linear_backward_grad_input_real {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_input_real_part_pack = rt::load_pack<V>(grad_input_real_part, first);
     const auto grad_input_real_part_1_pack = rt::load_pack<V>(grad_input_real_part_1, first);
-    rt::Pack<scalar_t, V> grad_input_real_pack;
+    rt::Values<scalar_t, V> grad_input_real_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_real_value;
@@ -154,17 +155,17 @@ struct Step_complex_linear_backward_grad_input_real {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_complex_linear_backward_grad_input_imag {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> grad_input_imag_part;
-  rt::Tensor<const opmath_t> grad_input_imag_part_1;
-  rt::Tensor<scalar_t> grad_input_imag;
+  rt::Tensor<const scalar_t, rank> grad_input_imag_part;
+  rt::Tensor<const opmath_t, rank> grad_input_imag_part_1;
+  rt::Tensor<scalar_t, rank> grad_input_imag;
   rt::Divider k_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_input_imag_part, opmath_t grad_input_imag_part_1,
                             opmath_t* grad_input_imag) const {
@@ -173,7 +174,7 @@ struct Step_complex_linear_backward_grad_input_imag {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_input_imag_value;
     compute(grad_input_imag_part.load(place, k), grad_input_imag_part_1.load(place, k), &grad_input_imag_value);
     grad_input_imag.store(grad_input_imag_value, place, k);
@@ -182,7 +183,7 @@ struct Step_complex_linear_backward_grad_input_imag {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_input_imag_part_pack = rt::load_pack<V>(grad_input_imag_part, first);
     const auto grad_input_imag_part_1_pack = rt::load_pack<V>(grad_input_imag_part_1, first);
-    rt::Pack<scalar_t, V> grad_input_imag_pack;
+    rt::Values<scalar_t, V> grad_input_imag_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_imag_value;
@@ -194,14 +195,14 @@ struct Step_complex_linear_backward_grad_input_imag {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_complex_linear_backward_grad_weight_real {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(1));
-  rt::Tensor<const scalar_t> grad_weight_real_part, grad_weight_real_part_1;
-  rt::Tensor<scalar_t> grad_weight_real;
+  rt::Tensor<const scalar_t, rank> grad_weight_real_part, grad_weight_real_part_1;
+  rt::Tensor<scalar_t, rank> grad_weight_real;
   rt::Divider k_size;
 
   OPGEN_DEVICE void compute(opmath_t grad_weight_real_part, opmath_t grad_weight_real_part_1,
@@ -220,7 +221,7 @@ struct Step_complex_linear_backward_grad_weight_real {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_weight_real_part_pack = rt::load_pack<V>(grad_weight_real_part, first);
     const auto grad_weight_real_part_1_pack = rt::load_pack<V>(grad_weight_real_part_1, first);
-    rt::Pack<scalar_t, V> grad_weight_real_pack;
+    rt::Values<scalar_t, V> grad_weight_real_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_weight_real_value;
@@ -232,15 +233,15 @@ struct Step_complex_linear_backward_grad_weight_real {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_complex_linear_backward_grad_weight_imag {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(1));
-  rt::Tensor<const scalar_t> grad_weight_imag_part;
-  rt::Tensor<const opmath_t> grad_weight_imag_part_1;
-  rt::Tensor<scalar_t> grad_weight_imag;
+  rt::Tensor<const scalar_t, rank> grad_weight_imag_part;
+  rt::Tensor<const opmath_t, rank> grad_weight_imag_part_1;
+  rt::Tensor<scalar_t, rank> grad_weight_imag;
   rt::Divider k_size;
 
   OPGEN_DEVICE void compute(opmath_t grad_weight_imag_part, opmath_t grad_weight_imag_part_1,
@@ -259,7 +260,7 @@ struct Step_complex_linear_backward_grad_weight_imag {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_weight_imag_part_pack = rt::load_pack<V>(grad_weight_imag_part, first);
     const auto grad_weight_imag_part_1_pack = rt::load_pack<V>(grad_weight_imag_part_1, first);
-    rt::Pack<scalar_t, V> grad_weight_imag_pack;
+    rt::Values<scalar_t, V> grad_weight_imag_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_weight_imag_value;
@@ -271,14 +272,14 @@ struct Step_complex_linear_backward_grad_weight_imag {
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_complex_linear_backward_grad_bias_real {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::batch());
-  rt::Tensor<const scalar_t> grad_output_real;
-  rt::Tensor<scalar_t> grad_bias_real;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_output_real;
+  rt::Tensor<scalar_t, rank> grad_bias_real;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_bias_real_value_fold;
@@ -288,7 +289,7 @@ struct Step_complex_linear_backward_grad_bias_real {
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     folds->grad_bias_real_value_fold.add(grad_output_real.load_or_zero(place, n));
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {

@@ -4,29 +4,25 @@
 #include "opgen_launch.cuh"
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_conv1d_backward_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1), rt::integer(2))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, -1), rt::tensor(1, 1, -1), rt::integer(1), rt::integer(2));
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<scalar_t> grad_bias;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<scalar_t, rank> grad_bias;
   rt::Divider n_size, p_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t o = point;
     rt::Sum<opmath_t> grad_bias_value_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * p_size.size;) {
-      stop = rt::next_stop<Team>(stop, n_size.size * p_size.size);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const int64_t p = rt::split(&inner_rest, p_size);
-        const int64_t n = inner_rest;
-        grad_bias_value_fold.add(grad_output.load_or_zero(n, o, p));
-      }
-      grad_bias_value_fold.settle();
-    }
+    rt::each<Team>(n_size.size * p_size.size, rt::settled(&grad_bias_value_fold), [&](auto at) {
+      int64_t inner_rest = at;
+      const int64_t p = rt::split(&inner_rest, p_size);
+      const int64_t n = inner_rest;
+      grad_bias_value_fold.add(grad_output.load_or_zero(n, o, p));
+    });
     grad_bias_value_fold.finish();
     rt::join<Team>(&grad_bias_value_fold);
     const opmath_t grad_bias_value = grad_bias_value_fold.value;

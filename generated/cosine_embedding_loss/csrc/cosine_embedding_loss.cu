@@ -4,36 +4,32 @@
 #include "opgen_launch.cuh"
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_forward_0_square2 {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
+      rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 2, -1, 1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
                  rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::tensor(6, 1, -1), rt::integer(1));
-  rt::Tensor<const scalar_t> input1, input2;
-  rt::Tensor<opmath_t> dot, sum_d, sum_d_2, square1, square2;
+  rt::Tensor<const scalar_t, rank> input1, input2;
+  rt::Tensor<opmath_t, rank> dot, sum_d, sum_d_2, square1, square2;
   rt::Divider d_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t n = point;
+    const auto input1_row = rt::read_row<Team, 1>(d_size.size, input1, n, 0);
+    const auto input2_row = rt::read_row<Team, 1>(d_size.size, input2, n, 0);
     rt::Sum<opmath_t> dot_value_fold;
     rt::Sum<opmath_t> sum_d_value_fold;
     rt::Sum<opmath_t> sum_d_2_value_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        const opmath_t input1_value = input1.load(n, d);
-        const opmath_t input2_value = input2.load(n, d);
-        dot_value_fold.add(input1_value * input2_value);
-        sum_d_value_fold.add(input1_value * input1_value);
-        sum_d_2_value_fold.add(input2_value * input2_value);
-      }
-      dot_value_fold.settle();
-      sum_d_value_fold.settle();
-      sum_d_2_value_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&dot_value_fold, &sum_d_value_fold, &sum_d_2_value_fold), [&](auto at) {
+      const opmath_t input1_value = input1_row[at];
+      const opmath_t input2_value = input2_row[at];
+      dot_value_fold.add(input1_value * input2_value);
+      sum_d_value_fold.add(input1_value * input1_value);
+      sum_d_2_value_fold.add(input2_value * input2_value);
+    });
     dot_value_fold.finish();
     sum_d_value_fold.finish();
     sum_d_2_value_fold.finish();
@@ -52,17 +48,18 @@ struct Step_cosine_embedding_loss_forward_0_square2 {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
                  rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::tensor(6, 0, -1), rt::real(0), rt::integer(0));
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<const opmath_t> dot, sum_d, sum_d_2;
-  rt::Tensor<bool> condition_2, condition;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<const opmath_t, rank> dot, sum_d, sum_d_2;
+  rt::Tensor<bool, rank> condition_2, condition;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t margin;
   int64_t N;
 
@@ -78,7 +75,7 @@ struct Step_cosine_embedding_loss_forward_0_output {
     const bool t = target_value == -1;
     const bool t_2 = target_value == 1;
     const opmath_t part = rt::sqrt((sum_d.load(n) + opmath_t(1e-12)) * (sum_d_2.load(n) + opmath_t(1e-12)));
-    const opmath_t cosine = dot.load(n) / part;
+    const opmath_t cosine = near::div(dot.load(n), part);
     const opmath_t part_2 = rt::clamp(cosine - margin, opmath_t(0), rt::inf<opmath_t>());
     folds->output_sum_fold.add(t_2 ? 1 - cosine : t ? part_2 : opmath_t(0));
     condition_2.store(t, n);
@@ -86,22 +83,23 @@ struct Step_cosine_embedding_loss_forward_0_output {
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / N);
+    output.store(near::div(output_sum, static_cast<opmath_t>(N)));
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
                  rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::tensor(6, 0, -1), rt::real(0));
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<const opmath_t> dot, sum_d, sum_d_2;
-  rt::Tensor<bool> condition_2, condition;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<const opmath_t, rank> dot, sum_d, sum_d_2;
+  rt::Tensor<bool, rank> condition_2, condition;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t margin;
 
   struct Folds {
@@ -116,7 +114,7 @@ struct Step_cosine_embedding_loss_forward_1_output {
     const bool t = target_value == -1;
     const bool t_2 = target_value == 1;
     const opmath_t part = rt::sqrt((sum_d.load(n) + opmath_t(1e-12)) * (sum_d_2.load(n) + opmath_t(1e-12)));
-    const opmath_t cosine = dot.load(n) / part;
+    const opmath_t cosine = near::div(dot.load(n), part);
     const opmath_t part_2 = rt::clamp(cosine - margin, opmath_t(0), rt::inf<opmath_t>());
     folds->output_value_fold.add(t_2 ? 1 - cosine : t ? part_2 : opmath_t(0));
     condition_2.store(t, n);
@@ -129,39 +127,36 @@ struct Step_cosine_embedding_loss_forward_1_output {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
+      rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 2, -1, 1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
                  rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::tensor(6, 1, -1), rt::integer(1), rt::real(0));
-  rt::Tensor<const scalar_t> input1, input2;
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<opmath_t> dot, square1, square2;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> input1, input2;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<opmath_t, rank> dot, square1, square2;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider d_size;
   opmath_t margin;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t n = point;
+    const auto input1_row = rt::read_row<Team, 1>(d_size.size, input1, n, 0);
+    const auto input2_row = rt::read_row<Team, 1>(d_size.size, input2, n, 0);
     rt::Sum<opmath_t> dot_value_fold;
     rt::Sum<opmath_t> sum_d_fold;
     rt::Sum<opmath_t> sum_d_2_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        const opmath_t input1_value = input1.load(n, d);
-        const opmath_t input2_value = input2.load(n, d);
-        dot_value_fold.add(input1_value * input2_value);
-        sum_d_fold.add(input1_value * input1_value);
-        sum_d_2_fold.add(input2_value * input2_value);
-      }
-      dot_value_fold.settle();
-      sum_d_fold.settle();
-      sum_d_2_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&dot_value_fold, &sum_d_fold, &sum_d_2_fold), [&](auto at) {
+      const opmath_t input1_value = input1_row[at];
+      const opmath_t input2_value = input2_row[at];
+      dot_value_fold.add(input1_value * input2_value);
+      sum_d_fold.add(input1_value * input1_value);
+      sum_d_2_fold.add(input2_value * input2_value);
+    });
     dot_value_fold.finish();
     sum_d_fold.finish();
     sum_d_2_fold.finish();
@@ -172,7 +167,7 @@ struct Step_cosine_embedding_loss_forward_2_output {
     const opmath_t square1_value = sum_d + opmath_t(1e-12);
     const opmath_t square2_value = sum_d_2 + opmath_t(1e-12);
     const int64_t target_value = target.load(n);
-    const opmath_t cosine = dot_value / rt::sqrt(square1_value * square2_value);
+    const opmath_t cosine = near::div(dot_value, rt::sqrt(square1_value * square2_value));
     if (Team::rank() == 0) {
       dot.store(dot_value, n);
       square1.store(square1_value, n);
@@ -184,13 +179,13 @@ struct Step_cosine_embedding_loss_forward_2_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_forward_2_condition_2 {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1));
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<bool> condition, condition_2;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<bool, rank> condition, condition_2;
 
   OPGEN_DEVICE void compute(int64_t target, bool* condition, bool* condition_2) const {
     const int64_t target_value_2 = target;
@@ -208,8 +203,8 @@ struct Step_cosine_embedding_loss_forward_2_condition_2 {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
-    rt::Pack<bool, V> condition_pack;
-    rt::Pack<bool, V> condition_2_pack;
+    rt::Values<bool, V> condition_pack;
+    rt::Values<bool, V> condition_2_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       bool condition_value;
@@ -224,18 +219,19 @@ struct Step_cosine_embedding_loss_forward_2_condition_2 {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_backward_0_grad_dot {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1),
                  rt::tensor(4, 1, -1), rt::tensor(6, 1, -1), rt::tensor(7, 1, -1), rt::tensor(8, 1, -1),
                  rt::tensor(5, 0, -1), rt::real(0), rt::integer(0));
-  rt::Tensor<const bool> condition, condition_2;
-  rt::Tensor<const opmath_t> dot, square1, square2;
-  rt::Tensor<opmath_t> grad_square2, grad_square1, grad_dot;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const bool, rank> condition, condition_2;
+  rt::Tensor<const opmath_t, rank> dot, square1, square2;
+  rt::Tensor<opmath_t, rank> grad_square2, grad_square1, grad_dot;
+  rt::Tensor<const scalar_t, rank> grad_output;
   opmath_t margin;
   int64_t N;
 
@@ -247,18 +243,20 @@ struct Step_cosine_embedding_loss_backward_0_grad_dot {
     const opmath_t square1_value = square1;
     const opmath_t square2_value = square2;
     const opmath_t t = rt::sqrt(square1_value * square2_value);
-    const opmath_t t_2 = dot_value / t - margin;
+    const opmath_t t_2 = near::div(dot_value, t) - margin;
     const bool t_3 = t_2 >= 0;
     const bool t_4 = t_2 <= rt::inf<opmath_t>();
     const bool t_5 = condition_value || (condition_2_value && t_3 && t_4);
-    const opmath_t grad_each = grad_output.load_or_zero() / N;
+    const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(N));
     const opmath_t part = t_3 && t_4 ? (condition_value ? opmath_t(0) : grad_each) : opmath_t(0);
     const opmath_t part_2 = condition_value ? -grad_each : opmath_t(0);
     const opmath_t grad_cosine = part_2 + (condition_2_value ? part : opmath_t(0));
     const opmath_t t_6 = rt::powi<3>(t);
-    *grad_square2 = t_5 ? opmath_t(-0.5) * dot_value * square1_value * grad_cosine / t_6 : opmath_t(0);
-    *grad_square1 = t_5 ? opmath_t(-0.5) * dot_value * square2_value * grad_cosine / t_6 : opmath_t(0);
-    *grad_dot = t_5 ? grad_cosine / t : opmath_t(0);
+    const opmath_t part_3 = near::div(opmath_t(-0.5) * dot_value * square1_value * grad_cosine, t_6);
+    *grad_square2 = t_5 ? part_3 : opmath_t(0);
+    const opmath_t part_4 = near::div(opmath_t(-0.5) * dot_value * square2_value * grad_cosine, t_6);
+    *grad_square1 = t_5 ? part_4 : opmath_t(0);
+    *grad_dot = t_5 ? near::div(grad_cosine, t) : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
@@ -278,9 +276,9 @@ struct Step_cosine_embedding_loss_backward_0_grad_dot {
     const auto dot_pack = rt::load_pack<V>(dot, first);
     const auto square1_pack = rt::load_pack<V>(square1, first);
     const auto square2_pack = rt::load_pack<V>(square2, first);
-    rt::Pack<opmath_t, V> grad_square2_pack;
-    rt::Pack<opmath_t, V> grad_square1_pack;
-    rt::Pack<opmath_t, V> grad_dot_pack;
+    rt::Values<opmath_t, V> grad_square2_pack;
+    rt::Values<opmath_t, V> grad_square1_pack;
+    rt::Values<opmath_t, V> grad_dot_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_square2_value;
@@ -299,16 +297,16 @@ struct Step_cosine_embedding_loss_backward_0_grad_dot {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_backward_0_grad_input2 {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(2, 2, -1), rt::tensor(1, 1, -1), rt::tensor(3, 1, -1),
                  rt::tensor(5, 1, -1), rt::tensor(4, 2, -1), rt::tensor(6, 2, -1), rt::integer(1));
-  rt::Tensor<const scalar_t> input1, input2;
-  rt::Tensor<const opmath_t> grad_dot, grad_square1, grad_square2;
-  rt::Tensor<scalar_t> grad_input1, grad_input2;
+  rt::Tensor<const scalar_t, rank> input1, input2;
+  rt::Tensor<const opmath_t, rank> grad_dot, grad_square1, grad_square2;
+  rt::Tensor<scalar_t, rank> grad_input1, grad_input2;
   rt::Divider d_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -324,17 +322,18 @@ struct Step_cosine_embedding_loss_backward_0_grad_input2 {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_backward_1_grad_dot {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1), rt::tensor(4, 1, -1),
       rt::tensor(6, 1, -1), rt::tensor(7, 1, -1), rt::tensor(8, 1, -1), rt::tensor(5, 0, -1), rt::real(0));
-  rt::Tensor<const bool> condition, condition_2;
-  rt::Tensor<const opmath_t> dot, square1, square2;
-  rt::Tensor<opmath_t> grad_square2, grad_square1, grad_dot;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const bool, rank> condition, condition_2;
+  rt::Tensor<const opmath_t, rank> dot, square1, square2;
+  rt::Tensor<opmath_t, rank> grad_square2, grad_square1, grad_dot;
+  rt::Tensor<const scalar_t, rank> grad_output;
   opmath_t margin;
 
   OPGEN_DEVICE void compute(bool condition, bool condition_2, opmath_t dot, opmath_t square1, opmath_t square2,
@@ -345,7 +344,7 @@ struct Step_cosine_embedding_loss_backward_1_grad_dot {
     const opmath_t square1_value = square1;
     const opmath_t square2_value = square2;
     const opmath_t t = rt::sqrt(square1_value * square2_value);
-    const opmath_t t_2 = dot_value / t - margin;
+    const opmath_t t_2 = near::div(dot_value, t) - margin;
     const bool t_3 = t_2 >= 0;
     const bool t_4 = t_2 <= rt::inf<opmath_t>();
     const bool t_5 = condition_value || (condition_2_value && t_3 && t_4);
@@ -355,9 +354,11 @@ struct Step_cosine_embedding_loss_backward_1_grad_dot {
     const opmath_t part_3 = condition_2_value ? (t_3 && t_4 ? part_2 : opmath_t(0)) : opmath_t(0);
     const opmath_t grad_cosine = part + part_3;
     const opmath_t t_6 = rt::powi<3>(t);
-    *grad_square2 = t_5 ? opmath_t(-0.5) * dot_value * square1_value * grad_cosine / t_6 : opmath_t(0);
-    *grad_square1 = t_5 ? opmath_t(-0.5) * dot_value * square2_value * grad_cosine / t_6 : opmath_t(0);
-    *grad_dot = t_5 ? grad_cosine / t : opmath_t(0);
+    const opmath_t part_4 = near::div(opmath_t(-0.5) * dot_value * square1_value * grad_cosine, t_6);
+    *grad_square2 = t_5 ? part_4 : opmath_t(0);
+    const opmath_t part_5 = near::div(opmath_t(-0.5) * dot_value * square2_value * grad_cosine, t_6);
+    *grad_square1 = t_5 ? part_5 : opmath_t(0);
+    *grad_dot = t_5 ? near::div(grad_cosine, t) : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
@@ -377,9 +378,9 @@ struct Step_cosine_embedding_loss_backward_1_grad_dot {
     const auto dot_pack = rt::load_pack<V>(dot, first);
     const auto square1_pack = rt::load_pack<V>(square1, first);
     const auto square2_pack = rt::load_pack<V>(square2, first);
-    rt::Pack<opmath_t, V> grad_square2_pack;
-    rt::Pack<opmath_t, V> grad_square1_pack;
-    rt::Pack<opmath_t, V> grad_dot_pack;
+    rt::Values<opmath_t, V> grad_square2_pack;
+    rt::Values<opmath_t, V> grad_square1_pack;
+    rt::Values<opmath_t, V> grad_dot_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_square2_value;
@@ -398,17 +399,18 @@ struct Step_cosine_embedding_loss_backward_1_grad_dot {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_backward_2_grad_dot {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1), rt::tensor(4, 1, -1),
       rt::tensor(5, 1, -1), rt::tensor(6, 1, -1), rt::tensor(7, 1, -1), rt::tensor(8, 1, -1), rt::real(0));
-  rt::Tensor<const bool> condition, condition_2;
-  rt::Tensor<const opmath_t> dot, square1, square2;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<opmath_t> grad_square2, grad_square1, grad_dot;
+  rt::Tensor<const bool, rank> condition, condition_2;
+  rt::Tensor<const opmath_t, rank> dot, square1, square2;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<opmath_t, rank> grad_square2, grad_square1, grad_dot;
   opmath_t margin;
 
   OPGEN_DEVICE void compute(bool condition, bool condition_2, opmath_t dot, opmath_t square1, opmath_t square2,
@@ -420,7 +422,7 @@ struct Step_cosine_embedding_loss_backward_2_grad_dot {
     const opmath_t square1_value = square1;
     const opmath_t square2_value = square2;
     const opmath_t t = rt::sqrt(square1_value * square2_value);
-    const opmath_t t_2 = dot_value / t - margin;
+    const opmath_t t_2 = near::div(dot_value, t) - margin;
     const bool t_3 = t_2 >= 0;
     const bool t_4 = t_2 <= rt::inf<opmath_t>();
     const bool t_5 = condition_value || (condition_2_value && t_3 && t_4);
@@ -430,9 +432,11 @@ struct Step_cosine_embedding_loss_backward_2_grad_dot {
     const opmath_t part_3 = condition_2_value ? (t_3 && t_4 ? part_2 : opmath_t(0)) : opmath_t(0);
     const opmath_t grad_cosine = part + part_3;
     const opmath_t t_6 = rt::powi<3>(t);
-    *grad_square2 = t_5 ? opmath_t(-0.5) * dot_value * square1_value * grad_cosine / t_6 : opmath_t(0);
-    *grad_square1 = t_5 ? opmath_t(-0.5) * dot_value * square2_value * grad_cosine / t_6 : opmath_t(0);
-    *grad_dot = t_5 ? grad_cosine / t : opmath_t(0);
+    const opmath_t part_4 = near::div(opmath_t(-0.5) * dot_value * square1_value * grad_cosine, t_6);
+    *grad_square2 = t_5 ? part_4 : opmath_t(0);
+    const opmath_t part_5 = near::div(opmath_t(-0.5) * dot_value * square2_value * grad_cosine, t_6);
+    *grad_square1 = t_5 ? part_5 : opmath_t(0);
+    *grad_dot = t_5 ? near::div(grad_cosine, t) : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
@@ -453,9 +457,9 @@ struct Step_cosine_embedding_loss_backward_2_grad_dot {
     const auto square1_pack = rt::load_pack<V>(square1, first);
     const auto square2_pack = rt::load_pack<V>(square2, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    rt::Pack<opmath_t, V> grad_square2_pack;
-    rt::Pack<opmath_t, V> grad_square1_pack;
-    rt::Pack<opmath_t, V> grad_dot_pack;
+    rt::Values<opmath_t, V> grad_square2_pack;
+    rt::Values<opmath_t, V> grad_square1_pack;
+    rt::Values<opmath_t, V> grad_dot_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_square2_value;

@@ -4,29 +4,26 @@
 #include "opgen_launch.cuh"
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cosine_similarity_forward_norm_d {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> x1;
-  rt::Tensor<opmath_t> norm_d_squares, norm_d;
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> x1;
+  rt::Tensor<opmath_t, rank> norm_d_squares, norm_d;
   rt::Divider d_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto x1_row = rt::read_row<Team, 1>(d_size.size, x1, place, 0);
     rt::Sum<opmath_t> norm_d_squares_value_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        const opmath_t x1_value = x1.load(place, d);
-        norm_d_squares_value_fold.add(x1_value * x1_value);
-      }
-      norm_d_squares_value_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&norm_d_squares_value_fold), [&](auto at) {
+      const opmath_t x1_value = x1_row[at];
+      norm_d_squares_value_fold.add(x1_value * x1_value);
+    });
     norm_d_squares_value_fold.finish();
     rt::join<Team>(&norm_d_squares_value_fold);
     const opmath_t norm_d_squares_value = norm_d_squares_value_fold.value;
@@ -38,36 +35,34 @@ struct Step_cosine_similarity_forward_norm_d {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cosine_similarity_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                  rt::tensor(5, 1, 0), rt::tensor(4, 1, 0), rt::integer(0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> x2, x1;
-  rt::Tensor<opmath_t> sum_d, norm_d_2;
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<const opmath_t> norm_d_squares;
+  rt::Tensor<const scalar_t, rank> x2, x1;
+  rt::Tensor<opmath_t, rank> sum_d, norm_d_2;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<const opmath_t, rank> norm_d_squares;
   rt::Divider d_size;
   opmath_t eps;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto x2_row = rt::read_row<Team, 1>(d_size.size, x2, place, 0);
+    const auto x1_row = rt::read_row<Team, 1>(d_size.size, x1, place, 0);
     rt::Sum<opmath_t> norm_d_2_squares_fold;
     rt::Sum<opmath_t> sum_d_value_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        const opmath_t x2_value = x2.load(place, d);
-        norm_d_2_squares_fold.add(x2_value * x2_value);
-        sum_d_value_fold.add(x1.load(place, d) * x2_value);
-      }
-      norm_d_2_squares_fold.settle();
-      sum_d_value_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&norm_d_2_squares_fold, &sum_d_value_fold), [&](auto at) {
+      const opmath_t x2_value = x2_row[at];
+      norm_d_2_squares_fold.add(x2_value * x2_value);
+      sum_d_value_fold.add(x1_row[at] * x2_value);
+    });
     norm_d_2_squares_fold.finish();
     sum_d_value_fold.finish();
     rt::join<Team>(&norm_d_2_squares_fold, &sum_d_value_fold);
@@ -78,35 +73,36 @@ struct Step_cosine_similarity_forward_output {
       sum_d.store(sum_d_value, place);
       norm_d_2.store(norm_d_2_value, place);
       const opmath_t part = rt::max(rt::sqrt(norm_d_squares.load(place)), eps) * rt::max(norm_d_2_value, eps);
-      output.store(sum_d_value / part, place);
+      output.store(near::div(sum_d_value, part), place);
     }
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cosine_similarity_backward_grad_n1 {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                  rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const opmath_t> sum_d, norm_d, norm_d_2;
-  rt::Tensor<opmath_t> grad_n2, grad_n1;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<const opmath_t, rank> sum_d, norm_d, norm_d_2;
+  rt::Tensor<opmath_t, rank> grad_n2, grad_n1;
   opmath_t eps;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t sum_d, opmath_t norm_d, opmath_t norm_d_2, opmath_t* grad_n2,
                             opmath_t* grad_n1) const {
     const opmath_t t = grad_output * sum_d;
     const opmath_t n1 = rt::max(norm_d, eps);
     const opmath_t n2 = rt::max(norm_d_2, eps);
-    *grad_n2 = -(t / (n1 * (n2 * n2)));
-    *grad_n1 = -(t / (n1 * n1 * n2));
+    *grad_n2 = -near::div(t, n1 * (n2 * n2));
+    *grad_n1 = -near::div(t, n1 * n1 * n2);
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_n2_value;
     opmath_t grad_n1_value;
     compute(grad_output.load_or_zero(place), sum_d.load(place), norm_d.load(place), norm_d_2.load(place),
@@ -120,8 +116,8 @@ struct Step_cosine_similarity_backward_grad_n1 {
     const auto sum_d_pack = rt::load_pack<V>(sum_d, first);
     const auto norm_d_pack = rt::load_pack<V>(norm_d, first);
     const auto norm_d_2_pack = rt::load_pack<V>(norm_d_2, first);
-    rt::Pack<opmath_t, V> grad_n2_pack;
-    rt::Pack<opmath_t, V> grad_n1_pack;
+    rt::Values<opmath_t, V> grad_n2_pack;
+    rt::Values<opmath_t, V> grad_n1_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_n2_value;
@@ -137,40 +133,41 @@ struct Step_cosine_similarity_backward_grad_n1 {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cosine_similarity_backward_grad_x2 {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(4, 1, 0), rt::tensor(6, 1, 0),
                  rt::tensor(2, 1, 0), rt::tensor(3, 2, 0), rt::tensor(5, 2, 0), rt::tensor(7, 2, 0),
                  rt::tensor(8, 2, 0), rt::real(0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> norm_d, norm_d_2, grad_n1, grad_n2;
-  rt::Tensor<const scalar_t> grad_output, x2, x1;
-  rt::Tensor<scalar_t> grad_x1, grad_x2;
+  rt::Tensor<const opmath_t, rank> norm_d, norm_d_2, grad_n1, grad_n2;
+  rt::Tensor<const scalar_t, rank> grad_output, x2, x1;
+  rt::Tensor<scalar_t, rank> grad_x1, grad_x2;
   opmath_t eps;
   rt::Divider d_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t norm_d_value = norm_d.load(place);
     const opmath_t norm_d_2_value = norm_d_2.load(place);
     const opmath_t part = rt::max(norm_d_value, eps) * rt::max(norm_d_2_value, eps);
-    const opmath_t grad_sum_d = grad_output.load_or_zero(place) / part;
+    const opmath_t grad_sum_d = near::div(grad_output.load_or_zero(place), part);
     const opmath_t x2_value = x2.load(place, d);
     const opmath_t grad_n1_value = grad_n1.load(place);
     const opmath_t x1_value = x1.load(place, d);
     const opmath_t grad_n2_value = grad_n2.load(place);
     const opmath_t part_2 = norm_d_value > eps ? grad_n1_value : opmath_t(0);
     const opmath_t part_3 = (norm_d_value == eps ? opmath_t(0.5) * grad_n1_value : part_2) * x1_value;
-    const opmath_t part_4 = norm_d_value == 0 ? opmath_t(0) : part_3 / norm_d_value;
+    const opmath_t part_4 = norm_d_value == 0 ? opmath_t(0) : near::div(part_3, norm_d_value);
     grad_x1.store(grad_sum_d * x2_value + part_4, place, d);
     const opmath_t part_5 = norm_d_2_value > eps ? grad_n2_value : opmath_t(0);
     const opmath_t part_6 = (norm_d_2_value == eps ? opmath_t(0.5) * grad_n2_value : part_5) * x2_value;
-    const opmath_t part_7 = norm_d_2_value == 0 ? opmath_t(0) : part_6 / norm_d_2_value;
+    const opmath_t part_7 = norm_d_2_value == 0 ? opmath_t(0) : near::div(part_6, norm_d_2_value);
     grad_x2.store(grad_sum_d * x1_value + part_7, place, d);
   }
 };

@@ -4,58 +4,52 @@
 #include "opgen_launch.cuh"
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_0_logp {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 3, 2), rt::integer(1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<opmath_t> logp;
+      rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 3, 2, 1), rt::integer(1), rt::elements(), rt::batch());
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<opmath_t, rank> logp;
   rt::Divider c_size, batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
+    const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
+    auto logp_row = rt::write_row<Team, 1>(logp, n, 0, place);
     rt::Max<opmath_t> logp_max_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      logp_max_fold.add(input.load(n, c, place));
-    }
+    rt::each<Team>(c_size.size, [&](auto at) { logp_max_fold.add(input_row[at]); });
     rt::join<Team>(&logp_max_fold);
     const opmath_t logp_max = logp_max_fold.value;
     rt::Sum<opmath_t> logp_sum_fold;
-    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
-      stop = rt::next_stop<Team>(stop, c_size.size);
-      for (; c < stop; c += Team::size) {
-        logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max));
-      }
-      logp_sum_fold.settle();
-    }
+    rt::each<Team>(c_size.size, rt::settled(&logp_sum_fold),
+                   [&](auto at) { logp_sum_fold.add(near::exp(input_row[at] - logp_max)); });
     logp_sum_fold.finish();
     rt::join<Team>(&logp_sum_fold);
     const opmath_t logp_sum = logp_sum_fold.value;
     const opmath_t logp_log = rt::log(logp_sum);
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      logp.store(input.load(n, c, place) - logp_max - logp_log, n, c, place);
-    }
+    rt::each<Team>(c_size.size, [&](auto at) { logp_row.set(at, input_row[at] - logp_max - logp_log); });
   }
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_0_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> weight;
-  rt::Tensor<const opmath_t> logp;
-  rt::Tensor<opmath_t> sum_c;
+  rt::Tensor<const scalar_t, rank> weight;
+  rt::Tensor<const opmath_t, rank> logp;
+  rt::Tensor<opmath_t, rank> sum_c;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> sum_c_value_fold;
@@ -65,14 +59,14 @@ struct Step_cross_entropy_forward_0_sum_c {
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     const int64_t c = inner;
     folds->sum_c_value_fold.add(weight.load(c) * logp.load(n, c, place));
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     const opmath_t sum_c_value = folds.sum_c_value_fold.value;
     sum_c.store(sum_c_value, n, place);
@@ -80,22 +74,23 @@ struct Step_cross_entropy_forward_0_sum_c {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2),
                                             rt::tensor(3, 2, 1), rt::tensor(4, 0, -1), rt::real(0), rt::integer(1),
                                             rt::integer(2), rt::report(), rt::elements(), rt::batch());
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<const scalar_t> weight;
-  rt::Tensor<const opmath_t> logp, sum_c;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<const scalar_t, rank> weight;
+  rt::Tensor<const opmath_t, rank> logp, sum_c;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t label_smoothing;
   int64_t ignore_index, C;
   OpgenBadIndex* report;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> sum_n_all_fold;
@@ -116,51 +111,53 @@ struct Step_cross_entropy_forward_0_output {
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const opmath_t t = 1 - label_smoothing;
     int64_t inner_rest = inner;
-    const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t part = label_smoothing * (keep ? -sum_c.load(n, place) / C : opmath_t(0));
-    opmath_t part_2;
+    const opmath_t part = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
+    const opmath_t part_2 = label_smoothing * (keep ? part : opmath_t(0));
+    opmath_t part_3;
     if (keep) {
-      const opmath_t part_3 = logp.load(n, rt::checked(target_value, C, report, 2, 1), place);
-      part_2 = -(weight.load(rt::checked(target_value, C, report, 1, 0)) * part_3);
+      const opmath_t part_4 = logp.load(n, rt::checked(target_value, C, report, 2, 1), place);
+      part_3 = -(weight.load(rt::checked(target_value, C, report, 1, 0)) * part_4);
     } else {
-      part_2 = 0;
+      part_3 = 0;
     }
-    folds->sum_n_all_fold.add(t * part_2 + part);
-    opmath_t part_4;
+    folds->sum_n_all_fold.add(t * part_3 + part_2);
+    opmath_t part_5;
     if (keep) {
-      part_4 = weight.load(rt::checked(target_value, C, report, 1, 0));
+      part_5 = weight.load(rt::checked(target_value, C, report, 1, 0));
     } else {
-      part_4 = 0;
+      part_5 = 0;
     }
-    folds->sum_n_all_2_fold.add(part_4);
+    folds->sum_n_all_2_fold.add(part_5);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t sum_n_all = folds.sum_n_all_fold.value;
     const opmath_t sum_n_all_2 = folds.sum_n_all_2_fold.value;
-    output.store(sum_n_all / sum_n_all_2);
+    output.store(near::div(sum_n_all, sum_n_all_2));
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2),
                                             rt::tensor(3, 2, 1), rt::tensor(4, 0, -1), rt::real(0), rt::integer(1),
                                             rt::integer(2), rt::report(), rt::elements(), rt::batch());
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<const scalar_t> weight;
-  rt::Tensor<const opmath_t> logp, sum_c;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<const scalar_t, rank> weight;
+  rt::Tensor<const opmath_t, rank> logp, sum_c;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t label_smoothing;
   int64_t ignore_index, C;
   OpgenBadIndex* report;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -171,12 +168,12 @@ struct Step_cross_entropy_forward_1_output {
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const opmath_t t = 1 - label_smoothing;
     int64_t inner_rest = inner;
-    const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t part = keep ? -sum_c.load(n, place) / C : opmath_t(0);
-    const opmath_t part_2 = label_smoothing * part;
+    const opmath_t part = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
+    const opmath_t part_2 = label_smoothing * (keep ? part : opmath_t(0));
     opmath_t part_3;
     if (keep) {
       const opmath_t part_4 = logp.load(n, rt::checked(target_value, C, report, 2, 1), place);
@@ -193,19 +190,20 @@ struct Step_cross_entropy_forward_1_output {
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1), rt::tensor(3, 2, 1), rt::elements(),
                  rt::batch(), rt::integer(2), rt::integer(1), rt::real(0), rt::report());
-  rt::Tensor<const scalar_t> weight;
-  rt::Tensor<const opmath_t> logp;
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> weight;
+  rt::Tensor<const opmath_t, rank> logp;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
   OpgenBadIndex* report;
@@ -218,41 +216,42 @@ struct Step_cross_entropy_forward_2_output {
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     const int64_t c = inner;
     folds->sum_c_fold.add(weight.load(c) * logp.load(n, c, place));
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     const opmath_t sum_c = folds.sum_c_fold.value;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t part = label_smoothing * (keep ? -sum_c / C : opmath_t(0));
-    const opmath_t part_2 = 1 - label_smoothing;
-    opmath_t part_3;
+    const opmath_t part = keep ? near::div(-sum_c, static_cast<opmath_t>(C)) : opmath_t(0);
+    const opmath_t part_2 = label_smoothing * part;
+    const opmath_t part_3 = 1 - label_smoothing;
+    opmath_t part_4;
     if (keep) {
-      const opmath_t part_4 = logp.load(n, rt::checked(target_value, C, report, 1, 1), place);
-      part_3 = -(weight.load(rt::checked(target_value, C, report, 0, 0)) * part_4);
+      const opmath_t part_5 = logp.load(n, rt::checked(target_value, C, report, 1, 1), place);
+      part_4 = -(weight.load(rt::checked(target_value, C, report, 0, 0)) * part_5);
     } else {
-      part_3 = 0;
+      part_4 = 0;
     }
-    output.store(part_2 * part_3 + part, n, place);
+    output.store(part_3 * part_4 + part_2, n, place);
   }
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_3_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<const opmath_t> logp;
-  rt::Tensor<opmath_t> sum_c;
+  rt::Tensor<const opmath_t, rank> logp;
+  rt::Tensor<opmath_t, rank> sum_c;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> sum_c_value_fold;
@@ -262,14 +261,14 @@ struct Step_cross_entropy_forward_3_sum_c {
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     const int64_t c = inner;
     folds->sum_c_value_fold.add(logp.load(n, c, place));
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     const opmath_t sum_c_value = folds.sum_c_value_fold.value;
     sum_c.store(sum_c_value, n, place);
@@ -277,21 +276,22 @@ struct Step_cross_entropy_forward_3_sum_c {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1), rt::tensor(3, 0, -1), rt::real(0),
                  rt::integer(1), rt::integer(2), rt::report(), rt::elements(), rt::batch());
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<const opmath_t> logp, sum_c;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<const opmath_t, rank> logp, sum_c;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t label_smoothing;
   int64_t ignore_index, C;
   OpgenBadIndex* report;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> sum_n_all_fold;
@@ -312,43 +312,45 @@ struct Step_cross_entropy_forward_3_output {
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const opmath_t t = 1 - label_smoothing;
     int64_t inner_rest = inner;
-    const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t part = label_smoothing * (keep ? -sum_c.load(n, place) / C : opmath_t(0));
-    opmath_t part_2;
+    const opmath_t part = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
+    const opmath_t part_2 = label_smoothing * (keep ? part : opmath_t(0));
+    opmath_t part_3;
     if (keep) {
-      part_2 = -logp.load(n, rt::checked(target_value, C, report, 1, 1), place);
+      part_3 = -logp.load(n, rt::checked(target_value, C, report, 1, 1), place);
     } else {
-      part_2 = 0;
+      part_3 = 0;
     }
-    folds->sum_n_all_fold.add(t * part_2 + part);
+    folds->sum_n_all_fold.add(t * part_3 + part_2);
     folds->sum_n_all_2_fold.add(keep ? 1 : 0);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t sum_n_all = folds.sum_n_all_fold.value;
     const opmath_t sum_n_all_2 = folds.sum_n_all_2_fold.value;
-    output.store(sum_n_all / sum_n_all_2);
+    output.store(near::div(sum_n_all, sum_n_all_2));
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_4_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1), rt::tensor(3, 0, -1), rt::real(0),
                  rt::integer(1), rt::integer(2), rt::report(), rt::elements(), rt::batch());
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<const opmath_t> logp, sum_c;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<const opmath_t, rank> logp, sum_c;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t label_smoothing;
   int64_t ignore_index, C;
   OpgenBadIndex* report;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -359,12 +361,12 @@ struct Step_cross_entropy_forward_4_output {
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const opmath_t t = 1 - label_smoothing;
     int64_t inner_rest = inner;
-    const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t part = keep ? -sum_c.load(n, place) / C : opmath_t(0);
-    const opmath_t part_2 = label_smoothing * part;
+    const opmath_t part = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
+    const opmath_t part_2 = label_smoothing * (keep ? part : opmath_t(0));
     opmath_t part_3;
     if (keep) {
       part_3 = -logp.load(n, rt::checked(target_value, C, report, 1, 1), place);
@@ -380,18 +382,19 @@ struct Step_cross_entropy_forward_4_output {
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_5_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1), rt::elements(), rt::batch(),
                  rt::integer(2), rt::integer(1), rt::real(0), rt::report());
-  rt::Tensor<const opmath_t> logp;
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const opmath_t, rank> logp;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
   OpgenBadIndex* report;
@@ -404,48 +407,50 @@ struct Step_cross_entropy_forward_5_output {
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     const int64_t c = inner;
     folds->sum_c_fold.add(logp.load(n, c, place));
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     const opmath_t sum_c = folds.sum_c_fold.value;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t part = label_smoothing * (keep ? -sum_c / C : opmath_t(0));
-    const opmath_t part_2 = 1 - label_smoothing;
-    opmath_t part_3;
+    const opmath_t part = keep ? near::div(-sum_c, static_cast<opmath_t>(C)) : opmath_t(0);
+    const opmath_t part_2 = label_smoothing * part;
+    const opmath_t part_3 = 1 - label_smoothing;
+    opmath_t part_4;
     if (keep) {
-      part_3 = -logp.load(n, rt::checked(target_value, C, report, 0, 1), place);
+      part_4 = -logp.load(n, rt::checked(target_value, C, report, 0, 1), place);
     } else {
-      part_3 = 0;
+      part_4 = 0;
     }
-    output.store(part_2 * part_3 + part, n, place);
+    output.store(part_3 * part_4 + part_2, n, place);
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_sum_n_all_2 {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(5, 0, -1), rt::tensor(2, 3, 2),
                  rt::tensor(3, 2, 1), rt::tensor(4, 0, -1), rt::tensor(6, 0, -1), rt::real(0), rt::integer(1),
                  rt::integer(2), rt::report(), rt::elements(), rt::batch());
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<const scalar_t> weight, grad_output;
-  rt::Tensor<const opmath_t> logp, sum_c;
-  rt::Tensor<opmath_t> sum_n_all_2, grad_sum_n_all_2;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<const scalar_t, rank> weight, grad_output;
+  rt::Tensor<const opmath_t, rank> logp, sum_c;
+  rt::Tensor<opmath_t, rank> sum_n_all_2, grad_sum_n_all_2;
   opmath_t label_smoothing;
   int64_t ignore_index, C;
   OpgenBadIndex* report;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> sum_n_all_fold;
@@ -466,138 +471,141 @@ struct Step_cross_entropy_backward_0_grad_sum_n_all_2 {
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const opmath_t t = 1 - label_smoothing;
     int64_t inner_rest = inner;
-    const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t part = label_smoothing * (keep ? -sum_c.load(n, place) / C : opmath_t(0));
-    opmath_t part_2;
+    const opmath_t part = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
+    const opmath_t part_2 = label_smoothing * (keep ? part : opmath_t(0));
+    opmath_t part_3;
     if (keep) {
-      const opmath_t part_3 = logp.load(n, rt::checked(target_value, C, report, 2, 1), place);
-      part_2 = -(weight.load(rt::checked(target_value, C, report, 1, 0)) * part_3);
+      const opmath_t part_4 = logp.load(n, rt::checked(target_value, C, report, 2, 1), place);
+      part_3 = -(weight.load(rt::checked(target_value, C, report, 1, 0)) * part_4);
     } else {
-      part_2 = 0;
+      part_3 = 0;
     }
-    folds->sum_n_all_fold.add(t * part_2 + part);
-    opmath_t part_4;
+    folds->sum_n_all_fold.add(t * part_3 + part_2);
+    opmath_t part_5;
     if (keep) {
-      part_4 = weight.load(rt::checked(target_value, C, report, 1, 0));
+      part_5 = weight.load(rt::checked(target_value, C, report, 1, 0));
     } else {
-      part_4 = 0;
+      part_5 = 0;
     }
-    folds->sum_n_all_2_value_fold.add(part_4);
+    folds->sum_n_all_2_value_fold.add(part_5);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t sum_n_all = folds.sum_n_all_fold.value;
     const opmath_t sum_n_all_2_value = folds.sum_n_all_2_value_fold.value;
     sum_n_all_2.store(sum_n_all_2_value);
-    const opmath_t part_5 = grad_output.load_or_zero() * sum_n_all;
-    grad_sum_n_all_2.store(-(part_5 / (sum_n_all_2_value * sum_n_all_2_value)));
+    const opmath_t part_6 = grad_output.load_or_zero() * sum_n_all;
+    grad_sum_n_all_2.store(-near::div(part_6, sum_n_all_2_value * sum_n_all_2_value));
   }
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
-  static constexpr auto fields = rt::fields(
-      rt::tensor(0, 2, 1), rt::tensor(1, 0, -1), rt::tensor(3, 1, -1), rt::tensor(2, 0, -1), rt::tensor(4, 3, 2),
-      rt::tensor(5, 3, 2), rt::integer(1), rt::integer(2), rt::real(0), rt::integer(2), rt::elements(), rt::batch());
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<const scalar_t> grad_output, weight;
-  rt::Tensor<const opmath_t> sum_n_all_2, logp;
-  rt::Tensor<scalar_t> grad_input;
+  static constexpr auto fields =
+      rt::fields(rt::tensor(3, 1, -1, 0), rt::tensor(1, 0, -1), rt::tensor(4, 3, 2, 1), rt::tensor(2, 0, -1),
+                 rt::tensor(5, 3, 2, 1), rt::tensor(0, 2, 1), rt::integer(2), rt::elements(), rt::integer(1),
+                 rt::integer(2), rt::real(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> weight, grad_output;
+  rt::Tensor<const opmath_t, rank> logp, sum_n_all_2;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Divider c_size, batch_size;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
-  rt::Divider c_size, batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
+    const auto weight_row = rt::read_row<Team, 0>(c_size.size, weight, 0);
+    const auto logp_row = rt::read_row<Team, 1>(c_size.size, logp, n, 0, place);
+    auto grad_input_row = rt::write_row<Team, 1>(grad_input, n, 0, place);
     const int64_t target_value_2 = target.load(n, place);
     const bool keep_2 = target_value_2 != ignore_index;
-    const opmath_t grad_sum_n_all = grad_output.load_or_zero() / sum_n_all_2.load();
-    const opmath_t grad_sum_c = keep_2 ? -(grad_sum_n_all * label_smoothing / C) : opmath_t(0);
+    const opmath_t grad_sum_n_all = near::div(grad_output.load_or_zero(), sum_n_all_2.load());
+    const opmath_t part = -near::div(grad_sum_n_all * label_smoothing, static_cast<opmath_t>(C));
+    const opmath_t grad_sum_c = keep_2 ? part : opmath_t(0);
     const opmath_t grad_hit = grad_sum_n_all * (1 - label_smoothing);
     rt::Sum<opmath_t> sum_grad_logp_fold;
-    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
-      stop = rt::next_stop<Team>(stop, c_size.size);
-      for (; c < stop; c += Team::size) {
-        const opmath_t part = grad_sum_c * weight.load(c);
-        const bool part_2 = c == target_value_2;
-        opmath_t part_3;
-        if (part_2) {
-          part_3 = keep_2 ? -(grad_hit * weight.load(target_value_2)) : opmath_t(0);
-        } else {
-          part_3 = 0;
-        }
-        sum_grad_logp_fold.add(part + part_3);
-      }
-      sum_grad_logp_fold.settle();
-    }
-    sum_grad_logp_fold.finish();
-    rt::join<Team>(&sum_grad_logp_fold);
-    const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
+    rt::each<Team>(c_size.size, rt::settled(&sum_grad_logp_fold), [&](auto at) {
+      const int64_t c = at;
+      const opmath_t part_2 = grad_sum_c * weight_row[at];
+      const bool part_3 = c == target_value_2;
       opmath_t part_4;
-      if (keep_2) {
-        const opmath_t part_5 = rt::exp(logp.load(n, c, place)) * sum_grad_logp;
-        const opmath_t part_6 = grad_sum_c * weight.load(c);
-        const bool part_7 = c == target_value_2;
-        opmath_t part_9;
-        if (part_7) {
-          part_9 = keep_2 ? -(grad_hit * weight.load(target_value_2)) : opmath_t(0);
-        } else {
-          part_9 = 0;
-        }
-        const opmath_t part_8 = part_9;
-        part_4 = part_6 + part_8 - part_5;
+      if (part_3) {
+        part_4 = keep_2 ? -(grad_hit * weight.load(target_value_2)) : opmath_t(0);
       } else {
         part_4 = 0;
       }
-      grad_input.store(part_4, n, c, place);
-    }
+      sum_grad_logp_fold.add(part_2 + part_4);
+    });
+    sum_grad_logp_fold.finish();
+    rt::join<Team>(&sum_grad_logp_fold);
+    const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
+    rt::each<Team>(c_size.size, [&](auto at) {
+      const int64_t c = at;
+      opmath_t part_5;
+      if (keep_2) {
+        const opmath_t part_6 = near::exp(logp_row[at]) * sum_grad_logp;
+        const opmath_t part_7 = grad_sum_c * weight_row[at];
+        const bool part_8 = c == target_value_2;
+        opmath_t part_10;
+        if (part_8) {
+          part_10 = keep_2 ? -(grad_hit * weight.load(target_value_2)) : opmath_t(0);
+        } else {
+          part_10 = 0;
+        }
+        const opmath_t part_9 = part_10;
+        part_5 = part_7 + part_9 - part_6;
+      } else {
+        part_5 = 0;
+      }
+      grad_input_row.set(at, part_5);
+    });
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_weight_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 0, -1), rt::tensor(1, 0, -1), rt::tensor(3, 3, 2),
                                             rt::tensor(2, 2, 1), rt::tensor(4, 1, -1), rt::real(0), rt::integer(0),
                                             rt::integer(2), rt::integer(1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const opmath_t> sum_n_all_2, logp;
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<opmath_t> grad_weight_sum_c;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<const opmath_t, rank> sum_n_all_2, logp;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<opmath_t, rank> grad_weight_sum_c;
   opmath_t label_smoothing;
   int64_t C, ignore_index;
   rt::Divider n_size, batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t c = point;
-    const opmath_t t_2 = -(grad_output.load_or_zero() / sum_n_all_2.load() * label_smoothing / C);
+    const opmath_t part = near::div(grad_output.load_or_zero(), sum_n_all_2.load()) * label_smoothing;
+    const opmath_t t_2 = -near::div(part, static_cast<opmath_t>(C));
     rt::Sum<opmath_t> grad_weight_sum_c_value_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * batch.count;) {
-      stop = rt::next_stop<Team>(stop, n_size.size * batch.count);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-        const int64_t n = inner_rest;
-        const bool keep_3 = target.load(n, place) != ignore_index;
-        const opmath_t part = logp.load(n, c, place) * (keep_3 ? t_2 : opmath_t(0));
-        grad_weight_sum_c_value_fold.add(keep_3 ? part : opmath_t(0));
-      }
-      grad_weight_sum_c_value_fold.settle();
-    }
+    rt::each<Team>(n_size.size * batch.count, rt::settled(&grad_weight_sum_c_value_fold), [&](auto at) {
+      int64_t inner_rest = at;
+      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
+      const int64_t n = inner_rest;
+      const bool keep_3 = target.load(n, place) != ignore_index;
+      const opmath_t part_2 = logp.load(n, c, place) * (keep_3 ? t_2 : opmath_t(0));
+      grad_weight_sum_c_value_fold.add(keep_3 ? part_2 : opmath_t(0));
+    });
     grad_weight_sum_c_value_fold.finish();
     rt::join<Team>(&grad_weight_sum_c_value_fold);
     const opmath_t grad_weight_sum_c_value = grad_weight_sum_c_value_fold.value;
@@ -607,12 +615,12 @@ struct Step_cross_entropy_backward_0_grad_weight_sum_c {
   }
 };
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_weight_hit_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1));
-  rt::Tensor<opmath_t> grad_weight_hit;
+  rt::Tensor<opmath_t, rank> grad_weight_hit;
 
   OPGEN_DEVICE void compute(opmath_t* grad_weight_hit) const { *grad_weight_hit = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -623,7 +631,7 @@ struct Step_cross_entropy_backward_0_grad_weight_hit_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_weight_hit_pack;
+    rt::Values<opmath_t, V> grad_weight_hit_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_weight_hit_value;
@@ -635,26 +643,27 @@ struct Step_cross_entropy_backward_0_grad_weight_hit_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_weight_hit {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1), rt::tensor(0, 1, -1), rt::tensor(2, 0, -1),
                                             rt::tensor(3, 0, -1), rt::tensor(4, 3, 2), rt::integer(2), rt::integer(0),
                                             rt::real(0), rt::report(), rt::elements(), rt::batch());
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<opmath_t> grad_weight_hit;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const opmath_t> sum_n_all_2, logp;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<opmath_t, rank> grad_weight_hit;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<const opmath_t, rank> sum_n_all_2, logp;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
   OpgenBadIndex* report;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     const int64_t target_value_3 = target.load(n, place);
     const bool keep_4 = target_value_3 != ignore_index;
@@ -662,7 +671,7 @@ struct Step_cross_entropy_backward_0_grad_weight_hit {
       opmath_t* const cell = grad_weight_hit.at(keep_4 ? target_value_3 : 0);
       opmath_t part;
       if (keep_4) {
-        const opmath_t part_2 = grad_output.load_or_zero() / sum_n_all_2.load() * (1 - label_smoothing);
+        const opmath_t part_2 = near::div(grad_output.load_or_zero(), sum_n_all_2.load()) * (1 - label_smoothing);
         part = -(part_2 * logp.load(n, rt::checked(target_value_3, C, report, 4, 1), place));
       } else {
         part = 0;
@@ -672,12 +681,12 @@ struct Step_cross_entropy_backward_0_grad_weight_hit {
   }
 };
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_weight_share_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1));
-  rt::Tensor<opmath_t> grad_weight_share;
+  rt::Tensor<opmath_t, rank> grad_weight_share;
 
   OPGEN_DEVICE void compute(opmath_t* grad_weight_share) const { *grad_weight_share = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -688,7 +697,7 @@ struct Step_cross_entropy_backward_0_grad_weight_share_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_weight_share_pack;
+    rt::Values<opmath_t, V> grad_weight_share_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_weight_share_value;
@@ -700,22 +709,22 @@ struct Step_cross_entropy_backward_0_grad_weight_share_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_weight_share {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1), rt::tensor(0, 1, -1), rt::tensor(2, 0, -1),
                                             rt::integer(2), rt::integer(0), rt::elements(), rt::batch());
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<opmath_t> grad_weight_share;
-  rt::Tensor<const opmath_t> grad_sum_n_all_2;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<opmath_t, rank> grad_weight_share;
+  rt::Tensor<const opmath_t, rank> grad_sum_n_all_2;
   int64_t ignore_index, C;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     const int64_t target_value_4 = target.load(n, place);
     const bool keep_5 = target_value_4 != ignore_index;
@@ -727,14 +736,14 @@ struct Step_cross_entropy_backward_0_grad_weight_share {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1));
-  rt::Tensor<const opmath_t> grad_weight_sum_c, grad_weight_hit, grad_weight_share;
-  rt::Tensor<scalar_t> grad_weight;
+  rt::Tensor<const opmath_t, rank> grad_weight_sum_c, grad_weight_hit, grad_weight_share;
+  rt::Tensor<scalar_t, rank> grad_weight;
 
   OPGEN_DEVICE void compute(opmath_t grad_weight_sum_c, opmath_t grad_weight_hit, opmath_t grad_weight_share,
                             opmath_t* grad_weight) const {
@@ -751,7 +760,7 @@ struct Step_cross_entropy_backward_0_grad_weight {
     const auto grad_weight_sum_c_pack = rt::load_pack<V>(grad_weight_sum_c, first);
     const auto grad_weight_hit_pack = rt::load_pack<V>(grad_weight_hit, first);
     const auto grad_weight_share_pack = rt::load_pack<V>(grad_weight_share, first);
-    rt::Pack<scalar_t, V> grad_weight_pack;
+    rt::Values<scalar_t, V> grad_weight_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_weight_value;
@@ -764,107 +773,107 @@ struct Step_cross_entropy_backward_0_grad_weight {
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 0, -1), rt::tensor(2, 1, -1),
-                                            rt::tensor(4, 3, 2), rt::tensor(3, 3, 2), rt::integer(1), rt::integer(2),
-                                            rt::real(0), rt::integer(2), rt::elements(), rt::batch());
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<const scalar_t> grad_output, weight;
-  rt::Tensor<scalar_t> grad_input;
-  rt::Tensor<const opmath_t> logp;
+  static constexpr auto fields = rt::fields(rt::tensor(2, 1, -1, 0), rt::tensor(1, 0, -1), rt::tensor(3, 3, 2, 1),
+                                            rt::tensor(4, 3, 2, 1), rt::tensor(0, 2, 1), rt::integer(2), rt::elements(),
+                                            rt::integer(1), rt::integer(2), rt::real(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> weight, grad_output;
+  rt::Tensor<const opmath_t, rank> logp;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Divider c_size, batch_size;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
-  rt::Divider c_size, batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
+    const auto weight_row = rt::read_row<Team, 0>(c_size.size, weight, 0);
+    const auto logp_row = rt::read_row<Team, 1>(c_size.size, logp, n, 0, place);
+    auto grad_input_row = rt::write_row<Team, 1>(grad_input, n, 0, place);
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
     const opmath_t grad_output_value = grad_output.load_or_zero();
-    const opmath_t grad_sum_c = keep ? -(grad_output_value * label_smoothing / C) : opmath_t(0);
+    const opmath_t part = -near::div(grad_output_value * label_smoothing, static_cast<opmath_t>(C));
+    const opmath_t grad_sum_c = keep ? part : opmath_t(0);
     const opmath_t grad_hit = grad_output_value * (1 - label_smoothing);
     rt::Sum<opmath_t> sum_grad_logp_fold;
-    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
-      stop = rt::next_stop<Team>(stop, c_size.size);
-      for (; c < stop; c += Team::size) {
-        const opmath_t part = grad_sum_c * weight.load(c);
-        const bool part_2 = c == target_value;
-        opmath_t part_3;
-        if (part_2) {
-          part_3 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
-        } else {
-          part_3 = 0;
-        }
-        sum_grad_logp_fold.add(part + part_3);
-      }
-      sum_grad_logp_fold.settle();
-    }
-    sum_grad_logp_fold.finish();
-    rt::join<Team>(&sum_grad_logp_fold);
-    const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
+    rt::each<Team>(c_size.size, rt::settled(&sum_grad_logp_fold), [&](auto at) {
+      const int64_t c = at;
+      const opmath_t part_2 = grad_sum_c * weight_row[at];
+      const bool part_3 = c == target_value;
       opmath_t part_4;
-      if (keep) {
-        const opmath_t part_5 = rt::exp(logp.load(n, c, place)) * sum_grad_logp;
-        const opmath_t part_6 = grad_sum_c * weight.load(c);
-        const bool part_7 = c == target_value;
-        opmath_t part_9;
-        if (part_7) {
-          part_9 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
-        } else {
-          part_9 = 0;
-        }
-        const opmath_t part_8 = part_9;
-        part_4 = part_6 + part_8 - part_5;
+      if (part_3) {
+        part_4 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
       } else {
         part_4 = 0;
       }
-      grad_input.store(part_4, n, c, place);
-    }
+      sum_grad_logp_fold.add(part_2 + part_4);
+    });
+    sum_grad_logp_fold.finish();
+    rt::join<Team>(&sum_grad_logp_fold);
+    const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
+    rt::each<Team>(c_size.size, [&](auto at) {
+      const int64_t c = at;
+      opmath_t part_5;
+      if (keep) {
+        const opmath_t part_6 = near::exp(logp_row[at]) * sum_grad_logp;
+        const opmath_t part_7 = grad_sum_c * weight_row[at];
+        const bool part_8 = c == target_value;
+        opmath_t part_10;
+        if (part_8) {
+          part_10 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
+        } else {
+          part_10 = 0;
+        }
+        const opmath_t part_9 = part_10;
+        part_5 = part_7 + part_9 - part_6;
+      } else {
+        part_5 = 0;
+      }
+      grad_input_row.set(at, part_5);
+    });
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_1_grad_weight_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 0, -1), rt::tensor(1, 2, 1), rt::tensor(2, 3, 2), rt::tensor(3, 1, -1), rt::real(0),
                  rt::integer(0), rt::integer(2), rt::integer(1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<const opmath_t> logp;
-  rt::Tensor<opmath_t> grad_weight_sum_c;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<const opmath_t, rank> logp;
+  rt::Tensor<opmath_t, rank> grad_weight_sum_c;
   opmath_t label_smoothing;
   int64_t C, ignore_index;
   rt::Divider n_size, batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t c = point;
-    const opmath_t t = -(grad_output.load_or_zero() * label_smoothing / C);
+    const opmath_t t = -near::div(grad_output.load_or_zero() * label_smoothing, static_cast<opmath_t>(C));
     rt::Sum<opmath_t> grad_weight_sum_c_value_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * batch.count;) {
-      stop = rt::next_stop<Team>(stop, n_size.size * batch.count);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-        const int64_t n = inner_rest;
-        const bool keep_2 = target.load(n, place) != ignore_index;
-        const opmath_t part = logp.load(n, c, place) * (keep_2 ? t : opmath_t(0));
-        grad_weight_sum_c_value_fold.add(keep_2 ? part : opmath_t(0));
-      }
-      grad_weight_sum_c_value_fold.settle();
-    }
+    rt::each<Team>(n_size.size * batch.count, rt::settled(&grad_weight_sum_c_value_fold), [&](auto at) {
+      int64_t inner_rest = at;
+      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
+      const int64_t n = inner_rest;
+      const bool keep_2 = target.load(n, place) != ignore_index;
+      const opmath_t part = logp.load(n, c, place) * (keep_2 ? t : opmath_t(0));
+      grad_weight_sum_c_value_fold.add(keep_2 ? part : opmath_t(0));
+    });
     grad_weight_sum_c_value_fold.finish();
     rt::join<Team>(&grad_weight_sum_c_value_fold);
     const opmath_t grad_weight_sum_c_value = grad_weight_sum_c_value_fold.value;
@@ -874,12 +883,12 @@ struct Step_cross_entropy_backward_1_grad_weight_sum_c {
   }
 };
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_1_grad_weight_hit_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1));
-  rt::Tensor<opmath_t> grad_weight_hit;
+  rt::Tensor<opmath_t, rank> grad_weight_hit;
 
   OPGEN_DEVICE void compute(opmath_t* grad_weight_hit) const { *grad_weight_hit = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -890,7 +899,7 @@ struct Step_cross_entropy_backward_1_grad_weight_hit_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_weight_hit_pack;
+    rt::Values<opmath_t, V> grad_weight_hit_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_weight_hit_value;
@@ -902,26 +911,26 @@ struct Step_cross_entropy_backward_1_grad_weight_hit_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_1_grad_weight_hit {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 1), rt::tensor(0, 1, -1), rt::tensor(2, 0, -1), rt::tensor(3, 3, 2), rt::integer(2),
                  rt::integer(0), rt::real(0), rt::report(), rt::elements(), rt::batch());
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<opmath_t> grad_weight_hit;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const opmath_t> logp;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<opmath_t, rank> grad_weight_hit;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<const opmath_t, rank> logp;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
   OpgenBadIndex* report;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     const int64_t target_value_2 = target.load(n, place);
     const bool keep_3 = target_value_2 != ignore_index;
@@ -940,13 +949,13 @@ struct Step_cross_entropy_backward_1_grad_weight_hit {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_1_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1));
-  rt::Tensor<const opmath_t> grad_weight_sum_c, grad_weight_hit;
-  rt::Tensor<scalar_t> grad_weight;
+  rt::Tensor<const opmath_t, rank> grad_weight_sum_c, grad_weight_hit;
+  rt::Tensor<scalar_t, rank> grad_weight;
 
   OPGEN_DEVICE void compute(opmath_t grad_weight_sum_c, opmath_t grad_weight_hit, opmath_t* grad_weight) const {
     *grad_weight = grad_weight_sum_c + grad_weight_hit;
@@ -961,7 +970,7 @@ struct Step_cross_entropy_backward_1_grad_weight {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_weight_sum_c_pack = rt::load_pack<V>(grad_weight_sum_c, first);
     const auto grad_weight_hit_pack = rt::load_pack<V>(grad_weight_hit, first);
-    rt::Pack<scalar_t, V> grad_weight_pack;
+    rt::Values<scalar_t, V> grad_weight_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_weight_value;
@@ -973,107 +982,108 @@ struct Step_cross_entropy_backward_1_grad_weight {
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_2_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 1, -1),
-                                            rt::tensor(4, 3, 2), rt::tensor(3, 3, 2), rt::integer(1), rt::integer(2),
-                                            rt::real(0), rt::integer(2), rt::elements(), rt::batch());
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<const scalar_t> grad_output, weight;
-  rt::Tensor<scalar_t> grad_input;
-  rt::Tensor<const opmath_t> logp;
+  static constexpr auto fields = rt::fields(rt::tensor(2, 1, -1, 0), rt::tensor(1, 2, 1), rt::tensor(3, 3, 2, 1),
+                                            rt::tensor(4, 3, 2, 1), rt::tensor(0, 2, 1), rt::integer(2), rt::elements(),
+                                            rt::integer(1), rt::integer(2), rt::real(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> weight, grad_output;
+  rt::Tensor<const opmath_t, rank> logp;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Divider c_size, batch_size;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
-  rt::Divider c_size, batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
+    const auto weight_row = rt::read_row<Team, 0>(c_size.size, weight, 0);
+    const auto logp_row = rt::read_row<Team, 1>(c_size.size, logp, n, 0, place);
+    auto grad_input_row = rt::write_row<Team, 1>(grad_input, n, 0, place);
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
     const opmath_t grad_output_value = grad_output.load_or_zero(n, place);
-    const opmath_t grad_sum_c = keep ? -(grad_output_value * label_smoothing / C) : opmath_t(0);
+    const opmath_t part = -near::div(grad_output_value * label_smoothing, static_cast<opmath_t>(C));
+    const opmath_t grad_sum_c = keep ? part : opmath_t(0);
     const opmath_t grad_hit = grad_output_value * (1 - label_smoothing);
     rt::Sum<opmath_t> sum_grad_logp_fold;
-    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
-      stop = rt::next_stop<Team>(stop, c_size.size);
-      for (; c < stop; c += Team::size) {
-        const opmath_t part = grad_sum_c * weight.load(c);
-        const bool part_2 = c == target_value;
-        opmath_t part_3;
-        if (part_2) {
-          part_3 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
-        } else {
-          part_3 = 0;
-        }
-        sum_grad_logp_fold.add(part + part_3);
-      }
-      sum_grad_logp_fold.settle();
-    }
-    sum_grad_logp_fold.finish();
-    rt::join<Team>(&sum_grad_logp_fold);
-    const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
+    rt::each<Team>(c_size.size, rt::settled(&sum_grad_logp_fold), [&](auto at) {
+      const int64_t c = at;
+      const opmath_t part_2 = grad_sum_c * weight_row[at];
+      const bool part_3 = c == target_value;
       opmath_t part_4;
-      if (keep) {
-        const opmath_t part_5 = rt::exp(logp.load(n, c, place)) * sum_grad_logp;
-        const opmath_t part_6 = grad_sum_c * weight.load(c);
-        const bool part_7 = c == target_value;
-        opmath_t part_9;
-        if (part_7) {
-          part_9 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
-        } else {
-          part_9 = 0;
-        }
-        const opmath_t part_8 = part_9;
-        part_4 = part_6 + part_8 - part_5;
+      if (part_3) {
+        part_4 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
       } else {
         part_4 = 0;
       }
-      grad_input.store(part_4, n, c, place);
-    }
+      sum_grad_logp_fold.add(part_2 + part_4);
+    });
+    sum_grad_logp_fold.finish();
+    rt::join<Team>(&sum_grad_logp_fold);
+    const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
+    rt::each<Team>(c_size.size, [&](auto at) {
+      const int64_t c = at;
+      opmath_t part_5;
+      if (keep) {
+        const opmath_t part_6 = near::exp(logp_row[at]) * sum_grad_logp;
+        const opmath_t part_7 = grad_sum_c * weight_row[at];
+        const bool part_8 = c == target_value;
+        opmath_t part_10;
+        if (part_8) {
+          part_10 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
+        } else {
+          part_10 = 0;
+        }
+        const opmath_t part_9 = part_10;
+        part_5 = part_7 + part_9 - part_6;
+      } else {
+        part_5 = 0;
+      }
+      grad_input_row.set(at, part_5);
+    });
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_2_grad_weight_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1), rt::tensor(3, 1, -1), rt::integer(2),
                  rt::integer(0), rt::real(0), rt::integer(1), rt::elements(), rt::batch());
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<const opmath_t> logp;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<opmath_t> grad_weight_sum_c;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<const opmath_t, rank> logp;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<opmath_t, rank> grad_weight_sum_c;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
   rt::Divider n_size, batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t c = point;
     rt::Sum<opmath_t> grad_weight_sum_c_value_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * batch.count;) {
-      stop = rt::next_stop<Team>(stop, n_size.size * batch.count);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-        const int64_t n = inner_rest;
-        const bool keep_2 = target.load(n, place) != ignore_index;
-        const opmath_t part = -(grad_output.load_or_zero(n, place) * label_smoothing / C);
-        const opmath_t part_2 = logp.load(n, c, place) * (keep_2 ? part : opmath_t(0));
-        grad_weight_sum_c_value_fold.add(keep_2 ? part_2 : opmath_t(0));
-      }
-      grad_weight_sum_c_value_fold.settle();
-    }
+    rt::each<Team>(n_size.size * batch.count, rt::settled(&grad_weight_sum_c_value_fold), [&](auto at) {
+      int64_t inner_rest = at;
+      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
+      const int64_t n = inner_rest;
+      const bool keep_2 = target.load(n, place) != ignore_index;
+      const opmath_t part = grad_output.load_or_zero(n, place) * label_smoothing;
+      const opmath_t part_2 = -near::div(part, static_cast<opmath_t>(C));
+      const opmath_t part_3 = logp.load(n, c, place) * (keep_2 ? part_2 : opmath_t(0));
+      grad_weight_sum_c_value_fold.add(keep_2 ? part_3 : opmath_t(0));
+    });
     grad_weight_sum_c_value_fold.finish();
     rt::join<Team>(&grad_weight_sum_c_value_fold);
     const opmath_t grad_weight_sum_c_value = grad_weight_sum_c_value_fold.value;
@@ -1083,12 +1093,12 @@ struct Step_cross_entropy_backward_2_grad_weight_sum_c {
   }
 };
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_2_grad_weight_hit_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1));
-  rt::Tensor<opmath_t> grad_weight_hit;
+  rt::Tensor<opmath_t, rank> grad_weight_hit;
 
   OPGEN_DEVICE void compute(opmath_t* grad_weight_hit) const { *grad_weight_hit = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -1099,7 +1109,7 @@ struct Step_cross_entropy_backward_2_grad_weight_hit_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_weight_hit_pack;
+    rt::Values<opmath_t, V> grad_weight_hit_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_weight_hit_value;
@@ -1111,26 +1121,26 @@ struct Step_cross_entropy_backward_2_grad_weight_hit_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_2_grad_weight_hit {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 1), rt::tensor(0, 1, -1), rt::tensor(2, 2, 1), rt::tensor(3, 3, 2), rt::integer(2),
                  rt::integer(0), rt::real(0), rt::report(), rt::elements(), rt::batch());
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<opmath_t> grad_weight_hit;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const opmath_t> logp;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<opmath_t, rank> grad_weight_hit;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<const opmath_t, rank> logp;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
   OpgenBadIndex* report;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     const int64_t target_value_2 = target.load(n, place);
     const bool keep_3 = target_value_2 != ignore_index;
@@ -1149,39 +1159,34 @@ struct Step_cross_entropy_backward_2_grad_weight_hit {
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_3_logp_log {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
                                             rt::integer(1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<opmath_t> logp_max, logp_log;
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<opmath_t, rank> logp_max, logp_log;
   rt::Divider c_size, batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
+    const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
     rt::Max<opmath_t> logp_max_value_fold;
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      logp_max_value_fold.add(input.load(n, c, place));
-    }
+    rt::each<Team>(c_size.size, [&](auto at) { logp_max_value_fold.add(input_row[at]); });
     rt::join<Team>(&logp_max_value_fold);
     const opmath_t logp_max_value = logp_max_value_fold.value;
     if (Team::rank() == 0) {
       logp_max.store(logp_max_value, n, place);
     }
     rt::Sum<opmath_t> logp_sum_fold;
-    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
-      stop = rt::next_stop<Team>(stop, c_size.size);
-      for (; c < stop; c += Team::size) {
-        logp_sum_fold.add(rt::exp(input.load(n, c, place) - logp_max_value));
-      }
-      logp_sum_fold.settle();
-    }
+    rt::each<Team>(c_size.size, rt::settled(&logp_sum_fold),
+                   [&](auto at) { logp_sum_fold.add(near::exp(input_row[at] - logp_max_value)); });
     logp_sum_fold.finish();
     rt::join<Team>(&logp_sum_fold);
     const opmath_t logp_sum = logp_sum_fold.value;
@@ -1192,17 +1197,17 @@ struct Step_cross_entropy_backward_3_logp_log {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_3_sum_n_all_2 {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 0, -1), rt::integer(1), rt::elements(), rt::batch());
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<opmath_t> sum_n_all_2;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<opmath_t, rank> sum_n_all_2;
   int64_t ignore_index;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> sum_n_all_2_value_fold;
@@ -1212,7 +1217,7 @@ struct Step_cross_entropy_backward_3_sum_n_all_2 {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
-    const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     folds->sum_n_all_2_value_fold.add(target.load(n, place) != ignore_index ? 1 : 0);
   }
@@ -1223,147 +1228,153 @@ struct Step_cross_entropy_backward_3_sum_n_all_2 {
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_3_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 0, -1), rt::tensor(5, 3, 2), rt::tensor(2, 0, -1),
-                 rt::tensor(3, 2, 1), rt::tensor(4, 2, 1), rt::tensor(6, 3, 2), rt::integer(1), rt::integer(2),
-                 rt::real(0), rt::integer(2), rt::elements(), rt::batch());
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<const scalar_t> grad_output, input;
-  rt::Tensor<const opmath_t> sum_n_all_2, logp_max, logp_log;
-  rt::Tensor<scalar_t> grad_input;
+      rt::fields(rt::tensor(5, 3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(6, 3, 2, 1), rt::tensor(0, 2, 1),
+                 rt::tensor(2, 0, -1), rt::tensor(3, 2, 1), rt::tensor(4, 2, 1), rt::integer(2), rt::elements(),
+                 rt::integer(1), rt::integer(2), rt::real(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<const opmath_t, rank> sum_n_all_2, logp_max, logp_log;
+  rt::Divider c_size, batch_size;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
-  rt::Divider c_size, batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
+    const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
+    auto grad_input_row = rt::write_row<Team, 1>(grad_input, n, 0, place);
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t grad_sum_n_all = grad_output.load_or_zero() / sum_n_all_2.load();
-    const opmath_t grad_sum_c = keep ? -(grad_sum_n_all * label_smoothing / C) : opmath_t(0);
+    const opmath_t grad_sum_n_all = near::div(grad_output.load_or_zero(), sum_n_all_2.load());
+    const opmath_t part = -near::div(grad_sum_n_all * label_smoothing, static_cast<opmath_t>(C));
+    const opmath_t grad_sum_c = keep ? part : opmath_t(0);
     const opmath_t t = keep ? -(grad_sum_n_all * (1 - label_smoothing)) : opmath_t(0);
     rt::Sum<opmath_t> sum_grad_logp_fold;
-    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
-      stop = rt::next_stop<Team>(stop, c_size.size);
-      for (; c < stop; c += Team::size) {
-        sum_grad_logp_fold.add(grad_sum_c + (c == target_value ? t : opmath_t(0)));
-      }
-      sum_grad_logp_fold.settle();
-    }
+    rt::each<Team>(c_size.size, rt::settled(&sum_grad_logp_fold), [&](auto at) {
+      const int64_t c = at;
+      sum_grad_logp_fold.add(grad_sum_c + (c == target_value ? t : opmath_t(0)));
+    });
     sum_grad_logp_fold.finish();
     rt::join<Team>(&sum_grad_logp_fold);
     const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
     const opmath_t logp_max_value_2 = logp_max.load(n, place);
     const opmath_t logp_log_value = logp_log.load(n, place);
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      const opmath_t part = rt::exp(input.load(n, c, place) - logp_max_value_2 - logp_log_value);
-      const opmath_t part_2 = grad_sum_c + (c == target_value ? t : opmath_t(0)) - part * sum_grad_logp;
-      grad_input.store(keep ? part_2 : opmath_t(0), n, c, place);
-    }
+    rt::each<Team>(c_size.size, [&](auto at) {
+      const int64_t c = at;
+      const opmath_t part_2 = near::exp(input_row[at] - logp_max_value_2 - logp_log_value);
+      const opmath_t part_3 = grad_sum_c + (c == target_value ? t : opmath_t(0));
+      grad_input_row.set(at, keep ? part_3 - part_2 * sum_grad_logp : opmath_t(0));
+    });
   }
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_4_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
   static constexpr auto fields = rt::fields(
-      rt::tensor(0, 2, 1), rt::tensor(1, 0, -1), rt::tensor(4, 3, 2), rt::tensor(2, 2, 1), rt::tensor(3, 2, 1),
-      rt::tensor(5, 3, 2), rt::integer(1), rt::integer(2), rt::real(0), rt::integer(2), rt::elements(), rt::batch());
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<const scalar_t> grad_output, input;
-  rt::Tensor<const opmath_t> logp_max, logp_log;
-  rt::Tensor<scalar_t> grad_input;
+      rt::tensor(4, 3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(5, 3, 2, 1), rt::tensor(0, 2, 1), rt::tensor(2, 2, 1),
+      rt::tensor(3, 2, 1), rt::integer(2), rt::elements(), rt::integer(1), rt::integer(2), rt::real(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<const opmath_t, rank> logp_max, logp_log;
+  rt::Divider c_size, batch_size;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
-  rt::Divider c_size, batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
+    const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
+    auto grad_input_row = rt::write_row<Team, 1>(grad_input, n, 0, place);
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
     const opmath_t grad_output_value = grad_output.load_or_zero();
-    const opmath_t grad_sum_c = keep ? -(grad_output_value * label_smoothing / C) : opmath_t(0);
+    const opmath_t part = -near::div(grad_output_value * label_smoothing, static_cast<opmath_t>(C));
+    const opmath_t grad_sum_c = keep ? part : opmath_t(0);
     const opmath_t t = keep ? -(grad_output_value * (1 - label_smoothing)) : opmath_t(0);
     rt::Sum<opmath_t> sum_grad_logp_fold;
-    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
-      stop = rt::next_stop<Team>(stop, c_size.size);
-      for (; c < stop; c += Team::size) {
-        sum_grad_logp_fold.add(grad_sum_c + (c == target_value ? t : opmath_t(0)));
-      }
-      sum_grad_logp_fold.settle();
-    }
+    rt::each<Team>(c_size.size, rt::settled(&sum_grad_logp_fold), [&](auto at) {
+      const int64_t c = at;
+      sum_grad_logp_fold.add(grad_sum_c + (c == target_value ? t : opmath_t(0)));
+    });
     sum_grad_logp_fold.finish();
     rt::join<Team>(&sum_grad_logp_fold);
     const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
     const opmath_t logp_max_value_2 = logp_max.load(n, place);
     const opmath_t logp_log_value = logp_log.load(n, place);
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      const opmath_t part = rt::exp(input.load(n, c, place) - logp_max_value_2 - logp_log_value);
-      const opmath_t part_2 = grad_sum_c + (c == target_value ? t : opmath_t(0)) - part * sum_grad_logp;
-      grad_input.store(keep ? part_2 : opmath_t(0), n, c, place);
-    }
+    rt::each<Team>(c_size.size, [&](auto at) {
+      const int64_t c = at;
+      const opmath_t part_2 = near::exp(input_row[at] - logp_max_value_2 - logp_log_value);
+      const opmath_t part_3 = grad_sum_c + (c == target_value ? t : opmath_t(0));
+      grad_input_row.set(at, keep ? part_3 - part_2 * sum_grad_logp : opmath_t(0));
+    });
   }
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_5_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
   static constexpr auto fields = rt::fields(
-      rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(4, 3, 2), rt::tensor(2, 2, 1), rt::tensor(3, 2, 1),
-      rt::tensor(5, 3, 2), rt::integer(1), rt::integer(2), rt::real(0), rt::integer(2), rt::elements(), rt::batch());
-  rt::Tensor<const int64_t> target;
-  rt::Tensor<const scalar_t> grad_output, input;
-  rt::Tensor<const opmath_t> logp_max, logp_log;
-  rt::Tensor<scalar_t> grad_input;
+      rt::tensor(4, 3, 2, 1), rt::tensor(1, 2, 1), rt::tensor(5, 3, 2, 1), rt::tensor(0, 2, 1), rt::tensor(2, 2, 1),
+      rt::tensor(3, 2, 1), rt::integer(2), rt::elements(), rt::integer(1), rt::integer(2), rt::real(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<const opmath_t, rank> logp_max, logp_log;
+  rt::Divider c_size, batch_size;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
-  rt::Divider c_size, batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
+    const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
+    auto grad_input_row = rt::write_row<Team, 1>(grad_input, n, 0, place);
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
     const opmath_t grad_output_value = grad_output.load_or_zero(n, place);
-    const opmath_t grad_sum_c = keep ? -(grad_output_value * label_smoothing / C) : opmath_t(0);
+    const opmath_t part = -near::div(grad_output_value * label_smoothing, static_cast<opmath_t>(C));
+    const opmath_t grad_sum_c = keep ? part : opmath_t(0);
     const opmath_t t = keep ? -(grad_output_value * (1 - label_smoothing)) : opmath_t(0);
     rt::Sum<opmath_t> sum_grad_logp_fold;
-    for (int64_t c = Team::rank(), stop = 0; stop < c_size.size;) {
-      stop = rt::next_stop<Team>(stop, c_size.size);
-      for (; c < stop; c += Team::size) {
-        sum_grad_logp_fold.add(grad_sum_c + (c == target_value ? t : opmath_t(0)));
-      }
-      sum_grad_logp_fold.settle();
-    }
+    rt::each<Team>(c_size.size, rt::settled(&sum_grad_logp_fold), [&](auto at) {
+      const int64_t c = at;
+      sum_grad_logp_fold.add(grad_sum_c + (c == target_value ? t : opmath_t(0)));
+    });
     sum_grad_logp_fold.finish();
     rt::join<Team>(&sum_grad_logp_fold);
     const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
     const opmath_t logp_max_value_2 = logp_max.load(n, place);
     const opmath_t logp_log_value = logp_log.load(n, place);
-    for (int64_t c = Team::rank(); c < c_size.size; c += Team::size) {
-      const opmath_t part = rt::exp(input.load(n, c, place) - logp_max_value_2 - logp_log_value);
-      const opmath_t part_2 = grad_sum_c + (c == target_value ? t : opmath_t(0)) - part * sum_grad_logp;
-      grad_input.store(keep ? part_2 : opmath_t(0), n, c, place);
-    }
+    rt::each<Team>(c_size.size, [&](auto at) {
+      const int64_t c = at;
+      const opmath_t part_2 = near::exp(input_row[at] - logp_max_value_2 - logp_log_value);
+      const opmath_t part_3 = grad_sum_c + (c == target_value ? t : opmath_t(0));
+      grad_input_row.set(at, keep ? part_3 - part_2 * sum_grad_logp : opmath_t(0));
+    });
   }
 };
 

@@ -4,14 +4,14 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_0_label {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1), rt::tensor(0, 2, -1), rt::integer(3), rt::integer(2),
                                             rt::report(), rt::integer(1));
-  rt::Tensor<int64_t> label;
-  rt::Tensor<const int64_t> targets;
+  rt::Tensor<int64_t, rank> label;
+  rt::Tensor<const int64_t, rank> targets;
   int64_t S, blank;
   OpgenBadIndex* report;
   rt::Divider s_size;
@@ -26,13 +26,13 @@ struct Step_ctc_loss_forward_0_label {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_0_skips {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1), rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<bool> skips;
-  rt::Tensor<const int64_t> label;
+  rt::Tensor<bool, rank> skips;
+  rt::Tensor<const int64_t, rank> label;
   rt::Divider s_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -44,17 +44,17 @@ struct Step_ctc_loss_forward_0_skips {
 };
 
 // every place goes on from the one before it; sequences that do not meet run side by side
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_0_a {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, -1), rt::tensor(0, 3, -1), rt::tensor(3, 2, -1), rt::tensor(2, 3, -1),
                  rt::tensor(4, 2, -1), rt::integer(2), rt::integer(1), rt::integer(3), rt::report());
-  rt::Tensor<opmath_t> on, a;
-  rt::Tensor<const int64_t> label;
-  rt::Tensor<const scalar_t> log_probs;
-  rt::Tensor<const bool> skips;
+  rt::Tensor<opmath_t, rank> on, a;
+  rt::Tensor<const int64_t, rank> label;
+  rt::Tensor<const scalar_t, rank> log_probs;
+  rt::Tensor<const bool, rank> skips;
   rt::Divider s_size, t_size;
   int64_t C;
   OpgenBadIndex* report;
@@ -85,15 +85,15 @@ struct Step_ctc_loss_forward_0_a {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_0_last {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(2, 2, -1), rt::tensor(1, 3, -1),
                                             rt::integer(2), rt::report(), rt::integer(1));
-  rt::Tensor<const int64_t> input_lengths;
-  rt::Tensor<opmath_t> last;
-  rt::Tensor<const opmath_t> a;
+  rt::Tensor<const int64_t, rank> input_lengths;
+  rt::Tensor<opmath_t, rank> last;
+  rt::Tensor<const opmath_t, rank> a;
   int64_t T;
   OpgenBadIndex* report;
   rt::Divider s_size;
@@ -110,15 +110,16 @@ struct Step_ctc_loss_forward_0_last {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1),
                                             rt::integer(1), rt::integer(2), rt::integer(0), rt::report());
-  rt::Tensor<const int64_t> target_lengths;
-  rt::Tensor<const opmath_t> last;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const int64_t, rank> target_lengths;
+  rt::Tensor<const opmath_t, rank> last;
+  rt::Tensor<scalar_t, rank> output;
   bool zero_infinity;
   int64_t L, B;
   OpgenBadIndex* report;
@@ -144,24 +145,24 @@ struct Step_ctc_loss_forward_0_output {
       const opmath_t part_3 = t_7 ? last.load(b, rt::checked(t_8, L, report, 1, 1)) : t_5;
       part_2 = -rt::logaddexp(last.load(b, rt::checked(t_6, L, report, 1, 1)), part_3);
     }
-    folds->output_sum_fold.add(part_2 / part);
+    folds->output_sum_fold.add(near::div(part_2, static_cast<opmath_t>(part)));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / B);
+    output.store(near::div(output_sum, static_cast<opmath_t>(B)));
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1),
                                             rt::integer(1), rt::integer(2), rt::report());
-  rt::Tensor<const int64_t> target_lengths;
-  rt::Tensor<const opmath_t> last;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const int64_t, rank> target_lengths;
+  rt::Tensor<const opmath_t, rank> last;
+  rt::Tensor<scalar_t, rank> output;
   bool zero_infinity;
   int64_t L;
   OpgenBadIndex* report;
@@ -195,15 +196,15 @@ struct Step_ctc_loss_forward_1_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(2, 1, -1), rt::tensor(1, 2, -1),
                                             rt::integer(1), rt::integer(2), rt::report());
-  rt::Tensor<const int64_t> target_lengths;
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<const opmath_t> last;
+  rt::Tensor<const int64_t, rank> target_lengths;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<const opmath_t, rank> last;
   bool zero_infinity;
   int64_t L;
   OpgenBadIndex* report;
@@ -227,17 +228,17 @@ struct Step_ctc_loss_forward_2_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_0_last {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::tensor(4, 2, -1),
                  rt::tensor(3, 3, -1), rt::integer(2), rt::report(), rt::integer(1));
-  rt::Tensor<const int64_t> input_lengths, label;
-  rt::Tensor<bool> skips;
-  rt::Tensor<opmath_t> last;
-  rt::Tensor<const opmath_t> a;
+  rt::Tensor<const int64_t, rank> input_lengths, label;
+  rt::Tensor<bool, rank> skips;
+  rt::Tensor<opmath_t, rank> last;
+  rt::Tensor<const opmath_t, rank> a;
   int64_t T;
   OpgenBadIndex* report;
   rt::Divider s_size;
@@ -255,17 +256,18 @@ struct Step_ctc_loss_backward_0_last {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_0_grad_end {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1),
                                             rt::tensor(3, 1, -1), rt::tensor(4, 1, -1), rt::tensor(5, 1, -1),
                                             rt::integer(1), rt::integer(0), rt::report(), rt::integer(2));
-  rt::Tensor<const int64_t> target_lengths;
-  rt::Tensor<const opmath_t> last;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<opmath_t> found, grad_found, grad_end;
+  rt::Tensor<const int64_t, rank> target_lengths;
+  rt::Tensor<const opmath_t, rank> last;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<opmath_t, rank> found, grad_found, grad_end;
   int64_t L, B;
   OpgenBadIndex* report;
   bool zero_infinity;
@@ -281,39 +283,41 @@ struct Step_ctc_loss_backward_0_grad_end {
     const opmath_t found_value = rt::logaddexp(last.load(b, rt::checked(t_2, L, report, 1, 1)), part);
     const bool t_6 = zero_infinity && found_value == t_5;
     const int64_t part_2 = B * rt::max(target_lengths_value, int64_t{1});
-    const opmath_t grad_found_value = t_6 ? opmath_t(0) : -(grad_output.load_or_zero() / part_2);
+    const opmath_t part_3 = -near::div(grad_output.load_or_zero(), static_cast<opmath_t>(part_2));
+    const opmath_t grad_found_value = t_6 ? opmath_t(0) : part_3;
     found.store(found_value, b);
     grad_found.store(grad_found_value, b);
-    opmath_t part_3;
+    opmath_t part_4;
     if (t_6) {
-      part_3 = 0;
+      part_4 = 0;
     } else {
-      const bool part_4 = last.load(b, rt::checked(t_2, L, report, 1, 1)) == t_5;
-      const bool part_5 = part_4 && (t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5) == t_5;
-      opmath_t part_6;
-      if (part_5) {
-        part_6 = 0;
+      const bool part_5 = last.load(b, rt::checked(t_2, L, report, 1, 1)) == t_5;
+      const bool part_6 = part_5 && (t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5) == t_5;
+      opmath_t part_7;
+      if (part_6) {
+        part_7 = 0;
       } else {
-        const opmath_t part_7 = t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5;
-        part_6 = grad_found_value * rt::sigmoid(last.load(b, rt::checked(t_2, L, report, 1, 1)) - part_7);
+        const opmath_t part_8 = t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5;
+        part_7 = grad_found_value * near::sigmoid(last.load(b, rt::checked(t_2, L, report, 1, 1)) - part_8);
       }
-      part_3 = part_6;
+      part_4 = part_7;
     }
-    grad_end.store(part_3, b);
+    grad_end.store(part_4, b);
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_0_grad_last {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(5, 2, -1), rt::tensor(1, 1, -1),
                                             rt::tensor(2, 2, -1), rt::tensor(3, 1, -1), rt::tensor(4, 1, -1),
                                             rt::integer(2), rt::integer(1), rt::report(), rt::integer(1));
-  rt::Tensor<const int64_t> target_lengths;
-  rt::Tensor<opmath_t> grad_last;
-  rt::Tensor<const opmath_t> found, last, grad_found, grad_end;
+  rt::Tensor<const int64_t, rank> target_lengths;
+  rt::Tensor<opmath_t, rank> grad_last;
+  rt::Tensor<const opmath_t, rank> found, last, grad_found, grad_end;
   bool zero_infinity;
   int64_t L;
   OpgenBadIndex* report;
@@ -344,7 +348,8 @@ struct Step_ctc_loss_backward_0_grad_last {
         } else {
           opmath_t part_8;
           if (t_10) {
-            const opmath_t part_9 = rt::sigmoid(last.load(b, t_8) - last.load(b, rt::checked(t_7, L, report, 2, 1)));
+            const opmath_t part_10 = last.load(b, t_8) - last.load(b, rt::checked(t_7, L, report, 2, 1));
+            const opmath_t part_9 = near::sigmoid(part_10);
             part_8 = grad_found.load(b) * part_9;
           } else {
             part_8 = 0;
@@ -362,17 +367,18 @@ struct Step_ctc_loss_backward_0_grad_last {
 };
 
 // every place goes on from the one before it; sequences that do not meet run side by side
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_0_grad_on {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 1, -1), rt::tensor(1, 3, -1), rt::tensor(2, 2, -1), rt::tensor(3, 3, -1), rt::tensor(5, 3, -1),
       rt::tensor(6, 3, -1), rt::tensor(4, 2, -1), rt::integer(1), rt::integer(2), rt::integer(2), rt::integer(1));
-  rt::Tensor<const int64_t> input_lengths;
-  rt::Tensor<const opmath_t> a, grad_last, on;
-  rt::Tensor<opmath_t> grad_a, grad_on;
-  rt::Tensor<const bool> skips;
+  rt::Tensor<const int64_t, rank> input_lengths;
+  rt::Tensor<const opmath_t, rank> a, grad_last, on;
+  rt::Tensor<opmath_t, rank> grad_a, grad_on;
+  rt::Tensor<const bool, rank> skips;
   int64_t T, L;
   rt::Divider s_size, t_size;
 
@@ -401,7 +407,7 @@ struct Step_ctc_loss_backward_0_grad_on {
             const bool part_9 = skips.load(b, s + 2);
             opmath_t part_10;
             if (part_9) {
-              part_10 = grad_a.load(b, t + 1, s + 2) * rt::sigmoid(a_value - on.load(b, t + 1, s + 2));
+              part_10 = grad_a.load(b, t + 1, s + 2) * near::sigmoid(a_value - on.load(b, t + 1, s + 2));
             } else {
               part_10 = 0;
             }
@@ -418,7 +424,7 @@ struct Step_ctc_loss_backward_0_grad_on {
           if (part_12) {
             part_13 = 0;
           } else {
-            const opmath_t part_14 = rt::sigmoid(a_value + (t_14 ? -a.load(b, t, s - 1) : rt::inf<opmath_t>()));
+            const opmath_t part_14 = near::sigmoid(a_value + (t_14 ? -a.load(b, t, s - 1) : rt::inf<opmath_t>()));
             part_13 = grad_on.load(b, t + 1, s) * part_14;
           }
           part_11 = part_13;
@@ -432,7 +438,7 @@ struct Step_ctc_loss_backward_0_grad_on {
           if (part_16) {
             part_17 = 0;
           } else {
-            part_17 = grad_on.load(b, t + 1, s + 1) * rt::sigmoid(a_value - a.load(b, t, s + 1));
+            part_17 = grad_on.load(b, t + 1, s + 1) * near::sigmoid(a_value - a.load(b, t, s + 1));
           }
           part_15 = part_17;
         } else {
@@ -465,7 +471,7 @@ struct Step_ctc_loss_backward_0_grad_on {
           } else {
             part_21 = rt::inf<opmath_t>();
           }
-          part_19 = part_20 * rt::sigmoid(on_value + part_21);
+          part_19 = part_20 * near::sigmoid(on_value + part_21);
         }
         grad_on.store(part_19, b, t, s);
       }
@@ -473,12 +479,12 @@ struct Step_ctc_loss_backward_0_grad_on {
   }
 };
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_0_grad_log_probs_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1), rt::integer(2))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, -1), rt::integer(2), rt::integer(1));
-  rt::Tensor<opmath_t> grad_log_probs;
+  rt::Tensor<opmath_t, rank> grad_log_probs;
   rt::Divider c_size, b_size;
 
   OPGEN_DEVICE void compute(opmath_t* grad_log_probs) const { *grad_log_probs = 0; }
@@ -493,7 +499,7 @@ struct Step_ctc_loss_backward_0_grad_log_probs_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_log_probs_pack;
+    rt::Values<opmath_t, V> grad_log_probs_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_log_probs_value;
@@ -505,15 +511,15 @@ struct Step_ctc_loss_backward_0_grad_log_probs_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_0_grad_log_probs {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(1), rt::integer(0), rt::integer(3))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, -1), rt::tensor(2, 2, -1), rt::tensor(1, 3, -1),
                                             rt::integer(2), rt::report(), rt::integer(3), rt::integer(0));
-  rt::Tensor<opmath_t> grad_log_probs;
-  rt::Tensor<const int64_t> label;
-  rt::Tensor<const opmath_t> grad_a;
+  rt::Tensor<opmath_t, rank> grad_log_probs;
+  rt::Tensor<const int64_t, rank> label;
+  rt::Tensor<const opmath_t, rank> grad_a;
   int64_t C;
   OpgenBadIndex* report;
   rt::Divider s_size, t_size;
@@ -529,17 +535,18 @@ struct Step_ctc_loss_backward_0_grad_log_probs {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_1_grad_end {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1), rt::tensor(4, 1, -1),
                  rt::tensor(3, 0, -1), rt::integer(1), rt::report(), rt::integer(2));
-  rt::Tensor<const int64_t> target_lengths;
-  rt::Tensor<const opmath_t> last;
-  rt::Tensor<opmath_t> found, grad_end;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const int64_t, rank> target_lengths;
+  rt::Tensor<const opmath_t, rank> last;
+  rt::Tensor<opmath_t, rank> found, grad_end;
+  rt::Tensor<const scalar_t, rank> grad_output;
   int64_t L;
   OpgenBadIndex* report;
   bool zero_infinity;
@@ -566,7 +573,7 @@ struct Step_ctc_loss_backward_1_grad_end {
         part_6 = 0;
       } else {
         const opmath_t part_7 = t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5;
-        const opmath_t part_8 = rt::sigmoid(last.load(b, rt::checked(t_2, L, report, 1, 1)) - part_7);
+        const opmath_t part_8 = near::sigmoid(last.load(b, rt::checked(t_2, L, report, 1, 1)) - part_7);
         part_6 = (part_2 ? opmath_t(0) : -grad_output.load_or_zero()) * part_8;
       }
       part_3 = part_6;
@@ -576,17 +583,18 @@ struct Step_ctc_loss_backward_1_grad_end {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_1_grad_last {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1),
                                             rt::tensor(4, 1, -1), rt::tensor(5, 2, -1), rt::tensor(3, 0, -1),
                                             rt::integer(2), rt::integer(1), rt::report(), rt::integer(1));
-  rt::Tensor<const int64_t> target_lengths;
-  rt::Tensor<const opmath_t> found, last, grad_end;
-  rt::Tensor<opmath_t> grad_last;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const int64_t, rank> target_lengths;
+  rt::Tensor<const opmath_t, rank> found, last, grad_end;
+  rt::Tensor<opmath_t, rank> grad_last;
+  rt::Tensor<const scalar_t, rank> grad_output;
   bool zero_infinity;
   int64_t L;
   OpgenBadIndex* report;
@@ -617,7 +625,8 @@ struct Step_ctc_loss_backward_1_grad_last {
         } else {
           opmath_t part_7;
           if (t_10) {
-            const opmath_t part_8 = rt::sigmoid(last.load(b, t_7) - last.load(b, rt::checked(t_6, L, report, 2, 1)));
+            const opmath_t part_9 = last.load(b, t_7) - last.load(b, rt::checked(t_6, L, report, 2, 1));
+            const opmath_t part_8 = near::sigmoid(part_9);
             part_7 = (t_9 ? opmath_t(0) : -grad_output.load_or_zero()) * part_8;
           } else {
             part_7 = 0;
@@ -635,17 +644,18 @@ struct Step_ctc_loss_backward_1_grad_last {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_2_grad_end {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1), rt::tensor(4, 1, -1),
                  rt::tensor(3, 1, -1), rt::integer(1), rt::report(), rt::integer(2));
-  rt::Tensor<const int64_t> target_lengths;
-  rt::Tensor<const opmath_t> last;
-  rt::Tensor<opmath_t> found, grad_end;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const int64_t, rank> target_lengths;
+  rt::Tensor<const opmath_t, rank> last;
+  rt::Tensor<opmath_t, rank> found, grad_end;
+  rt::Tensor<const scalar_t, rank> grad_output;
   int64_t L;
   OpgenBadIndex* report;
   bool zero_infinity;
@@ -672,7 +682,7 @@ struct Step_ctc_loss_backward_2_grad_end {
         part_6 = 0;
       } else {
         const opmath_t part_7 = t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5;
-        const opmath_t part_8 = rt::sigmoid(last.load(b, rt::checked(t_2, L, report, 1, 1)) - part_7);
+        const opmath_t part_8 = near::sigmoid(last.load(b, rt::checked(t_2, L, report, 1, 1)) - part_7);
         part_6 = (part_2 ? opmath_t(0) : -grad_output.load_or_zero(b)) * part_8;
       }
       part_3 = part_6;
@@ -682,17 +692,18 @@ struct Step_ctc_loss_backward_2_grad_end {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_2_grad_last {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1),
                                             rt::tensor(4, 1, -1), rt::tensor(5, 2, -1), rt::tensor(3, 1, -1),
                                             rt::integer(2), rt::integer(1), rt::report(), rt::integer(1));
-  rt::Tensor<const int64_t> target_lengths;
-  rt::Tensor<const opmath_t> found, last, grad_end;
-  rt::Tensor<opmath_t> grad_last;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const int64_t, rank> target_lengths;
+  rt::Tensor<const opmath_t, rank> found, last, grad_end;
+  rt::Tensor<opmath_t, rank> grad_last;
+  rt::Tensor<const scalar_t, rank> grad_output;
   bool zero_infinity;
   int64_t L;
   OpgenBadIndex* report;
@@ -723,7 +734,8 @@ struct Step_ctc_loss_backward_2_grad_last {
         } else {
           opmath_t part_7;
           if (t_10) {
-            const opmath_t part_8 = rt::sigmoid(last.load(b, t_7) - last.load(b, rt::checked(t_6, L, report, 2, 1)));
+            const opmath_t part_9 = last.load(b, t_7) - last.load(b, rt::checked(t_6, L, report, 2, 1));
+            const opmath_t part_8 = near::sigmoid(part_9);
             part_7 = (t_9 ? opmath_t(0) : -grad_output.load_or_zero(b)) * part_8;
           } else {
             part_7 = 0;

@@ -4,39 +4,40 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_dropout_residual_forward_0_y {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(3, 1, 0), rt::tensor(0, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(1, 0, -1), rt::batch(), rt::real(0));
-  rt::Tensor<scalar_t> y;
-  rt::Tensor<const scalar_t> residual, x;
-  rt::Tensor<const int64_t> seed;
-  rt::Batch batch;
+  rt::Tensor<scalar_t, rank> y;
+  rt::Tensor<const scalar_t, rank> residual, x;
+  rt::Tensor<const int64_t, rank> seed;
+  rt::Batch<rank> batch;
   opmath_t p;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     const opmath_t part_2 = rt::uniform_of<opmath_t>(rt::philox(seed.load(), int64_t{0}, batch.index(place)));
     const bool part = part_2 >= p;
-    y.store(residual.load(place) + (part ? x.load(place) / (1 - p) : opmath_t(0)), place);
+    y.store(residual.load(place) + (part ? near::div(x.load(place), 1 - p) : opmath_t(0)), place);
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_dropout_residual_forward_1_y {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> residual, x;
-  rt::Tensor<scalar_t> y;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> residual, x;
+  rt::Tensor<scalar_t, rank> y;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t residual, opmath_t x, opmath_t* y) const { *y = residual + x; }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t y_value;
     compute(residual.load(place), x.load(place), &y_value);
     y.store(y_value, place);
@@ -45,7 +46,7 @@ struct Step_dropout_residual_forward_1_y {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto residual_pack = rt::load_pack<V>(residual, first);
     const auto x_pack = rt::load_pack<V>(x, first);
-    rt::Pack<scalar_t, V> y_pack;
+    rt::Values<scalar_t, V> y_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t y_value;
@@ -57,36 +58,37 @@ struct Step_dropout_residual_forward_1_y {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_dropout_residual_backward_0_grad_y_copy {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                                             rt::tensor(1, 0, -1), rt::batch(), rt::real(0));
-  rt::Tensor<const scalar_t> grad_y;
-  rt::Tensor<scalar_t> grad_x, grad_y_copy;
-  rt::Tensor<const int64_t> seed;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_y;
+  rt::Tensor<scalar_t, rank> grad_x, grad_y_copy;
+  rt::Tensor<const int64_t, rank> seed;
+  rt::Batch<rank> batch;
   opmath_t p;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     const opmath_t grad_y_value = grad_y.load_or_zero(place);
     const opmath_t part = rt::uniform_of<opmath_t>(rt::philox(seed.load(), int64_t{0}, batch.index(place)));
-    grad_x.store(part >= p ? grad_y_value / (1 - p) : opmath_t(0), place);
+    grad_x.store(part >= p ? near::div(grad_y_value, 1 - p) : opmath_t(0), place);
     grad_y_copy.store(grad_y_value, place);
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_dropout_residual_backward_1_grad_y_copy_2 {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> grad_y;
-  rt::Tensor<scalar_t> grad_y_copy, grad_y_copy_2;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_y;
+  rt::Tensor<scalar_t, rank> grad_y_copy, grad_y_copy_2;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_y, opmath_t* grad_y_copy, opmath_t* grad_y_copy_2) const {
     const opmath_t grad_y_value = grad_y;
@@ -94,7 +96,7 @@ struct Step_dropout_residual_backward_1_grad_y_copy_2 {
     *grad_y_copy_2 = grad_y_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_y_copy_value;
     opmath_t grad_y_copy_2_value;
     compute(grad_y.load_or_zero(place), &grad_y_copy_value, &grad_y_copy_2_value);
@@ -104,8 +106,8 @@ struct Step_dropout_residual_backward_1_grad_y_copy_2 {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_y_pack = rt::load_pack<V>(grad_y, first);
-    rt::Pack<scalar_t, V> grad_y_copy_pack;
-    rt::Pack<scalar_t, V> grad_y_copy_2_pack;
+    rt::Values<scalar_t, V> grad_y_copy_pack;
+    rt::Values<scalar_t, V> grad_y_copy_2_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_y_copy_value;

@@ -4,21 +4,21 @@
 #include "opgen_launch.cuh"
 
 // every place goes on from the one before it; sequences that do not meet run side by side
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_edit_distance_forward_d_waves {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::tensor(4, 3, 0), rt::tensor(2, 2, 0),
                  rt::tensor(3, 2, 0), rt::integer(1), rt::integer(0), rt::integer(2), rt::batch());
-  rt::Tensor<int64_t> d_before, d_waves, changed_waves;
-  rt::Tensor<const int64_t> first_2, second;
+  rt::Tensor<int64_t, rank> d_before, d_waves, changed_waves;
+  rt::Tensor<const int64_t, rank> first_2, second;
   rt::Divider j_size, wave_size;
   int64_t N;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     for (int64_t wave = 0; wave < wave_size.size; ++wave) {
       for (int64_t j = 0; j < j_size.size; ++j) {
         d_before.store(wave == 0 ? 0 : d_waves.load(place, wave - 1, j), place, wave, j);
@@ -63,40 +63,40 @@ struct Step_edit_distance_forward_d_waves {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_edit_distance_forward_d {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<int64_t> d;
-  rt::Tensor<const int64_t> d_waves;
+  rt::Tensor<int64_t, rank> d;
+  rt::Tensor<const int64_t, rank> d_waves;
   rt::Divider j_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     d.store(d_waves.load(place, i_2 + j, j), place, i_2, j);
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_edit_distance_forward_distance {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(0, 3, 0), rt::integer(0), rt::integer(1), rt::batch());
-  rt::Tensor<int64_t> distance;
-  rt::Tensor<const int64_t> d;
+  rt::Tensor<int64_t, rank> distance;
+  rt::Tensor<const int64_t, rank> d;
   int64_t M, N;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     const bool t_5 = M == 0;
     distance.store(N == 0 ? (t_5 ? 0 : M - 1 + 1) : t_5 ? N - 1 + 1 : d.load(place, N - 1, M - 1), place);
   }

@@ -4,14 +4,15 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ema_codebook_forward_codebook {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, -1), rt::tensor(0, 2, -1), rt::tensor(1, 1, -1), rt::real(0), rt::integer(1));
-  rt::Tensor<opmath_t> codebook;
-  rt::Tensor<const scalar_t> sums, counts;
+  rt::Tensor<opmath_t, rank> codebook;
+  rt::Tensor<const scalar_t, rank> sums, counts;
   opmath_t eps;
   rt::Divider d_size;
 
@@ -19,36 +20,33 @@ struct Step_ema_codebook_forward_codebook {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t k = rest;
-    codebook.store(sums.load(k, d) / rt::max(counts.load(k), eps), k, d);
+    codebook.store(near::div(sums.load(k, d), rt::max(counts.load(k), eps)), k, d);
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ema_codebook_forward_sum_d {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, -1), rt::tensor(2, 2, 0),
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, -1, 1), rt::tensor(2, 2, 0),
                                             rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const opmath_t> codebook;
-  rt::Tensor<opmath_t> sum_d;
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<const opmath_t, rank> codebook;
+  rt::Tensor<opmath_t, rank> sum_d;
   rt::Divider d_size, k_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
+    const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
+    const auto codebook_row = rt::read_row<Team, 1>(d_size.size, codebook, k, 0);
     rt::Sum<opmath_t> sum_d_value_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        sum_d_value_fold.add(rt::square(input.load(place, d) - codebook.load(k, d)));
-      }
-      sum_d_value_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&sum_d_value_fold),
+                   [&](auto at) { sum_d_value_fold.add(rt::square(input_row[at] - codebook_row[at])); });
     sum_d_value_fold.finish();
     rt::join<Team>(&sum_d_value_fold);
     const opmath_t sum_d_value = sum_d_value_fold.value;
@@ -59,59 +57,65 @@ struct Step_ema_codebook_forward_sum_d {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ema_codebook_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()),
                                       {rt::count(rt::integer(0)), rt::count(rt::integer(1))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(3, 2, -1), rt::tensor(1, 1, 0), rt::tensor(2, 2, 0),
-                 rt::tensor(4, 2, 0), rt::integer(0), rt::integer(1), rt::integer(0), rt::report(), rt::batch());
-  rt::Tensor<const opmath_t> sum_d, codebook;
-  rt::Tensor<int64_t> code;
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<scalar_t> output;
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(3, 2, -1), rt::tensor(2, 2, 0, 1), rt::tensor(4, 2, 0, 1),
+                 rt::tensor(1, 1, 0), rt::integer(0), rt::integer(1), rt::integer(0), rt::report(), rt::batch());
+  rt::Tensor<const opmath_t, rank> sum_d, codebook;
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<int64_t, rank> code;
   rt::Divider k_size, d_size;
   int64_t K;
   OpgenBadIndex* report;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto sum_d_row = rt::read_row<Team, 1>(k_size.size, sum_d, place, 0);
+    const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
+    auto output_row = rt::write_row<Team, 1>(output, place, 0);
     rt::ArgMin<opmath_t> code_value_fold;
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
-      code_value_fold.add(sum_d.load(place, k), k);
-    }
+    rt::each<Team>(k_size.size, [&](auto at) {
+      const int64_t k = at;
+      code_value_fold.add(sum_d_row[at], k);
+    });
     rt::join<Team>(&code_value_fold);
     const int64_t code_value = code_value_fold.value;
     if (Team::rank() == 0) {
       code.store(code_value, place);
     }
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t input_value = input.load(place, d);
+    rt::each<Team>(d_size.size, [&](auto at) {
+      const int64_t d = at;
+      const opmath_t input_value = input_row[at];
       const opmath_t part = (codebook.load(rt::checked(code_value, K, report, 3, 0), d) - input_value);
-      output.store(input_value + part, place, d);
-    }
+      output_row.set(at, input_value + part);
+    });
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ema_codebook_forward_loss {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(2, 1, 0), rt::tensor(1, 2, -1), rt::tensor(3, 0, -1), rt::integer(1),
                  rt::integer(0), rt::report(), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const int64_t> code;
-  rt::Tensor<const opmath_t> codebook;
-  rt::Tensor<scalar_t> loss;
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<const int64_t, rank> code;
+  rt::Tensor<const opmath_t, rank> codebook;
+  rt::Tensor<scalar_t, rank> loss;
   int64_t K, D;
   OpgenBadIndex* report;
   rt::Divider d_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> loss_sum_fold;
@@ -122,37 +126,37 @@ struct Step_ema_codebook_forward_loss {
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
     const int64_t d = rt::split(&inner_rest, d_size);
-    const rt::Place place = batch.place(inner_rest);
+    const rt::Place<rank> place = batch.place(inner_rest);
     const opmath_t part = codebook.load(rt::checked(code.load(place), K, report, 1, 0), d);
     folds->loss_sum_fold.add(rt::square(input.load(place, d) - part));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t loss_sum = folds.loss_sum_fold.value;
-    loss.store(loss_sum / (batch.count * D));
+    loss.store(near::div(loss_sum, static_cast<opmath_t>(batch.count * D)));
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ema_codebook_forward_next_counts {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, -1), rt::tensor(1, 1, -1), rt::batch(), rt::real(0));
-  rt::Tensor<const int64_t> code;
-  rt::Tensor<scalar_t> next_counts;
-  rt::Tensor<const scalar_t> counts;
-  rt::Batch batch;
+  rt::Tensor<const int64_t, rank> code;
+  rt::Tensor<scalar_t, rank> next_counts;
+  rt::Tensor<const scalar_t, rank> counts;
+  rt::Batch<rank> batch;
   opmath_t decay;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t k = point;
     rt::Sum<int64_t> count_all_fold;
-    for (int64_t inner = Team::rank(); inner < batch.count; inner += Team::size) {
-      const rt::Place place = batch.place(inner);
+    rt::each<Team>(batch.count, [&](auto at) {
+      const rt::Place<rank> place = batch.place(at);
       count_all_fold.add(code.load(place) == k ? 1 : 0);
-    }
+    });
     rt::join<Team>(&count_all_fold);
     const int64_t count_all = count_all_fold.value;
     if (Team::rank() == 0) {
@@ -162,16 +166,16 @@ struct Step_ema_codebook_forward_next_counts {
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ema_codebook_forward_next_sums {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, -1),
                                             rt::tensor(3, 2, -1), rt::batch(), rt::integer(1), rt::real(0));
-  rt::Tensor<const int64_t> code;
-  rt::Tensor<const scalar_t> input, sums;
-  rt::Tensor<scalar_t> next_sums;
-  rt::Batch batch;
+  rt::Tensor<const int64_t, rank> code;
+  rt::Tensor<const scalar_t, rank> input, sums;
+  rt::Tensor<scalar_t, rank> next_sums;
+  rt::Batch<rank> batch;
   rt::Divider d_size;
   opmath_t decay;
 
@@ -185,7 +189,7 @@ struct Step_ema_codebook_forward_next_sums {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t k = rest;
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     folds->sum_all_fold.add(code.load(place) == k ? input.load(place, d) : opmath_t(0));
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
@@ -198,33 +202,34 @@ struct Step_ema_codebook_forward_next_sums {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ema_codebook_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(
       rt::tensor(5, 2, 0), rt::tensor(0, 2, 0), rt::tensor(3, 0, -1), rt::tensor(4, 2, 0), rt::tensor(2, 1, 0),
       rt::tensor(1, 2, -1), rt::integer(1), rt::integer(2), rt::integer(0), rt::report(), rt::batch(), rt::integer(0));
-  rt::Tensor<scalar_t> grad_input;
-  rt::Tensor<const scalar_t> input, grad_loss, grad_output;
-  rt::Tensor<const int64_t> code;
-  rt::Tensor<const opmath_t> codebook;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const scalar_t, rank> input, grad_loss, grad_output;
+  rt::Tensor<const int64_t, rank> code;
+  rt::Tensor<const opmath_t, rank> codebook;
   bool given_grads_1;
   int64_t K, D;
   OpgenBadIndex* report;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   rt::Divider d_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t part = grad_output.load_or_zero(place, d);
     opmath_t part_2;
     if (given_grads_1) {
       const opmath_t part_4 = codebook.load(rt::checked(code.load(place), K, report, 1, 0), d);
       const opmath_t part_3 = input.load(place, d) - part_4;
-      part_2 = 2 * part_3 * grad_loss.load_or_zero() / (batch.count * D);
+      part_2 = near::div(2 * part_3 * grad_loss.load_or_zero(), static_cast<opmath_t>(batch.count * D));
     } else {
       part_2 = 0;
     }

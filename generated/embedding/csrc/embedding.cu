@@ -4,34 +4,34 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_embedding_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 2, 0), rt::tensor(1, 1, 0), rt::tensor(0, 2, -1),
                                             rt::integer(1), rt::report(), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<const int64_t> input;
-  rt::Tensor<const scalar_t> weight;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<const int64_t, rank> input;
+  rt::Tensor<const scalar_t, rank> weight;
   int64_t V_2;
   OpgenBadIndex* report;
   rt::Divider d_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     output.store(weight.load(rt::checked(input.load(place), V_2, report, 0, 0), d), place, d);
   }
 };
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_embedding_backward_grad_weight_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<opmath_t> grad_weight;
+  rt::Tensor<opmath_t, rank> grad_weight;
   rt::Divider d_size;
 
   OPGEN_DEVICE void compute(opmath_t* grad_weight) const { *grad_weight = 0; }
@@ -45,7 +45,7 @@ struct Step_embedding_backward_grad_weight_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_weight_pack;
+    rt::Values<opmath_t, V> grad_weight_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_weight_value;
@@ -57,24 +57,24 @@ struct Step_embedding_backward_grad_weight_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_embedding_backward_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(2, 1, 0), rt::tensor(1, 2, 0),
                                             rt::integer(0), rt::report(), rt::integer(1), rt::batch());
-  rt::Tensor<opmath_t> grad_weight;
-  rt::Tensor<const int64_t> input;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<opmath_t, rank> grad_weight;
+  rt::Tensor<const int64_t, rank> input;
+  rt::Tensor<const scalar_t, rank> grad_output;
   int64_t V_2;
   OpgenBadIndex* report;
   rt::Divider d_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* const cell = grad_weight.at(rt::checked(input.load(place), V_2, report, 0, 0), d);
     rt::atomic_sum(cell, grad_output.load_or_zero(place, d));
   }

@@ -4,15 +4,15 @@
 #include "opgen_launch.cuh"
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_embedding_bag_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::integer(2))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1), rt::tensor(0, 2, -1), rt::tensor(2, 2, -1),
                                             rt::tensor(3, 2, -1), rt::integer(3), rt::report(), rt::integer(1));
-  rt::Tensor<const int64_t> input;
-  rt::Tensor<const scalar_t> weight, per_sample_weights;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const int64_t, rank> input;
+  rt::Tensor<const scalar_t, rank> weight, per_sample_weights;
+  rt::Tensor<scalar_t, rank> output;
   int64_t V_2;
   OpgenBadIndex* report;
   rt::Divider d_size;
@@ -41,15 +41,15 @@ struct Step_embedding_bag_forward_0_output {
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_embedding_bag_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::integer(2))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1), rt::tensor(0, 2, -1), rt::tensor(2, 2, -1),
                                             rt::integer(3), rt::report(), rt::integer(1));
-  rt::Tensor<const int64_t> input;
-  rt::Tensor<const scalar_t> weight;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const int64_t, rank> input;
+  rt::Tensor<const scalar_t, rank> weight;
+  rt::Tensor<scalar_t, rank> output;
   int64_t V_2;
   OpgenBadIndex* report;
   rt::Divider d_size;
@@ -76,12 +76,12 @@ struct Step_embedding_bag_forward_1_output {
   }
 };
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_embedding_bag_backward_0_grad_weight_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<opmath_t> grad_weight;
+  rt::Tensor<opmath_t, rank> grad_weight;
   rt::Divider d_size;
 
   OPGEN_DEVICE void compute(opmath_t* grad_weight) const { *grad_weight = 0; }
@@ -95,7 +95,7 @@ struct Step_embedding_bag_backward_0_grad_weight_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_weight_pack;
+    rt::Values<opmath_t, V> grad_weight_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_weight_value;
@@ -107,16 +107,16 @@ struct Step_embedding_bag_backward_0_grad_weight_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_embedding_bag_backward_0_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(2), rt::integer(1), rt::integer(3))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(3, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(0),
                  rt::report(), rt::integer(3), rt::integer(1));
-  rt::Tensor<opmath_t> grad_weight;
-  rt::Tensor<const int64_t> input;
-  rt::Tensor<const scalar_t> grad_output, per_sample_weights;
+  rt::Tensor<opmath_t, rank> grad_weight;
+  rt::Tensor<const int64_t, rank> input;
+  rt::Tensor<const scalar_t, rank> grad_output, per_sample_weights;
   int64_t V_2;
   OpgenBadIndex* report;
   rt::Divider l_size, d_size;
@@ -132,35 +132,33 @@ struct Step_embedding_bag_backward_0_grad_weight {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_embedding_bag_backward_0_grad_per_sample_weights {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::integer(2))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1), rt::integer(3),
-                 rt::report(), rt::integer(2), rt::integer(1));
-  rt::Tensor<const int64_t> input;
-  rt::Tensor<const scalar_t> grad_output, weight;
-  rt::Tensor<scalar_t> grad_per_sample_weights;
+      rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(2, 2, -1), rt::tensor(0, 2, -1), rt::tensor(3, 2, -1),
+                 rt::integer(2), rt::integer(1), rt::integer(3), rt::report());
+  rt::Tensor<const scalar_t, rank> grad_output, weight;
+  rt::Tensor<const int64_t, rank> input;
+  rt::Tensor<scalar_t, rank> grad_per_sample_weights;
+  rt::Divider d_size, l_size;
   int64_t V_2;
   OpgenBadIndex* report;
-  rt::Divider d_size, l_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t l = rt::split(&rest, l_size);
     const int64_t n = rest;
+    const auto grad_output_row = rt::read_row_or_zero<Team, 1>(d_size.size, grad_output, n, 0);
     const int64_t input_value = input.load(n, l);
     rt::Sum<opmath_t> grad_per_sample_weights_value_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        const opmath_t part = grad_output.load_or_zero(n, d);
-        grad_per_sample_weights_value_fold.add(part * weight.load(rt::checked(input_value, V_2, report, 2, 0), d));
-      }
-      grad_per_sample_weights_value_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&grad_per_sample_weights_value_fold), [&](auto at) {
+      const int64_t d = at;
+      const opmath_t part = grad_output_row[at];
+      grad_per_sample_weights_value_fold.add(part * weight.load(rt::checked(input_value, V_2, report, 2, 0), d));
+    });
     grad_per_sample_weights_value_fold.finish();
     rt::join<Team>(&grad_per_sample_weights_value_fold);
     const opmath_t grad_per_sample_weights_value = grad_per_sample_weights_value_fold.value;
@@ -170,12 +168,12 @@ struct Step_embedding_bag_backward_0_grad_per_sample_weights {
   }
 };
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_embedding_bag_backward_1_grad_weight_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<opmath_t> grad_weight;
+  rt::Tensor<opmath_t, rank> grad_weight;
   rt::Divider d_size;
 
   OPGEN_DEVICE void compute(opmath_t* grad_weight) const { *grad_weight = 0; }
@@ -189,7 +187,7 @@ struct Step_embedding_bag_backward_1_grad_weight_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_weight_pack;
+    rt::Values<opmath_t, V> grad_weight_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_weight_value;
@@ -201,15 +199,15 @@ struct Step_embedding_bag_backward_1_grad_weight_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_embedding_bag_backward_1_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(2), rt::integer(1), rt::integer(3))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(2, 2, -1), rt::tensor(1, 2, -1),
                                             rt::integer(0), rt::report(), rt::integer(3), rt::integer(1));
-  rt::Tensor<opmath_t> grad_weight;
-  rt::Tensor<const int64_t> input;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<opmath_t, rank> grad_weight;
+  rt::Tensor<const int64_t, rank> input;
+  rt::Tensor<const scalar_t, rank> grad_output;
   int64_t V_2;
   OpgenBadIndex* report;
   rt::Divider l_size, d_size;

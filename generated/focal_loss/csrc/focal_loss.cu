@@ -4,16 +4,17 @@
 #include "opgen_launch.cuh"
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_focal_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::real(1), rt::batch());
-  rt::Tensor<const scalar_t> target, logits;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, logits;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t alpha, gamma;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
@@ -23,33 +24,34 @@ struct Step_focal_loss_forward_0_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const opmath_t t = 1 - alpha;
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t logits_value = logits.load(place);
     const opmath_t t_2 = -logits_value;
-    const opmath_t part = rt::pow(rt::sigmoid(logits_value), gamma);
+    const opmath_t part = rt::pow(near::sigmoid(logits_value), gamma);
     const opmath_t part_2 = t * (1 - target_value) * part * rt::logsigmoid(t_2);
-    const opmath_t part_3 = rt::pow(rt::sigmoid(t_2), gamma);
+    const opmath_t part_3 = rt::pow(near::sigmoid(t_2), gamma);
     const opmath_t part_4 = -(alpha * target_value * part_3 * rt::logsigmoid(logits_value));
     folds->output_sum_fold.add(part_4 - part_2);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / batch.count);
+    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_focal_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::real(1), rt::batch());
-  rt::Tensor<const scalar_t> target, logits;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, logits;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t alpha, gamma;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -59,13 +61,13 @@ struct Step_focal_loss_forward_1_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const opmath_t t = 1 - alpha;
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t logits_value = logits.load(place);
     const opmath_t t_2 = -logits_value;
-    const opmath_t part = rt::pow(rt::sigmoid(logits_value), gamma);
+    const opmath_t part = rt::pow(near::sigmoid(logits_value), gamma);
     const opmath_t part_2 = t * (1 - target_value) * part * rt::logsigmoid(t_2);
-    const opmath_t part_3 = rt::pow(rt::sigmoid(t_2), gamma);
+    const opmath_t part_3 = rt::pow(near::sigmoid(t_2), gamma);
     const opmath_t part_4 = -(alpha * target_value * part_3 * rt::logsigmoid(logits_value));
     folds->output_value_fold.add(part_4 - part_2);
   }
@@ -76,28 +78,29 @@ struct Step_focal_loss_forward_1_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_focal_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::real(0), rt::real(1), rt::batch());
-  rt::Tensor<const scalar_t> target, logits;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, logits;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t alpha, gamma;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t logits, opmath_t* output) const {
     const opmath_t target_value = target;
     const opmath_t logits_value = logits;
     const opmath_t t = -logits_value;
-    const opmath_t part_2 = rt::pow(rt::sigmoid(t), gamma);
+    const opmath_t part_2 = rt::pow(near::sigmoid(t), gamma);
     const opmath_t part = -(alpha * target_value * part_2 * rt::logsigmoid(logits_value));
-    const opmath_t part_3 = rt::pow(rt::sigmoid(logits_value), gamma);
+    const opmath_t part_3 = rt::pow(near::sigmoid(logits_value), gamma);
     *output = part - (1 - alpha) * (1 - target_value) * part_3 * rt::logsigmoid(t);
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t output_value;
     compute(target.load(place), logits.load(place), &output_value);
     output.store(output_value, place);
@@ -106,7 +109,7 @@ struct Step_focal_loss_forward_2_output {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto logits_pack = rt::load_pack<V>(logits, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -118,24 +121,25 @@ struct Step_focal_loss_forward_2_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_focal_loss_backward_0_grad_logits {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(0, 0, -1),
                                             rt::tensor(3, 1, 0), rt::batch(), rt::real(0), rt::real(1));
-  rt::Tensor<const scalar_t> logits, target, grad_output;
-  rt::Tensor<scalar_t> grad_logits;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> logits, target, grad_output;
+  rt::Tensor<scalar_t, rank> grad_logits;
+  rt::Batch<rank> batch;
   opmath_t gamma, alpha;
 
   OPGEN_DEVICE void compute(opmath_t logits, opmath_t target, opmath_t* grad_logits) const {
-    const opmath_t grad_miss = -(grad_output.load_or_zero() / batch.count);
+    const opmath_t grad_miss = -near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
     const bool t = gamma == 0;
     const opmath_t logits_value = logits;
     const opmath_t t_2 = -logits_value;
-    const opmath_t t_3 = rt::sigmoid(t_2);
-    const opmath_t t_4 = rt::sigmoid(logits_value);
+    const opmath_t t_3 = near::sigmoid(t_2);
+    const opmath_t t_4 = near::sigmoid(logits_value);
     const opmath_t t_5 = t_3 * t_4 * rt::logsigmoid(t_2);
     const bool t_6 = t_3 * t_4 == 0;
     const opmath_t t_7 = gamma - 1;
@@ -152,7 +156,7 @@ struct Step_focal_loss_backward_0_grad_logits {
     *grad_logits = part_2 + grad_miss * part_5;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_logits_value;
     compute(logits.load(place), target.load(place), &grad_logits_value);
     grad_logits.store(grad_logits_value, place);
@@ -161,7 +165,7 @@ struct Step_focal_loss_backward_0_grad_logits {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto logits_pack = rt::load_pack<V>(logits, first);
     const auto target_pack = rt::load_pack<V>(target, first);
-    rt::Pack<scalar_t, V> grad_logits_pack;
+    rt::Values<scalar_t, V> grad_logits_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_logits_value;
@@ -173,24 +177,25 @@ struct Step_focal_loss_backward_0_grad_logits {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_focal_loss_backward_1_grad_logits {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(0, 0, -1),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::real(1), rt::batch());
-  rt::Tensor<const scalar_t> logits, target, grad_output;
-  rt::Tensor<scalar_t> grad_logits;
+  rt::Tensor<const scalar_t, rank> logits, target, grad_output;
+  rt::Tensor<scalar_t, rank> grad_logits;
   opmath_t gamma, alpha;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t logits, opmath_t target, opmath_t* grad_logits) const {
     const opmath_t grad_miss = -grad_output.load_or_zero();
     const bool t = gamma == 0;
     const opmath_t logits_value = logits;
     const opmath_t t_2 = -logits_value;
-    const opmath_t t_3 = rt::sigmoid(t_2);
-    const opmath_t t_4 = rt::sigmoid(logits_value);
+    const opmath_t t_3 = near::sigmoid(t_2);
+    const opmath_t t_4 = near::sigmoid(logits_value);
     const opmath_t t_5 = t_3 * t_4 * rt::logsigmoid(t_2);
     const bool t_6 = t_3 * t_4 == 0;
     const opmath_t t_7 = gamma - 1;
@@ -207,7 +212,7 @@ struct Step_focal_loss_backward_1_grad_logits {
     *grad_logits = part_2 + grad_miss * part_5;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_logits_value;
     compute(logits.load(place), target.load(place), &grad_logits_value);
     grad_logits.store(grad_logits_value, place);
@@ -216,7 +221,7 @@ struct Step_focal_loss_backward_1_grad_logits {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto logits_pack = rt::load_pack<V>(logits, first);
     const auto target_pack = rt::load_pack<V>(target, first);
-    rt::Pack<scalar_t, V> grad_logits_pack;
+    rt::Values<scalar_t, V> grad_logits_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_logits_value;
@@ -228,24 +233,25 @@ struct Step_focal_loss_backward_1_grad_logits {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_focal_loss_backward_2_grad_logits {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::real(1), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, logits, target;
-  rt::Tensor<scalar_t> grad_logits;
+  rt::Tensor<const scalar_t, rank> grad_output, logits, target;
+  rt::Tensor<scalar_t, rank> grad_logits;
   opmath_t gamma, alpha;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t logits, opmath_t target, opmath_t* grad_logits) const {
     const opmath_t grad_miss = -grad_output;
     const bool t = gamma == 0;
     const opmath_t logits_value = logits;
     const opmath_t t_2 = -logits_value;
-    const opmath_t t_3 = rt::sigmoid(t_2);
-    const opmath_t t_4 = rt::sigmoid(logits_value);
+    const opmath_t t_3 = near::sigmoid(t_2);
+    const opmath_t t_4 = near::sigmoid(logits_value);
     const opmath_t t_5 = t_3 * t_4 * rt::logsigmoid(t_2);
     const bool t_6 = t_3 * t_4 == 0;
     const opmath_t t_7 = gamma - 1;
@@ -262,7 +268,7 @@ struct Step_focal_loss_backward_2_grad_logits {
     *grad_logits = part_2 + grad_miss * part_5;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_logits_value;
     compute(grad_output.load_or_zero(place), logits.load(place), target.load(place), &grad_logits_value);
     grad_logits.store(grad_logits_value, place);
@@ -272,7 +278,7 @@ struct Step_focal_loss_backward_2_grad_logits {
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
     const auto logits_pack = rt::load_pack<V>(logits, first);
     const auto target_pack = rt::load_pack<V>(target, first);
-    rt::Pack<scalar_t, V> grad_logits_pack;
+    rt::Values<scalar_t, V> grad_logits_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_logits_value;

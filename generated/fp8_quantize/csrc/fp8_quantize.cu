@@ -4,34 +4,35 @@
 #include "opgen_launch.cuh"
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_fp8_quantize_forward_quantized_float8_e4m3fn {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<scalar_t> scale;
-  rt::Tensor<opmath_t> quantized_float8_e4m3fn;
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(1, 1, 0), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<opmath_t, rank> quantized_float8_e4m3fn;
+  rt::Tensor<scalar_t, rank> scale;
   rt::Divider k_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto input_row = rt::read_row<Team, 1>(k_size.size, input, place, 0);
+    auto quantized_float8_e4m3fn_row = rt::write_row<Team, 1>(quantized_float8_e4m3fn, place, 0);
     rt::Max<opmath_t> max_k_fold;
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
-      max_k_fold.add(rt::abs(input.load(place, k)));
-    }
+    rt::each<Team>(k_size.size, [&](auto at) { max_k_fold.add(rt::abs(input_row[at])); });
     rt::join<Team>(&max_k_fold);
     const opmath_t max_k = max_k_fold.value;
     const opmath_t scale_value = rt::max(max_k, opmath_t(1e-12)) / 448;
     if (Team::rank() == 0) {
       scale.store(scale_value, place);
     }
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
-      quantized_float8_e4m3fn.store(rt::to_float8_e4m3fn(input.load(place, k) / scale_value), place, k);
-    }
+    rt::each<Team>(k_size.size, [&](auto at) {
+      quantized_float8_e4m3fn_row.set(at, rt::to_float8_e4m3fn(near::div(input_row[at], scale_value)));
+    });
   }
 };
 

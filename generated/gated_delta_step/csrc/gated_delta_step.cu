@@ -4,33 +4,32 @@
 #include "opgen_launch.cuh"
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gated_delta_step_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
-                 rt::tensor(4, 2, 0), rt::tensor(6, 2, 0), rt::tensor(5, 2, 0), rt::tensor(7, 3, 0),
-                 rt::tensor(8, 2, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> state, key, decay, beta, value, query;
-  rt::Tensor<opmath_t> found;
-  rt::Tensor<scalar_t> next_state, output;
+      rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 2, 0, 1), rt::tensor(6, 2, 0, 1), rt::tensor(2, 1, 0),
+                 rt::tensor(3, 1, 0), rt::tensor(4, 2, 0), rt::tensor(7, 3, 0, 2), rt::tensor(8, 2, 0),
+                 rt::tensor(5, 2, 0), rt::integer(1), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> state, key, query, decay, beta, value;
+  rt::Tensor<scalar_t, rank> next_state, output;
+  rt::Tensor<opmath_t, rank> found;
   rt::Divider k_size, v_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t v = rt::split(&rest, v_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
+    const auto state_row = rt::read_row<Team, 2>(k_size.size, state, place, v, 0);
+    const auto key_row = rt::read_row<Team, 1>(k_size.size, key, place, 0);
+    const auto query_row = rt::read_row<Team, 1>(k_size.size, query, place, 0);
+    auto next_state_row = rt::write_row<Team, 2>(next_state, place, v, 0);
     rt::Sum<opmath_t> found_value_fold;
-    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
-      stop = rt::next_stop<Team>(stop, k_size.size);
-      for (; k < stop; k += Team::size) {
-        found_value_fold.add(state.load(place, v, k) * key.load(place, k));
-      }
-      found_value_fold.settle();
-    }
+    rt::each<Team>(k_size.size, rt::settled(&found_value_fold),
+                   [&](auto at) { found_value_fold.add(state_row[at] * key_row[at]); });
     found_value_fold.finish();
     rt::join<Team>(&found_value_fold);
     const opmath_t found_value = found_value_fold.value;
@@ -40,15 +39,11 @@ struct Step_gated_delta_step_forward_output {
       found.store(found_value, place, v);
     }
     rt::Sum<opmath_t> output_value_fold;
-    for (int64_t k = Team::rank(), stop_2 = 0; stop_2 < k_size.size;) {
-      stop_2 = rt::next_stop<Team>(stop_2, k_size.size);
-      for (; k < stop_2; k += Team::size) {
-        const opmath_t next_state_2 = decay_value * state.load(place, v, k) + written * key.load(place, k);
-        output_value_fold.add(next_state_2 * query.load(place, k));
-        next_state.store(next_state_2, place, v, k);
-      }
-      output_value_fold.settle();
-    }
+    rt::each<Team>(k_size.size, rt::settled(&output_value_fold), [&](auto at) {
+      const opmath_t next_state_2 = decay_value * state_row[at] + written * key_row[at];
+      output_value_fold.add(next_state_2 * query_row[at]);
+      next_state_row.set(at, next_state_2);
+    });
     output_value_fold.finish();
     rt::join<Team>(&output_value_fold);
     const opmath_t output_value = output_value_fold.value;
@@ -59,36 +54,35 @@ struct Step_gated_delta_step_forward_output {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gated_delta_step_backward_grad_value {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 3, 0), rt::tensor(2, 2, 0), rt::tensor(3, 2, 0),
-                 rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::tensor(6, 2, 0), rt::tensor(7, 2, 0),
-                 rt::tensor(8, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, grad_next_state, query, key, beta, decay;
-  rt::Tensor<opmath_t> grad_written;
-  rt::Tensor<scalar_t> grad_value, grad_state;
+      rt::fields(rt::tensor(1, 3, 0, 2), rt::tensor(2, 2, 0, 1), rt::tensor(3, 2, 0, 1), rt::tensor(0, 2, 0),
+                 rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::tensor(8, 3, 0, 2), rt::tensor(7, 2, 0),
+                 rt::tensor(6, 2, 0), rt::integer(1), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> grad_next_state, query, key, grad_output, beta, decay;
+  rt::Tensor<scalar_t, rank> grad_state, grad_value;
+  rt::Tensor<opmath_t, rank> grad_written;
   rt::Divider k_size, v_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t v = rt::split(&rest, v_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
+    const auto grad_next_state_row = rt::read_row_or_zero<Team, 2>(k_size.size, grad_next_state, place, v, 0);
+    const auto query_row = rt::read_row<Team, 1>(k_size.size, query, place, 0);
+    const auto key_row = rt::read_row<Team, 1>(k_size.size, key, place, 0);
+    auto grad_state_row = rt::write_row<Team, 2>(grad_state, place, v, 0);
     const opmath_t grad_output_value = grad_output.load_or_zero(place, v);
     rt::Sum<opmath_t> grad_written_value_fold;
-    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
-      stop = rt::next_stop<Team>(stop, k_size.size);
-      for (; k < stop; k += Team::size) {
-        const opmath_t part = grad_next_state.load_or_zero(place, v, k);
-        const opmath_t part_2 = part + grad_output_value * query.load(place, k);
-        grad_written_value_fold.add(part_2 * key.load(place, k));
-      }
-      grad_written_value_fold.settle();
-    }
+    rt::each<Team>(k_size.size, rt::settled(&grad_written_value_fold), [&](auto at) {
+      const opmath_t part = grad_next_state_row[at] + grad_output_value * query_row[at];
+      grad_written_value_fold.add(part * key_row[at]);
+    });
     grad_written_value_fold.finish();
     rt::join<Team>(&grad_written_value_fold);
     const opmath_t grad_written_value = grad_written_value_fold.value;
@@ -99,16 +93,15 @@ struct Step_gated_delta_step_backward_grad_value {
       grad_written.store(grad_written_value, place, v);
       grad_value.store(grad_written_value * beta_value, place, v);
     }
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
-      const opmath_t part_3 = grad_next_state.load_or_zero(place, v, k);
-      const opmath_t part_4 = (part_3 + grad_output_value * query.load(place, k)) * decay_value;
-      grad_state.store(part_4 + grad_found * key.load(place, k), place, v, k);
-    }
+    rt::each<Team>(k_size.size, [&](auto at) {
+      const opmath_t part_2 = grad_next_state_row[at] + grad_output_value * query_row[at];
+      grad_state_row.set(at, part_2 * decay_value + grad_found * key_row[at]);
+    });
   }
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gated_delta_step_backward_grad_key {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
@@ -116,11 +109,11 @@ struct Step_gated_delta_step_backward_grad_key {
       rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 2, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0),
       rt::tensor(5, 3, 0), rt::tensor(6, 2, 0), rt::tensor(8, 3, 0), rt::tensor(7, 2, 0), rt::tensor(9, 2, 0),
       rt::tensor(10, 2, 0), rt::tensor(11, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> decay, beta, key, query, grad_output, state, value, grad_next_state;
-  rt::Tensor<const opmath_t> found, grad_written;
-  rt::Tensor<scalar_t> grad_query, grad_key;
+  rt::Tensor<const scalar_t, rank> decay, beta, key, query, grad_output, state, value, grad_next_state;
+  rt::Tensor<const opmath_t, rank> found, grad_written;
+  rt::Tensor<scalar_t, rank> grad_query, grad_key;
   rt::Divider k_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_query_value_fold;
@@ -145,7 +138,7 @@ struct Step_gated_delta_step_backward_grad_key {
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t decay_value_2 = decay.load(place);
     const opmath_t beta_value_2 = beta.load(place);
     const opmath_t key_value = key.load(place, k);
@@ -164,7 +157,7 @@ struct Step_gated_delta_step_backward_grad_key {
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t grad_query_value = folds.grad_query_value_fold.value;
     const opmath_t grad_key_next_state = folds.grad_key_next_state_fold.value;
     const opmath_t grad_key_found = folds.grad_key_found_fold.value;
@@ -174,35 +167,31 @@ struct Step_gated_delta_step_backward_grad_key {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gated_delta_step_backward_grad_decay_next_state {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::tensor(3, 3, 0),
                  rt::tensor(4, 1, 0), rt::integer(0), rt::integer(1), rt::batch());
-  rt::Tensor<const scalar_t> grad_next_state, grad_output, query, state;
-  rt::Tensor<opmath_t> grad_decay_next_state;
+  rt::Tensor<const scalar_t, rank> grad_next_state, grad_output, query, state;
+  rt::Tensor<opmath_t, rank> grad_decay_next_state;
   rt::Divider v_size, k_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     rt::Sum<opmath_t> grad_decay_next_state_value_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < v_size.size * k_size.size;) {
-      stop = rt::next_stop<Team>(stop, v_size.size * k_size.size);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const int64_t k = rt::split(&inner_rest, k_size);
-        const int64_t v = inner_rest;
-        const opmath_t part = grad_next_state.load_or_zero(place, v, k);
-        const opmath_t part_2 = grad_output.load_or_zero(place, v);
-        const opmath_t part_3 = part + part_2 * query.load(place, k);
-        grad_decay_next_state_value_fold.add(part_3 * state.load(place, v, k));
-      }
-      grad_decay_next_state_value_fold.settle();
-    }
+    rt::each<Team>(v_size.size * k_size.size, rt::settled(&grad_decay_next_state_value_fold), [&](auto at) {
+      int64_t inner_rest = at;
+      const int64_t k = rt::split(&inner_rest, k_size);
+      const int64_t v = inner_rest;
+      const opmath_t part = grad_next_state.load_or_zero(place, v, k);
+      const opmath_t part_2 = grad_output.load_or_zero(place, v);
+      const opmath_t part_3 = part + part_2 * query.load(place, k);
+      grad_decay_next_state_value_fold.add(part_3 * state.load(place, v, k));
+    });
     grad_decay_next_state_value_fold.finish();
     rt::join<Team>(&grad_decay_next_state_value_fold);
     const opmath_t grad_decay_next_state_value = grad_decay_next_state_value_fold.value;
@@ -213,37 +202,35 @@ struct Step_gated_delta_step_backward_grad_decay_next_state {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gated_delta_step_backward_grad_beta {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(3, 2, 0), rt::tensor(6, 1, 0),
-                                            rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::tensor(5, 1, 0),
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(5, 1, 0),
+                                            rt::tensor(3, 2, 0, 1), rt::tensor(0, 1, 0), rt::tensor(6, 1, 0),
                                             rt::tensor(4, 1, 0), rt::tensor(7, 1, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> decay, value, beta;
-  rt::Tensor<const opmath_t> grad_written, found, grad_decay_next_state;
-  rt::Tensor<scalar_t> grad_beta, grad_decay;
+  rt::Tensor<const opmath_t, rank> grad_written, found, grad_decay_next_state;
+  rt::Tensor<const scalar_t, rank> value, decay, beta;
+  rt::Tensor<scalar_t, rank> grad_beta, grad_decay;
   rt::Divider v_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto grad_written_row = rt::read_row<Team, 1>(v_size.size, grad_written, place, 0);
+    const auto found_row = rt::read_row<Team, 1>(v_size.size, found, place, 0);
+    const auto value_row = rt::read_row<Team, 1>(v_size.size, value, place, 0);
     const opmath_t decay_value_3 = decay.load(place);
     rt::Sum<opmath_t> grad_decay_written_sum_fold;
     rt::Sum<opmath_t> grad_beta_value_fold;
-    for (int64_t v = Team::rank(), stop = 0; stop < v_size.size;) {
-      stop = rt::next_stop<Team>(stop, v_size.size);
-      for (; v < stop; v += Team::size) {
-        const opmath_t grad_written_value_2 = grad_written.load(place, v);
-        const opmath_t found_value = found.load(place, v);
-        grad_decay_written_sum_fold.add(grad_written_value_2 * found_value);
-        const opmath_t part = value.load(place, v) - decay_value_3 * found_value;
-        grad_beta_value_fold.add(grad_written_value_2 * part);
-      }
-      grad_decay_written_sum_fold.settle();
-      grad_beta_value_fold.settle();
-    }
+    rt::each<Team>(v_size.size, rt::settled(&grad_decay_written_sum_fold, &grad_beta_value_fold), [&](auto at) {
+      const opmath_t grad_written_value_2 = grad_written_row[at];
+      const opmath_t found_value = found_row[at];
+      grad_decay_written_sum_fold.add(grad_written_value_2 * found_value);
+      const opmath_t part = value_row[at] - decay_value_3 * found_value;
+      grad_beta_value_fold.add(grad_written_value_2 * part);
+    });
     grad_decay_written_sum_fold.finish();
     grad_beta_value_fold.finish();
     rt::join<Team>(&grad_decay_written_sum_fold, &grad_beta_value_fold);

@@ -4,21 +4,21 @@
 #include "opgen_launch.cuh"
 
 // every place goes on from the one before it; sequences that do not meet run side by side
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gated_recurrence_forward_0_state {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 2, 0),
                                             rt::tensor(3, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t> state;
-  rt::Tensor<const scalar_t> gate, initial, input;
+  rt::Tensor<opmath_t, rank> state;
+  rt::Tensor<const scalar_t, rank> gate, initial, input;
   rt::Divider t_size, d_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     for (int64_t t = 0; t < t_size.size; ++t) {
       const opmath_t part = t == 0 ? initial.load(place, d) : state.load(place, t - 1, d);
       state.store(gate.load(place, t, d) * part + input.load(place, t, d), place, t, d);
@@ -27,21 +27,21 @@ struct Step_gated_recurrence_forward_0_state {
 };
 
 // every place goes on from the one before it; sequences that do not meet run side by side
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gated_recurrence_forward_1_state {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::tensor(2, 3, 0),
                                             rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t> state;
-  rt::Tensor<const scalar_t> gate, input;
+  rt::Tensor<opmath_t, rank> state;
+  rt::Tensor<const scalar_t, rank> gate, input;
   rt::Divider t_size, d_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     for (int64_t t = 0; t < t_size.size; ++t) {
       const opmath_t part = gate.load(place, t, d) * (t == 0 ? opmath_t(0) : state.load(place, t - 1, d));
       state.store(part + input.load(place, t, d), place, t, d);
@@ -50,22 +50,22 @@ struct Step_gated_recurrence_forward_1_state {
 };
 
 // every place goes on from the one before it; sequences that do not meet run side by side
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gated_recurrence_backward_0_grad_state_1 {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::tensor(2, 3, 0),
                                             rt::integer(1), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t> grad_state_1;
-  rt::Tensor<const scalar_t> grad_state, gate;
+  rt::Tensor<opmath_t, rank> grad_state_1;
+  rt::Tensor<const scalar_t, rank> grad_state, gate;
   int64_t T;
   rt::Divider t_size, d_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     for (int64_t t = t_size.size - 1; t >= 0; --t) {
       const opmath_t part = grad_state.load_or_zero(place, t, d);
       opmath_t part_2;
@@ -80,23 +80,23 @@ struct Step_gated_recurrence_backward_0_grad_state_1 {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gated_recurrence_backward_0_grad_state_start {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0),
                                             rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t> grad_state_start;
-  rt::Tensor<const opmath_t> grad_state_1;
-  rt::Tensor<const scalar_t> gate;
+  rt::Tensor<scalar_t, rank> grad_state_start;
+  rt::Tensor<const opmath_t, rank> grad_state_1;
+  rt::Tensor<const scalar_t, rank> gate;
   int64_t T;
   rt::Divider d_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t part;
     if (0 < T) {
       part = grad_state_1.load(place, 0, d) * gate.load(place, 0, d);
@@ -108,46 +108,46 @@ struct Step_gated_recurrence_backward_0_grad_state_start {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gated_recurrence_backward_0_grad_gate {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 2, 0),
                                             rt::tensor(2, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t> grad_gate;
-  rt::Tensor<const opmath_t> grad_state_1;
-  rt::Tensor<const scalar_t> initial, state;
+  rt::Tensor<scalar_t, rank> grad_gate;
+  rt::Tensor<const opmath_t, rank> grad_state_1;
+  rt::Tensor<const scalar_t, rank> initial, state;
   rt::Divider d_size, t_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t t = rt::split(&rest, t_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t part = t == 0 ? initial.load(place, d) : state.load(place, t - 1, d);
     grad_gate.store(grad_state_1.load(place, t, d) * part, place, t, d);
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gated_recurrence_backward_1_grad_gate {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0),
                                             rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t> grad_gate;
-  rt::Tensor<const opmath_t> grad_state_1;
-  rt::Tensor<const scalar_t> state;
+  rt::Tensor<scalar_t, rank> grad_gate;
+  rt::Tensor<const opmath_t, rank> grad_state_1;
+  rt::Tensor<const scalar_t, rank> state;
   rt::Divider d_size, t_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t t = rt::split(&rest, t_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t part;
     if (t == 0) {
       part = 0;

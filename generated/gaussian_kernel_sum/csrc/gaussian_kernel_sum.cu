@@ -4,24 +4,25 @@
 #include "opgen_launch.cuh"
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gaussian_kernel_sum_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::real(0),
                  rt::workspace(), rt::integer(1), rt::integer(3), rt::integer(2), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t> output;
-  rt::Tensor<const scalar_t> x, y, b;
+  rt::Tensor<opmath_t, rank> output;
+  rt::Tensor<const scalar_t, rank> x, y, b;
   opmath_t width_2;
   opmath_t* lost;
   rt::Divider e_size, d_size, j_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_size.size);
     const opmath_t t = 2 * (width_2 * width_2);
     for (int64_t e = 0; e < e_size.size; ++e) {
@@ -35,7 +36,7 @@ struct Step_gaussian_kernel_sum_forward_output {
         if (d % rt::block_adds == rt::block_adds - 1) distance.settle();
       }
       distance.finish();
-      const opmath_t t_2 = rt::exp(-distance.value / t);
+      const opmath_t t_2 = near::exp(near::div(-distance.value, t));
       for (int64_t e = 0; e < e_size.size; ++e) {
         opmath_t high = output.load(place, i_2, e);
         rt::add_exactly<opmath_t>(&high, &lost_row[e], t_2 * b.load(place, j, e));
@@ -50,26 +51,27 @@ struct Step_gaussian_kernel_sum_forward_output {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gaussian_kernel_sum_backward_grad_x_sum {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(4, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0),
                  rt::tensor(3, 3, 0), rt::real(0), rt::workspace(), rt::integer(1), rt::integer(3), rt::integer(2),
                  rt::integer(0), rt::integer(2), rt::batch());
-  rt::Tensor<opmath_t> grad_x_sum;
-  rt::Tensor<const scalar_t> grad_output, b, x, y;
+  rt::Tensor<opmath_t, rank> grad_x_sum;
+  rt::Tensor<const scalar_t, rank> grad_output, b, x, y;
   opmath_t width_2;
   opmath_t* lost;
   rt::Divider d_size, e_2_size, j_size, i_size;
   int64_t N;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (d_size.size);
     const opmath_t t = width_2 * width_2;
     const opmath_t t_2 = 2 * t;
@@ -90,7 +92,7 @@ struct Step_gaussian_kernel_sum_backward_grad_x_sum {
         if (d_2 % rt::block_adds == rt::block_adds - 1) distance.settle();
       }
       distance.finish();
-      const opmath_t t_3 = grad_output_factor.value * rt::exp(-distance.value / t_2);
+      const opmath_t t_3 = grad_output_factor.value * near::exp(near::div(-distance.value, t_2));
       for (int64_t d = 0; d < d_size.size; ++d) {
         opmath_t high = grad_x_sum.load(place, i_2, d);
         rt::add_exactly<opmath_t>(&high, &lost_row[d], t_3 * (x.load(place, i_2, d) - y.load(place, j, d)));
@@ -99,29 +101,30 @@ struct Step_gaussian_kernel_sum_backward_grad_x_sum {
     }
     for (int64_t d = 0; d < d_size.size; ++d) {
       const opmath_t whole = rt::total(grad_x_sum.load(place, i_2, d), lost_row[d]);
-      grad_x_sum.store((N == 0 ? opmath_t(1) : opmath_t(-0.5) * (1 / t)) * whole, place, i_2, d);
+      const opmath_t part = N == 0 ? opmath_t(1) : opmath_t(-0.5) * near::div(opmath_t(1), t);
+      grad_x_sum.store(part * whole, place, i_2, d);
     }
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gaussian_kernel_sum_backward_grad_x {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> grad_x_sum;
-  rt::Tensor<scalar_t> grad_x;
+  rt::Tensor<const opmath_t, rank> grad_x_sum;
+  rt::Tensor<scalar_t, rank> grad_x;
   rt::Divider d_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_x_sum, opmath_t* grad_x) const { *grad_x = 2 * grad_x_sum; }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_x_value;
     compute(grad_x_sum.load(place, i_2, d), &grad_x_value);
     grad_x.store(grad_x_value, place, i_2, d);
@@ -129,7 +132,7 @@ struct Step_gaussian_kernel_sum_backward_grad_x {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_x_sum_pack = rt::load_pack<V>(grad_x_sum, first);
-    rt::Pack<scalar_t, V> grad_x_pack;
+    rt::Values<scalar_t, V> grad_x_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_x_value;
@@ -141,27 +144,28 @@ struct Step_gaussian_kernel_sum_backward_grad_x {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gaussian_kernel_sum_backward_grad_b {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)),
                                      {rt::count(rt::integer(1)), rt::count(rt::integer(2))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(4, 3, 0), rt::tensor(5, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0),
                  rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::real(0), rt::workspace(), rt::integer(1), rt::integer(2),
                  rt::integer(3), rt::integer(0), rt::integer(3), rt::batch());
-  rt::Tensor<opmath_t> grad_y_sum, grad_b;
-  rt::Tensor<const scalar_t> grad_output, b, x, y;
+  rt::Tensor<opmath_t, rank> grad_y_sum, grad_b;
+  rt::Tensor<const scalar_t, rank> grad_output, b, x, y;
   opmath_t width_2;
   opmath_t* lost;
   rt::Divider d_2_size, e_size, i_size, j_size;
   int64_t M;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (d_2_size.size + e_size.size);
     const opmath_t t_4 = width_2 * width_2;
     const opmath_t t_5 = 2 * t_4;
@@ -186,7 +190,7 @@ struct Step_gaussian_kernel_sum_backward_grad_b {
         if (d_3 % rt::block_adds == rt::block_adds - 1) distance_2.settle();
       }
       distance_2.finish();
-      const opmath_t t_6 = rt::exp(-distance_2.value / t_5);
+      const opmath_t t_6 = near::exp(near::div(-distance_2.value, t_5));
       const opmath_t t_7 = grad_output_factor_2.value * t_6;
       for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
         opmath_t high = grad_y_sum.load(place, j, d_2);
@@ -201,7 +205,8 @@ struct Step_gaussian_kernel_sum_backward_grad_b {
     }
     for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
       const opmath_t whole = rt::total(grad_y_sum.load(place, j, d_2), lost_row[d_2]);
-      grad_y_sum.store((M == 0 ? opmath_t(1) : opmath_t(-0.5) * (1 / t_4)) * whole, place, j, d_2);
+      const opmath_t part = M == 0 ? opmath_t(1) : opmath_t(-0.5) * near::div(opmath_t(1), t_4);
+      grad_y_sum.store(part * whole, place, j, d_2);
     }
     for (int64_t e = 0; e < e_size.size; ++e) {
       const opmath_t whole_2 = rt::total(grad_b.load(place, j, e), lost_row[e + d_2_size.size]);
@@ -211,23 +216,23 @@ struct Step_gaussian_kernel_sum_backward_grad_b {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gaussian_kernel_sum_backward_grad_y {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> grad_y_sum;
-  rt::Tensor<scalar_t> grad_y;
+  rt::Tensor<const opmath_t, rank> grad_y_sum;
+  rt::Tensor<scalar_t, rank> grad_y;
   rt::Divider d_size, j_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_y_sum, opmath_t* grad_y) const { *grad_y = -2 * grad_y_sum; }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t j = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_y_value;
     compute(grad_y_sum.load(place, j, d), &grad_y_value);
     grad_y.store(grad_y_value, place, j, d);
@@ -235,7 +240,7 @@ struct Step_gaussian_kernel_sum_backward_grad_y {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_y_sum_pack = rt::load_pack<V>(grad_y_sum, first);
-    rt::Pack<scalar_t, V> grad_y_pack;
+    rt::Values<scalar_t, V> grad_y_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_y_value;

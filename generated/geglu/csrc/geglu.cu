@@ -4,22 +4,23 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_geglu_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> gate, up;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> gate, up;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t gate, opmath_t up, opmath_t* output) const {
     const opmath_t gate_value = gate;
-    const opmath_t phi = rt::erfc(-gate_value / rt::sqrt(opmath_t(2))) / 2;
+    const opmath_t phi = rt::erfc(near::div(-gate_value, rt::sqrt(opmath_t(2)))) / 2;
     *output = (phi == 0 ? opmath_t(0) : phi * gate_value) * up;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t output_value;
     compute(gate.load(place), up.load(place), &output_value);
     output.store(output_value, place);
@@ -28,7 +29,7 @@ struct Step_geglu_forward_0_output {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto gate_pack = rt::load_pack<V>(gate, first);
     const auto up_pack = rt::load_pack<V>(up, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -40,23 +41,24 @@ struct Step_geglu_forward_0_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_geglu_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> gate, up;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> gate, up;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t gate, opmath_t up, opmath_t* output) const {
     const opmath_t gate_value = gate;
     const opmath_t part = gate_value + opmath_t(0.044715) * rt::powi<3>(gate_value);
-    const opmath_t phi = 2 * rt::sigmoid(2 * (rt::sqrt(2 / opmath_t(3.14159265358979323846)) * part)) / 2;
+    const opmath_t phi = 2 * near::sigmoid(2 * (rt::sqrt(2 / opmath_t(3.14159265358979323846)) * part)) / 2;
     *output = (phi == 0 ? opmath_t(0) : phi * gate_value) * up;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t output_value;
     compute(gate.load(place), up.load(place), &output_value);
     output.store(output_value, place);
@@ -65,7 +67,7 @@ struct Step_geglu_forward_1_output {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto gate_pack = rt::load_pack<V>(gate, first);
     const auto up_pack = rt::load_pack<V>(up, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -77,30 +79,32 @@ struct Step_geglu_forward_1_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_geglu_backward_0_grad_up {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, gate, up;
-  rt::Tensor<scalar_t> grad_gate, grad_up;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_output, gate, up;
+  rt::Tensor<scalar_t, rank> grad_gate, grad_up;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t gate, opmath_t up, opmath_t* grad_gate,
                             opmath_t* grad_up) const {
     const opmath_t grad_output_value = grad_output;
     const opmath_t gate_value = gate;
     const opmath_t t = rt::sqrt(opmath_t(2));
-    const opmath_t phi = rt::erfc(-gate_value / t) / 2;
+    const opmath_t phi = rt::erfc(near::div(-gate_value, t)) / 2;
     const opmath_t up_value = up;
-    const opmath_t t_2 = rt::exp(-(opmath_t(0.5) * rt::square(gate_value)));
+    const opmath_t t_2 = near::exp(-(opmath_t(0.5) * rt::square(gate_value)));
     const opmath_t part = (t_2 == 0 ? opmath_t(0) : t_2 * gate_value) * grad_output_value * up_value;
-    *grad_gate = grad_output_value * phi * up_value + part / (rt::sqrt(opmath_t(3.14159265358979323846)) * t);
+    const opmath_t part_2 = near::div(part, rt::sqrt(opmath_t(3.14159265358979323846)) * t);
+    *grad_gate = grad_output_value * phi * up_value + part_2;
     *grad_up = (phi == 0 ? opmath_t(0) : phi * gate_value) * grad_output_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_gate_value;
     opmath_t grad_up_value;
     compute(grad_output.load_or_zero(place), gate.load(place), up.load(place), &grad_gate_value, &grad_up_value);
@@ -112,8 +116,8 @@ struct Step_geglu_backward_0_grad_up {
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
     const auto gate_pack = rt::load_pack<V>(gate, first);
     const auto up_pack = rt::load_pack<V>(up, first);
-    rt::Pack<scalar_t, V> grad_gate_pack;
-    rt::Pack<scalar_t, V> grad_up_pack;
+    rt::Values<scalar_t, V> grad_gate_pack;
+    rt::Values<scalar_t, V> grad_up_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_gate_value;
@@ -128,15 +132,16 @@ struct Step_geglu_backward_0_grad_up {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_geglu_backward_1_grad_up {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, gate, up;
-  rt::Tensor<scalar_t> grad_gate, grad_up;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_output, gate, up;
+  rt::Tensor<scalar_t, rank> grad_gate, grad_up;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t gate, opmath_t up, opmath_t* grad_gate,
                             opmath_t* grad_up) const {
@@ -144,17 +149,17 @@ struct Step_geglu_backward_1_grad_up {
     const opmath_t t = rt::sqrt(2 / opmath_t(3.14159265358979323846));
     const opmath_t gate_value = gate;
     const opmath_t t_2 = gate_value + opmath_t(0.044715) * rt::powi<3>(gate_value);
-    const opmath_t phi = 2 * rt::sigmoid(2 * (t * t_2)) / 2;
+    const opmath_t phi = 2 * near::sigmoid(2 * (t * t_2)) / 2;
     const opmath_t up_value = up;
-    const opmath_t t_3 = rt::sigmoid(-2 * t * t_2);
-    const opmath_t t_4 = rt::sigmoid(2 * t * t_2);
+    const opmath_t t_3 = near::sigmoid(-2 * t * t_2);
+    const opmath_t t_4 = near::sigmoid(2 * t * t_2);
     const opmath_t part = t_3 * t_4 * gate_value * (opmath_t(0.134145) * (gate_value * gate_value) + 1);
     const opmath_t part_2 = 2 * (t_3 * t_4 == 0 ? opmath_t(0) : part) * grad_output_value * up_value * t;
     *grad_gate = grad_output_value * phi * up_value + part_2;
     *grad_up = (phi == 0 ? opmath_t(0) : phi * gate_value) * grad_output_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_gate_value;
     opmath_t grad_up_value;
     compute(grad_output.load_or_zero(place), gate.load(place), up.load(place), &grad_gate_value, &grad_up_value);
@@ -166,8 +171,8 @@ struct Step_geglu_backward_1_grad_up {
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
     const auto gate_pack = rt::load_pack<V>(gate, first);
     const auto up_pack = rt::load_pack<V>(up, first);
-    rt::Pack<scalar_t, V> grad_gate_pack;
-    rt::Pack<scalar_t, V> grad_up_pack;
+    rt::Values<scalar_t, V> grad_gate_pack;
+    rt::Values<scalar_t, V> grad_up_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_gate_value;

@@ -4,22 +4,23 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gelu_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t* output) const {
     const opmath_t input_value = input;
-    const opmath_t t = rt::erfc(-input_value / rt::sqrt(opmath_t(2)));
+    const opmath_t t = rt::erfc(near::div(-input_value, rt::sqrt(opmath_t(2))));
     *output = (t == 0 ? opmath_t(0) : t * input_value) / 2;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t output_value;
     compute(input.load(place), &output_value);
     output.store(output_value, place);
@@ -27,7 +28,7 @@ struct Step_gelu_forward_0_output {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -39,23 +40,24 @@ struct Step_gelu_forward_0_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gelu_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t* output) const {
     const opmath_t input_value = input;
     const opmath_t part = input_value + opmath_t(0.044715) * rt::powi<3>(input_value);
-    const opmath_t t = rt::sigmoid(2 * (rt::sqrt(2 / opmath_t(3.14159265358979323846)) * part));
+    const opmath_t t = near::sigmoid(2 * (rt::sqrt(2 / opmath_t(3.14159265358979323846)) * part));
     *output = 2 * t == 0 ? opmath_t(0) : 2 * t * (input_value / 2);
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t output_value;
     compute(input.load(place), &output_value);
     output.store(output_value, place);
@@ -63,7 +65,7 @@ struct Step_gelu_forward_1_output {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -75,25 +77,26 @@ struct Step_gelu_forward_1_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gelu_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> input, grad_output;
-  rt::Tensor<scalar_t> grad_input;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t grad_output, opmath_t* grad_input) const {
     const opmath_t input_value = input;
     const opmath_t t = rt::sqrt(opmath_t(2));
-    const opmath_t t_2 = rt::exp(-rt::square(input_value / t));
-    const opmath_t part = rt::sqrt(opmath_t(3.14159265358979323846)) * t;
-    const opmath_t part_2 = (t_2 == 0 ? opmath_t(0) : t_2 * input_value) / part;
-    *grad_input = grad_output * (part_2 + opmath_t(0.5) * rt::erfc(-input_value / t));
+    const opmath_t t_2 = near::exp(-rt::square(near::div(input_value, t)));
+    const opmath_t part = opmath_t(0.5) * rt::erfc(near::div(-input_value, t));
+    const opmath_t part_2 = rt::sqrt(opmath_t(3.14159265358979323846)) * t;
+    *grad_input = grad_output * (near::div(t_2 == 0 ? opmath_t(0) : t_2 * input_value, part_2) + part);
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     compute(input.load(place), grad_output.load_or_zero(place), &grad_input_value);
     grad_input.store(grad_input_value, place);
@@ -102,7 +105,7 @@ struct Step_gelu_backward_0_grad_input {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -114,26 +117,27 @@ struct Step_gelu_backward_0_grad_input {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gelu_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> input, grad_output;
-  rt::Tensor<scalar_t> grad_input;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t grad_output, opmath_t* grad_input) const {
     const opmath_t input_value = input;
     const opmath_t t = input_value + opmath_t(0.044715) * rt::powi<3>(input_value);
     const opmath_t t_2 = rt::sqrt(2 / opmath_t(3.14159265358979323846));
-    const opmath_t t_3 = rt::sigmoid(-2 * t * t_2);
-    const opmath_t t_4 = rt::sigmoid(2 * (t_2 * t));
+    const opmath_t t_3 = near::sigmoid(-2 * t * t_2);
+    const opmath_t t_4 = near::sigmoid(2 * (t_2 * t));
     const opmath_t part = t_3 * t_4 * input_value * (opmath_t(0.134145) * (input_value * input_value) + 1);
     *grad_input = grad_output * (2 * (t_3 * t_4 == 0 ? opmath_t(0) : part) * t_2 + t_4);
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     compute(input.load(place), grad_output.load_or_zero(place), &grad_input_value);
     grad_input.store(grad_input_value, place);
@@ -142,7 +146,7 @@ struct Step_gelu_backward_1_grad_input {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;

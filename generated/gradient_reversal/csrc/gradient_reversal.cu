@@ -4,18 +4,18 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gradient_reversal_forward_y {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> x;
-  rt::Tensor<scalar_t> y;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> x;
+  rt::Tensor<scalar_t, rank> y;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t x, opmath_t* y) const { *y = x; }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t y_value;
     compute(x.load(place), &y_value);
     y.store(y_value, place);
@@ -23,7 +23,7 @@ struct Step_gradient_reversal_forward_y {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto x_pack = rt::load_pack<V>(x, first);
-    rt::Pack<scalar_t, V> y_pack;
+    rt::Values<scalar_t, V> y_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t y_value;
@@ -35,19 +35,19 @@ struct Step_gradient_reversal_forward_y {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gradient_reversal_backward_grad_x {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> grad_y;
-  rt::Tensor<scalar_t> grad_x;
+  rt::Tensor<const scalar_t, rank> grad_y;
+  rt::Tensor<scalar_t, rank> grad_x;
   opmath_t scale;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_y, opmath_t* grad_x) const { *grad_x = -(scale * grad_y); }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_x_value;
     compute(grad_y.load_or_zero(place), &grad_x_value);
     grad_x.store(grad_x_value, place);
@@ -55,7 +55,7 @@ struct Step_gradient_reversal_backward_grad_x {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_y_pack = rt::load_pack<V>(grad_y, first);
-    rt::Pack<scalar_t, V> grad_x_pack;
+    rt::Values<scalar_t, V> grad_x_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_x_value;

@@ -4,20 +4,21 @@
 #include "opgen_launch.cuh"
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_group_norm_forward_0_rstd {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0), rt::integer(1)),
                                       {rt::count(rt::elements(), rt::integer(2))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(2), rt::integer(3),
                  rt::report(), rt::integer(2), rt::elements(), rt::integer(1), rt::batch(), rt::real(0));
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<opmath_t> mu, rstd;
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<opmath_t, rank> mu, rstd;
   int64_t S, C;
   OpgenBadIndex* report;
   rt::Divider s_size, batch_size, g_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   opmath_t eps;
 
   template <typename Team>
@@ -26,64 +27,56 @@ struct Step_group_norm_forward_0_rstd {
     const int64_t g = rt::split(&rest, g_size);
     const int64_t n = rest;
     rt::Sum<opmath_t> mu_sum_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < s_size.size * batch.count;) {
-      stop = rt::next_stop<Team>(stop, s_size.size * batch.count);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-        const int64_t s = inner_rest;
-        mu_sum_fold.add(input.load(n, rt::checked(g * S + s, C, report, 0, 1), place));
-      }
-      mu_sum_fold.settle();
-    }
+    rt::each<Team>(s_size.size * batch.count, rt::settled(&mu_sum_fold), [&](auto at) {
+      int64_t inner_rest = at;
+      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
+      const int64_t s = inner_rest;
+      mu_sum_fold.add(input.load(n, rt::checked(g * S + s, C, report, 0, 1), place));
+    });
     mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
     const int64_t t = S * batch.count;
-    const opmath_t mu_value = mu_sum / t;
+    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(t));
     if (Team::rank() == 0) {
       mu.store(mu_value, n, g);
     }
     rt::Sum<opmath_t> variance__squares_fold;
-    for (int64_t inner = Team::rank(), stop_2 = 0; stop_2 < s_size.size * batch.count;) {
-      stop_2 = rt::next_stop<Team>(stop_2, s_size.size * batch.count);
-      for (; inner < stop_2; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-        const int64_t s = inner_rest;
-        const opmath_t t_2 = input.load(n, rt::checked(g * S + s, C, report, 0, 1), place) - mu_value;
-        variance__squares_fold.add(t_2 * t_2);
-      }
-      variance__squares_fold.settle();
-    }
+    rt::each<Team>(s_size.size * batch.count, rt::settled(&variance__squares_fold), [&](auto at) {
+      int64_t inner_rest = at;
+      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
+      const int64_t s = inner_rest;
+      const opmath_t t_2 = input.load(n, rt::checked(g * S + s, C, report, 0, 1), place) - mu_value;
+      variance__squares_fold.add(t_2 * t_2);
+    });
     variance__squares_fold.finish();
     rt::join<Team>(&variance__squares_fold);
     const opmath_t variance__squares = variance__squares_fold.value;
     if (Team::rank() == 0) {
-      rstd.store(rt::rsqrt(variance__squares / t + eps), n, g);
+      rstd.store(rt::rsqrt(near::div(variance__squares, static_cast<opmath_t>(t)) + eps), n, g);
     }
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_group_norm_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(
       rt::tensor(5, 3, 2), rt::tensor(0, 3, 2), rt::tensor(3, 1, -1), rt::tensor(4, 1, -1), rt::tensor(1, 2, -1),
       rt::tensor(2, 2, -1), rt::integer(2), rt::integer(3), rt::report(), rt::elements(), rt::integer(1), rt::batch());
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<const scalar_t> input, weight, bias;
-  rt::Tensor<const opmath_t> mu, rstd;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<const scalar_t, rank> input, weight, bias;
+  rt::Tensor<const opmath_t, rank> mu, rstd;
   int64_t S, G;
   OpgenBadIndex* report;
   rt::Divider batch_size, c_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
     const opmath_t part = rstd.load(n, rt::checked(rt::floordiv(c, S), G, report, 2, 1));
@@ -93,24 +86,24 @@ struct Step_group_norm_forward_0_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_group_norm_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(4, 3, 2), rt::tensor(0, 3, 2), rt::tensor(3, 1, -1),
                                             rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(2), rt::integer(3),
                                             rt::report(), rt::elements(), rt::integer(1), rt::batch());
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<const scalar_t> input, weight;
-  rt::Tensor<const opmath_t> mu, rstd;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<const scalar_t, rank> input, weight;
+  rt::Tensor<const opmath_t, rank> mu, rstd;
   int64_t S, G;
   OpgenBadIndex* report;
   rt::Divider batch_size, c_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
     const opmath_t part = rstd.load(n, rt::checked(rt::floordiv(c, S), G, report, 2, 1));
@@ -120,24 +113,24 @@ struct Step_group_norm_forward_1_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_group_norm_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(4, 3, 2), rt::tensor(0, 3, 2), rt::tensor(3, 1, -1),
                                             rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(2), rt::integer(3),
                                             rt::report(), rt::elements(), rt::integer(1), rt::batch());
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<const scalar_t> input, bias;
-  rt::Tensor<const opmath_t> mu, rstd;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<const scalar_t, rank> input, bias;
+  rt::Tensor<const opmath_t, rank> mu, rstd;
   int64_t S, G;
   OpgenBadIndex* report;
   rt::Divider batch_size, c_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
     const opmath_t part = rstd.load(n, rt::checked(rt::floordiv(c, S), G, report, 2, 1));
@@ -147,24 +140,24 @@ struct Step_group_norm_forward_2_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_group_norm_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(3, 3, 2), rt::tensor(0, 3, 2), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(2),
                  rt::integer(3), rt::report(), rt::elements(), rt::integer(1), rt::batch());
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const opmath_t> mu, rstd;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<const opmath_t, rank> mu, rstd;
   int64_t S, G;
   OpgenBadIndex* report;
   rt::Divider batch_size, c_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
     const opmath_t part = rstd.load(n, rt::checked(rt::floordiv(c, S), G, report, 2, 1));
@@ -174,7 +167,7 @@ struct Step_group_norm_forward_3_output {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_group_norm_backward_0_grad_mu_sum {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::elements())}};
@@ -182,12 +175,12 @@ struct Step_group_norm_backward_0_grad_mu_sum {
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(2, 2, -1), rt::tensor(1, 1, -1), rt::tensor(3, 3, 2),
                  rt::tensor(4, 3, 2), rt::tensor(5, 2, -1), rt::tensor(6, 2, -1), rt::integer(2), rt::integer(3),
                  rt::report(), rt::batch(), rt::integer(1));
-  rt::Tensor<const opmath_t> mu, rstd;
-  rt::Tensor<const scalar_t> weight, grad_output, input;
-  rt::Tensor<opmath_t> grad_rstd_sum, grad_mu_sum;
+  rt::Tensor<const opmath_t, rank> mu, rstd;
+  rt::Tensor<const scalar_t, rank> weight, grad_output, input;
+  rt::Tensor<opmath_t, rank> grad_rstd_sum, grad_mu_sum;
   int64_t S, G;
   OpgenBadIndex* report;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   rt::Divider c_size;
 
   template <typename Team>
@@ -200,18 +193,13 @@ struct Step_group_norm_backward_0_grad_mu_sum {
     const opmath_t rstd_value = rstd.load(n, rt::checked(rt::floordiv(c, S), G, report, 2, 1));
     rt::Sum<opmath_t> grad_rstd_sum_value_fold;
     rt::Sum<opmath_t> grad_mu_sum_value_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
-      stop = rt::next_stop<Team>(stop, batch.count);
-      for (; inner < stop; inner += Team::size) {
-        const rt::Place place = batch.place(inner);
-        const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
-        const opmath_t part = input.load(n, c, place) - mu_value;
-        grad_rstd_sum_value_fold.add(grad_output_value * part * weight_value);
-        grad_mu_sum_value_fold.add(-(grad_output_value * rstd_value * weight_value));
-      }
-      grad_rstd_sum_value_fold.settle();
-      grad_mu_sum_value_fold.settle();
-    }
+    rt::each<Team>(batch.count, rt::settled(&grad_rstd_sum_value_fold, &grad_mu_sum_value_fold), [&](auto at) {
+      const rt::Place<rank> place = batch.place(at);
+      const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
+      const opmath_t part = input.load(n, c, place) - mu_value;
+      grad_rstd_sum_value_fold.add(grad_output_value * part * weight_value);
+      grad_mu_sum_value_fold.add(-(grad_output_value * rstd_value * weight_value));
+    });
     grad_rstd_sum_value_fold.finish();
     grad_mu_sum_value_fold.finish();
     rt::join<Team>(&grad_rstd_sum_value_fold, &grad_mu_sum_value_fold);
@@ -224,12 +212,12 @@ struct Step_group_norm_backward_0_grad_mu_sum {
   }
 };
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_group_norm_backward_0_grad_rstd_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<opmath_t> grad_rstd;
+  rt::Tensor<opmath_t, rank> grad_rstd;
   rt::Divider g_size;
 
   OPGEN_DEVICE void compute(opmath_t* grad_rstd) const { *grad_rstd = 0; }
@@ -243,7 +231,7 @@ struct Step_group_norm_backward_0_grad_rstd_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_rstd_pack;
+    rt::Values<opmath_t, V> grad_rstd_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_rstd_value;
@@ -255,14 +243,14 @@ struct Step_group_norm_backward_0_grad_rstd_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_group_norm_backward_0_grad_rstd {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(2))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::integer(3), rt::integer(1),
                                             rt::report(), rt::integer(2));
-  rt::Tensor<opmath_t> grad_rstd;
-  rt::Tensor<const opmath_t> grad_rstd_sum;
+  rt::Tensor<opmath_t, rank> grad_rstd;
+  rt::Tensor<const opmath_t, rank> grad_rstd_sum;
   int64_t S, G;
   OpgenBadIndex* report;
   rt::Divider c_size;
@@ -277,14 +265,14 @@ struct Step_group_norm_backward_0_grad_rstd {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_group_norm_backward_0_grad_variance_ {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(1));
-  rt::Tensor<const opmath_t> grad_rstd, rstd;
-  rt::Tensor<opmath_t> grad_variance_;
+  rt::Tensor<const opmath_t, rank> grad_rstd, rstd;
+  rt::Tensor<opmath_t, rank> grad_variance_;
   rt::Divider g_size;
 
   OPGEN_DEVICE void compute(opmath_t grad_rstd, opmath_t rstd, opmath_t* grad_variance_) const {
@@ -302,7 +290,7 @@ struct Step_group_norm_backward_0_grad_variance_ {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_rstd_pack = rt::load_pack<V>(grad_rstd, first);
     const auto rstd_pack = rt::load_pack<V>(rstd, first);
-    rt::Pack<opmath_t, V> grad_variance__pack;
+    rt::Values<opmath_t, V> grad_variance__pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_variance__value;
@@ -314,25 +302,26 @@ struct Step_group_norm_backward_0_grad_variance_ {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_group_norm_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(7, 3, 2), rt::tensor(0, 3, 2), rt::tensor(2, 1, -1), rt::tensor(4, 3, 2),
                  rt::tensor(1, 2, -1), rt::tensor(3, 2, -1), rt::tensor(5, 2, -1), rt::tensor(6, 2, -1), rt::integer(2),
                  rt::integer(3), rt::integer(1), rt::batch(), rt::report(), rt::elements(), rt::integer(1));
-  rt::Tensor<scalar_t> grad_input;
-  rt::Tensor<const scalar_t> grad_output, weight, input;
-  rt::Tensor<const opmath_t> rstd, grad_variance_, mu, grad_mu;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const scalar_t, rank> grad_output, weight, input;
+  rt::Tensor<const opmath_t, rank> rstd, grad_variance_, mu, grad_mu;
   int64_t S, G, C;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   OpgenBadIndex* report;
   rt::Divider batch_size, c_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
     const bool t = rt::floordiv(c, S) >= 0 && rt::floordiv(c, S) < G;
@@ -344,13 +333,14 @@ struct Step_group_norm_backward_0_grad_input {
       const opmath_t part_4 =
           input.load(n, rt::checked(rt::floordiv(c, S) * S + rt::mod(c, S), C, report, 4, 1), place);
       const opmath_t part_5 = part_4 - mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 5, 1));
-      part_3 = 2 * grad_variance_.load(n, rt::floordiv(c, S)) * part_5 / t_2;
+      part_3 = near::div(2 * grad_variance_.load(n, rt::floordiv(c, S)) * part_5, static_cast<opmath_t>(t_2));
     } else {
       part_3 = 0;
     }
     opmath_t part_6;
     if (t) {
-      part_6 = grad_mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 6, 1)) / t_2;
+      const opmath_t part_7 = grad_mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 6, 1));
+      part_6 = near::div(part_7, static_cast<opmath_t>(t_2));
     } else {
       part_6 = 0;
     }
@@ -359,41 +349,37 @@ struct Step_group_norm_backward_0_grad_input {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_group_norm_backward_0_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 3, 2), rt::tensor(1, 3, 2), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1), rt::tensor(4, 1, -1),
       rt::tensor(5, 1, -1), rt::integer(2), rt::integer(3), rt::report(), rt::integer(1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, input;
-  rt::Tensor<const opmath_t> mu, rstd;
-  rt::Tensor<scalar_t> grad_weight, grad_bias;
+  rt::Tensor<const scalar_t, rank> grad_output, input;
+  rt::Tensor<const opmath_t, rank> mu, rstd;
+  rt::Tensor<scalar_t, rank> grad_weight, grad_bias;
   int64_t S, G;
   OpgenBadIndex* report;
   rt::Divider n_size, batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t c = point;
     rt::Sum<opmath_t> grad_weight_value_fold;
     rt::Sum<opmath_t> grad_bias_value_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * batch.count;) {
-      stop = rt::next_stop<Team>(stop, n_size.size * batch.count);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-        const int64_t n = inner_rest;
-        const opmath_t grad_output_value_2 = grad_output.load_or_zero(n, c, place);
-        const opmath_t part = rstd.load(n, rt::checked(rt::floordiv(c, S), G, report, 3, 1));
-        const opmath_t part_2 = mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 2, 1));
-        grad_weight_value_fold.add(grad_output_value_2 * (input.load(n, c, place) - part_2) * part);
-        grad_bias_value_fold.add(grad_output_value_2);
-      }
-      grad_weight_value_fold.settle();
-      grad_bias_value_fold.settle();
-    }
+    const auto sums = rt::settled(&grad_weight_value_fold, &grad_bias_value_fold);
+    rt::each<Team>(n_size.size * batch.count, sums, [&](auto at) {
+      int64_t inner_rest = at;
+      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
+      const int64_t n = inner_rest;
+      const opmath_t grad_output_value_2 = grad_output.load_or_zero(n, c, place);
+      const opmath_t part = rstd.load(n, rt::checked(rt::floordiv(c, S), G, report, 3, 1));
+      const opmath_t part_2 = mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 2, 1));
+      grad_weight_value_fold.add(grad_output_value_2 * (input.load(n, c, place) - part_2) * part);
+      grad_bias_value_fold.add(grad_output_value_2);
+    });
     grad_weight_value_fold.finish();
     grad_bias_value_fold.finish();
     rt::join<Team>(&grad_weight_value_fold, &grad_bias_value_fold);
@@ -407,19 +393,19 @@ struct Step_group_norm_backward_0_grad_bias {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_group_norm_backward_2_grad_mu_sum {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 3, 2),
                                             rt::tensor(3, 3, 2), rt::tensor(4, 2, -1), rt::tensor(5, 2, -1),
                                             rt::integer(2), rt::integer(3), rt::report(), rt::batch(), rt::integer(1));
-  rt::Tensor<const opmath_t> mu, rstd;
-  rt::Tensor<const scalar_t> grad_output, input;
-  rt::Tensor<opmath_t> grad_rstd_sum, grad_mu_sum;
+  rt::Tensor<const opmath_t, rank> mu, rstd;
+  rt::Tensor<const scalar_t, rank> grad_output, input;
+  rt::Tensor<opmath_t, rank> grad_rstd_sum, grad_mu_sum;
   int64_t S, G;
   OpgenBadIndex* report;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   rt::Divider c_size;
 
   template <typename Team>
@@ -431,17 +417,12 @@ struct Step_group_norm_backward_2_grad_mu_sum {
     const opmath_t rstd_value = rstd.load(n, rt::checked(rt::floordiv(c, S), G, report, 1, 1));
     rt::Sum<opmath_t> grad_rstd_sum_value_fold;
     rt::Sum<opmath_t> grad_mu_sum_value_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count;) {
-      stop = rt::next_stop<Team>(stop, batch.count);
-      for (; inner < stop; inner += Team::size) {
-        const rt::Place place = batch.place(inner);
-        const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
-        grad_rstd_sum_value_fold.add(grad_output_value * (input.load(n, c, place) - mu_value));
-        grad_mu_sum_value_fold.add(-(grad_output_value * rstd_value));
-      }
-      grad_rstd_sum_value_fold.settle();
-      grad_mu_sum_value_fold.settle();
-    }
+    rt::each<Team>(batch.count, rt::settled(&grad_rstd_sum_value_fold, &grad_mu_sum_value_fold), [&](auto at) {
+      const rt::Place<rank> place = batch.place(at);
+      const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
+      grad_rstd_sum_value_fold.add(grad_output_value * (input.load(n, c, place) - mu_value));
+      grad_mu_sum_value_fold.add(-(grad_output_value * rstd_value));
+    });
     grad_rstd_sum_value_fold.finish();
     grad_mu_sum_value_fold.finish();
     rt::join<Team>(&grad_rstd_sum_value_fold, &grad_mu_sum_value_fold);
@@ -455,25 +436,26 @@ struct Step_group_norm_backward_2_grad_mu_sum {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_group_norm_backward_2_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(6, 3, 2), rt::tensor(0, 3, 2), rt::tensor(3, 3, 2), rt::tensor(1, 2, -1),
                  rt::tensor(2, 2, -1), rt::tensor(4, 2, -1), rt::tensor(5, 2, -1), rt::integer(2), rt::integer(3),
                  rt::integer(1), rt::batch(), rt::report(), rt::elements(), rt::integer(1));
-  rt::Tensor<scalar_t> grad_input;
-  rt::Tensor<const scalar_t> grad_output, input;
-  rt::Tensor<const opmath_t> rstd, grad_variance_, mu, grad_mu;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const scalar_t, rank> grad_output, input;
+  rt::Tensor<const opmath_t, rank> rstd, grad_variance_, mu, grad_mu;
   int64_t S, G, C;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   OpgenBadIndex* report;
   rt::Divider batch_size, c_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
     const bool t = rt::floordiv(c, S) >= 0 && rt::floordiv(c, S) < G;
@@ -485,13 +467,14 @@ struct Step_group_norm_backward_2_grad_input {
       const opmath_t part_4 =
           input.load(n, rt::checked(rt::floordiv(c, S) * S + rt::mod(c, S), C, report, 3, 1), place);
       const opmath_t part_5 = part_4 - mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 4, 1));
-      part_3 = 2 * grad_variance_.load(n, rt::floordiv(c, S)) * part_5 / t_2;
+      part_3 = near::div(2 * grad_variance_.load(n, rt::floordiv(c, S)) * part_5, static_cast<opmath_t>(t_2));
     } else {
       part_3 = 0;
     }
     opmath_t part_6;
     if (t) {
-      part_6 = grad_mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 5, 1)) / t_2;
+      const opmath_t part_7 = grad_mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 5, 1));
+      part_6 = near::div(part_7, static_cast<opmath_t>(t_2));
     } else {
       part_6 = 0;
     }
@@ -500,31 +483,27 @@ struct Step_group_norm_backward_2_grad_input {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_group_norm_backward_2_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::integer(1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<scalar_t> grad_bias;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<scalar_t, rank> grad_bias;
   rt::Divider n_size, batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t c = point;
     rt::Sum<opmath_t> grad_bias_value_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * batch.count;) {
-      stop = rt::next_stop<Team>(stop, n_size.size * batch.count);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-        const int64_t n = inner_rest;
-        grad_bias_value_fold.add(grad_output.load_or_zero(n, c, place));
-      }
-      grad_bias_value_fold.settle();
-    }
+    rt::each<Team>(n_size.size * batch.count, rt::settled(&grad_bias_value_fold), [&](auto at) {
+      int64_t inner_rest = at;
+      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
+      const int64_t n = inner_rest;
+      grad_bias_value_fold.add(grad_output.load_or_zero(n, c, place));
+    });
     grad_bias_value_fold.finish();
     rt::join<Team>(&grad_bias_value_fold);
     const opmath_t grad_bias_value = grad_bias_value_fold.value;

@@ -4,170 +4,178 @@
 #include "opgen_launch.cuh"
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gumbel_softmax_forward_0_y {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 0, -1), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
-                 rt::tensor(4, 2, 0), rt::batch(), rt::integer(0), rt::real(0), rt::integer(0));
-  rt::Tensor<const int64_t> seed;
-  rt::Tensor<const scalar_t> logits;
-  rt::Tensor<opmath_t> soft_max, soft_scale;
-  rt::Tensor<scalar_t> y;
-  rt::Batch batch;
+      rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(4, 2, 0, 1), rt::tensor(0, 0, -1), rt::tensor(2, 1, 0),
+                 rt::tensor(3, 1, 0), rt::integer(0), rt::batch(), rt::integer(0), rt::real(0));
+  rt::Tensor<const scalar_t, rank> logits;
+  rt::Tensor<scalar_t, rank> y;
+  rt::Tensor<const int64_t, rank> seed;
+  rt::Tensor<opmath_t, rank> soft_max, soft_scale;
+  rt::Divider k_size;
+  rt::Batch<rank> batch;
   int64_t K;
   opmath_t tau;
-  rt::Divider k_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto logits_row = rt::read_row<Team, 1>(k_size.size, logits, place, 0);
+    auto y_row = rt::write_row<Team, 1>(y, place, 0);
     const int64_t seed_value = seed.load();
     const int64_t t = batch.index(place) * K;
     rt::Max<opmath_t> soft_max_value_fold;
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
+    rt::each<Team>(k_size.size, [&](auto at) {
+      const int64_t k = at;
       const opmath_t part = rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k));
-      soft_max_value_fold.add((logits.load(place, k) - rt::log(-rt::log(part))) / tau);
-    }
+      soft_max_value_fold.add(near::div(logits_row[at] - rt::log(-rt::log(part)), tau));
+    });
     rt::join<Team>(&soft_max_value_fold);
     const opmath_t soft_max_value = soft_max_value_fold.value;
     if (Team::rank() == 0) {
       soft_max.store(soft_max_value, place);
     }
     rt::Sum<opmath_t> soft_sum_fold;
-    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
-      stop = rt::next_stop<Team>(stop, k_size.size);
-      for (; k < stop; k += Team::size) {
-        const opmath_t part_2 = rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k));
-        const opmath_t part_3 = (logits.load(place, k) - rt::log(-rt::log(part_2))) / tau - soft_max_value;
-        soft_sum_fold.add(rt::exp(part_3));
-      }
-      soft_sum_fold.settle();
-    }
+    rt::each<Team>(k_size.size, rt::settled(&soft_sum_fold), [&](auto at) {
+      const int64_t k = at;
+      const opmath_t part_2 = rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k));
+      const opmath_t part_3 = near::div(logits_row[at] - rt::log(-rt::log(part_2)), tau);
+      soft_sum_fold.add(near::exp(part_3 - soft_max_value));
+    });
     soft_sum_fold.finish();
     rt::join<Team>(&soft_sum_fold);
     const opmath_t soft_sum = soft_sum_fold.value;
-    const opmath_t soft_scale_value = 1 / soft_sum;
+    const opmath_t soft_scale_value = near::div(opmath_t(1), soft_sum);
     if (Team::rank() == 0) {
       soft_scale.store(soft_scale_value, place);
     }
     rt::ArgMax<opmath_t> chosen_fold;
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
+    rt::each<Team>(k_size.size, [&](auto at) {
+      const int64_t k = at;
       const opmath_t part_4 = rt::log(rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k)));
-      const opmath_t part_5 = rt::exp((logits.load(place, k) - rt::log(-part_4)) / tau - soft_max_value);
-      chosen_fold.add(part_5 * soft_scale_value, k);
-    }
+      const opmath_t part_5 = near::div(logits_row[at] - rt::log(-part_4), tau) - soft_max_value;
+      chosen_fold.add(near::exp(part_5) * soft_scale_value, k);
+    });
     rt::join<Team>(&chosen_fold);
     const int64_t chosen = chosen_fold.value;
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
+    rt::each<Team>(k_size.size, [&](auto at) {
+      const int64_t k = at;
       const opmath_t part_6 = -rt::log(rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k)));
-      const opmath_t part_7 = rt::exp((logits.load(place, k) - rt::log(part_6)) / tau - soft_max_value);
+      const opmath_t part_7 = near::exp(near::div(logits_row[at] - rt::log(part_6), tau) - soft_max_value);
       const opmath_t soft = part_7 * soft_scale_value;
-      y.store(soft + ((k == chosen ? 1 : 0) - soft), place, k);
-    }
+      y_row.set(at, soft + ((k == chosen ? 1 : 0) - soft));
+    });
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gumbel_softmax_forward_1_y {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 0, -1), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
-                 rt::tensor(4, 2, 0), rt::batch(), rt::integer(0), rt::real(0), rt::integer(0));
-  rt::Tensor<const int64_t> seed;
-  rt::Tensor<const scalar_t> logits;
-  rt::Tensor<opmath_t> soft_max, soft_scale;
-  rt::Tensor<scalar_t> y;
-  rt::Batch batch;
+      rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(4, 2, 0, 1), rt::tensor(0, 0, -1), rt::tensor(2, 1, 0),
+                 rt::tensor(3, 1, 0), rt::integer(0), rt::batch(), rt::integer(0), rt::real(0));
+  rt::Tensor<const scalar_t, rank> logits;
+  rt::Tensor<scalar_t, rank> y;
+  rt::Tensor<const int64_t, rank> seed;
+  rt::Tensor<opmath_t, rank> soft_max, soft_scale;
+  rt::Divider k_size;
+  rt::Batch<rank> batch;
   int64_t K;
   opmath_t tau;
-  rt::Divider k_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto logits_row = rt::read_row<Team, 1>(k_size.size, logits, place, 0);
+    auto y_row = rt::write_row<Team, 1>(y, place, 0);
     const int64_t seed_value = seed.load();
     const int64_t t = batch.index(place) * K;
     rt::Max<opmath_t> soft_max_value_fold;
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
+    rt::each<Team>(k_size.size, [&](auto at) {
+      const int64_t k = at;
       const opmath_t part = rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k));
-      soft_max_value_fold.add((logits.load(place, k) - rt::log(-rt::log(part))) / tau);
-    }
+      soft_max_value_fold.add(near::div(logits_row[at] - rt::log(-rt::log(part)), tau));
+    });
     rt::join<Team>(&soft_max_value_fold);
     const opmath_t soft_max_value = soft_max_value_fold.value;
     if (Team::rank() == 0) {
       soft_max.store(soft_max_value, place);
     }
     rt::Sum<opmath_t> soft_sum_fold;
-    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
-      stop = rt::next_stop<Team>(stop, k_size.size);
-      for (; k < stop; k += Team::size) {
-        const opmath_t part_2 = rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k));
-        const opmath_t part_3 = (logits.load(place, k) - rt::log(-rt::log(part_2))) / tau - soft_max_value;
-        soft_sum_fold.add(rt::exp(part_3));
-      }
-      soft_sum_fold.settle();
-    }
+    rt::each<Team>(k_size.size, rt::settled(&soft_sum_fold), [&](auto at) {
+      const int64_t k = at;
+      const opmath_t part_2 = rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k));
+      const opmath_t part_3 = near::div(logits_row[at] - rt::log(-rt::log(part_2)), tau);
+      soft_sum_fold.add(near::exp(part_3 - soft_max_value));
+    });
     soft_sum_fold.finish();
     rt::join<Team>(&soft_sum_fold);
     const opmath_t soft_sum = soft_sum_fold.value;
-    const opmath_t soft_scale_value = 1 / soft_sum;
+    const opmath_t soft_scale_value = near::div(opmath_t(1), soft_sum);
     if (Team::rank() == 0) {
       soft_scale.store(soft_scale_value, place);
     }
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
+    rt::each<Team>(k_size.size, [&](auto at) {
+      const int64_t k = at;
       const opmath_t part_5 = -rt::log(rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k)));
       const opmath_t part_4 = rt::log(part_5);
-      y.store(rt::exp((logits.load(place, k) - part_4) / tau - soft_max_value) * soft_scale_value, place, k);
-    }
+      y_row.set(at, near::exp(near::div(logits_row[at] - part_4, tau) - soft_max_value) * soft_scale_value);
+    });
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_gumbel_softmax_backward_0_grad_logits {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 0, -1), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 2, 0),
-                 rt::tensor(4, 2, 0), rt::tensor(5, 2, 0), rt::batch(), rt::integer(0), rt::real(0), rt::integer(0));
-  rt::Tensor<const int64_t> seed;
-  rt::Tensor<const opmath_t> soft_max, soft_scale;
-  rt::Tensor<const scalar_t> grad_y, logits;
-  rt::Tensor<scalar_t> grad_logits;
-  rt::Batch batch;
+      rt::fields(rt::tensor(3, 2, 0, 1), rt::tensor(4, 2, 0, 1), rt::tensor(5, 2, 0, 1), rt::tensor(0, 0, -1),
+                 rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::integer(0), rt::batch(), rt::integer(0), rt::real(0));
+  rt::Tensor<const scalar_t, rank> grad_y, logits;
+  rt::Tensor<scalar_t, rank> grad_logits;
+  rt::Tensor<const int64_t, rank> seed;
+  rt::Tensor<const opmath_t, rank> soft_max, soft_scale;
+  rt::Divider k_size;
+  rt::Batch<rank> batch;
   int64_t K;
   opmath_t tau;
-  rt::Divider k_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto grad_y_row = rt::read_row_or_zero<Team, 1>(k_size.size, grad_y, place, 0);
+    const auto logits_row = rt::read_row<Team, 1>(k_size.size, logits, place, 0);
+    auto grad_logits_row = rt::write_row<Team, 1>(grad_logits, place, 0);
     const int64_t seed_value = seed.load();
     const int64_t t = batch.index(place) * K;
     const opmath_t soft_max_value = soft_max.load(place);
     const opmath_t soft_scale_value = soft_scale.load(place);
     rt::Sum<opmath_t> dot_soft_fold;
-    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
-      stop = rt::next_stop<Team>(stop, k_size.size);
-      for (; k < stop; k += Team::size) {
-        const opmath_t part = rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k));
-        const opmath_t part_2 = (logits.load(place, k) - rt::log(-rt::log(part))) / tau - soft_max_value;
-        dot_soft_fold.add(grad_y.load_or_zero(place, k) * (rt::exp(part_2) * soft_scale_value));
-      }
-      dot_soft_fold.settle();
-    }
+    rt::each<Team>(k_size.size, rt::settled(&dot_soft_fold), [&](auto at) {
+      const int64_t k = at;
+      const opmath_t part = rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k));
+      const opmath_t part_2 = near::div(logits_row[at] - rt::log(-rt::log(part)), tau) - soft_max_value;
+      dot_soft_fold.add(grad_y_row[at] * (near::exp(part_2) * soft_scale_value));
+    });
     dot_soft_fold.finish();
     rt::join<Team>(&dot_soft_fold);
     const opmath_t dot_soft = dot_soft_fold.value;
-    for (int64_t k = Team::rank(); k < k_size.size; k += Team::size) {
+    rt::each<Team>(k_size.size, [&](auto at) {
+      const int64_t k = at;
       const opmath_t part_3 = rt::log(rt::uniform_of<opmath_t>(rt::philox(seed_value, int64_t{0}, t + k)));
-      const opmath_t part_4 = rt::exp((logits.load(place, k) - rt::log(-part_3)) / tau - soft_max_value);
-      grad_logits.store(part_4 * soft_scale_value * (grad_y.load_or_zero(place, k) - dot_soft) / tau, place, k);
-    }
+      const opmath_t part_4 = near::div(logits_row[at] - rt::log(-part_3), tau) - soft_max_value;
+      const opmath_t part_5 = near::exp(part_4) * soft_scale_value * (grad_y_row[at] - dot_soft);
+      grad_logits_row.set(at, near::div(part_5, tau));
+    });
   }
 };
 

@@ -4,16 +4,17 @@
 #include "opgen_launch.cuh"
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_hinge_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t margin;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
@@ -22,27 +23,27 @@ struct Step_hinge_loss_forward_0_output {
     OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t part = margin - target.load(place) * input.load(place);
     folds->output_sum_fold.add(rt::powi<2>(rt::max(opmath_t(0), part)));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / batch.count);
+    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_hinge_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t margin;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -51,7 +52,7 @@ struct Step_hinge_loss_forward_1_output {
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t part = margin - target.load(place) * input.load(place);
     folds->output_value_fold.add(rt::powi<2>(rt::max(opmath_t(0), part)));
   }
@@ -62,22 +63,22 @@ struct Step_hinge_loss_forward_1_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_hinge_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t margin;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* output) const {
     *output = rt::powi<2>(rt::max(opmath_t(0), margin - target * input));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t output_value;
     compute(target.load(place), input.load(place), &output_value);
     output.store(output_value, place);
@@ -86,7 +87,7 @@ struct Step_hinge_loss_forward_2_output {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -98,17 +99,18 @@ struct Step_hinge_loss_forward_2_output {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_hinge_loss_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<opmath_t> slope;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<opmath_t, rank> slope;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t margin;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
@@ -117,7 +119,7 @@ struct Step_hinge_loss_forward_3_output {
     OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t t = margin - target_value * input.load(place);
     folds->output_sum_fold.add(rt::max(opmath_t(0), t));
@@ -125,22 +127,22 @@ struct Step_hinge_loss_forward_3_output {
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / batch.count);
+    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_hinge_loss_forward_4_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<opmath_t> slope;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<opmath_t, rank> slope;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t margin;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -149,7 +151,7 @@ struct Step_hinge_loss_forward_4_output {
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t t = margin - target_value * input.load(place);
     folds->output_value_fold.add(rt::max(opmath_t(0), t));
@@ -162,17 +164,17 @@ struct Step_hinge_loss_forward_4_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_hinge_loss_forward_5_slope {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<opmath_t> slope;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<opmath_t, rank> slope;
   opmath_t margin;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* output, opmath_t* slope) const {
     const opmath_t target_value = target;
@@ -181,7 +183,7 @@ struct Step_hinge_loss_forward_5_slope {
     *slope = 0 == t ? opmath_t(-0.5) * target_value : 0 > t ? opmath_t(0) : -target_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t output_value;
     opmath_t slope_value;
     compute(target.load(place), input.load(place), &output_value, &slope_value);
@@ -192,8 +194,8 @@ struct Step_hinge_loss_forward_5_slope {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> output_pack;
-    rt::Pack<opmath_t, V> slope_pack;
+    rt::Values<scalar_t, V> output_pack;
+    rt::Values<opmath_t, V> slope_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -208,26 +210,28 @@ struct Step_hinge_loss_forward_5_slope {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_hinge_loss_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> target, input, grad_output;
-  rt::Tensor<scalar_t> grad_input;
+  rt::Tensor<const scalar_t, rank> target, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input;
   opmath_t margin;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input) const {
     const opmath_t target_value = target;
     const opmath_t t = margin - target_value * input;
-    const opmath_t grad_missing = 2 * grad_output.load_or_zero() * rt::max(opmath_t(0), t) / batch.count;
-    const opmath_t part = 0 > t ? opmath_t(0) : -(grad_missing * target_value);
-    *grad_input = 0 == t ? opmath_t(-0.5) * grad_missing * target_value : part;
+    const opmath_t part = 2 * grad_output.load_or_zero() * rt::max(opmath_t(0), t);
+    const opmath_t grad_missing = near::div(part, static_cast<opmath_t>(batch.count));
+    const opmath_t part_2 = 0 > t ? opmath_t(0) : -(grad_missing * target_value);
+    *grad_input = 0 == t ? opmath_t(-0.5) * grad_missing * target_value : part_2;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     compute(target.load(place), input.load(place), &grad_input_value);
     grad_input.store(grad_input_value, place);
@@ -236,7 +240,7 @@ struct Step_hinge_loss_backward_0_grad_input {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -248,16 +252,16 @@ struct Step_hinge_loss_backward_0_grad_input {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_hinge_loss_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> target, input, grad_output;
-  rt::Tensor<scalar_t> grad_input;
+  rt::Tensor<const scalar_t, rank> target, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input;
   opmath_t margin;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input) const {
     const opmath_t target_value = target;
@@ -267,7 +271,7 @@ struct Step_hinge_loss_backward_1_grad_input {
     *grad_input = 0 == t ? opmath_t(-0.5) * grad_missing * target_value : part;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     compute(target.load(place), input.load(place), &grad_input_value);
     grad_input.store(grad_input_value, place);
@@ -276,7 +280,7 @@ struct Step_hinge_loss_backward_1_grad_input {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -288,16 +292,16 @@ struct Step_hinge_loss_backward_1_grad_input {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_hinge_loss_backward_2_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> target, input, grad_output;
-  rt::Tensor<scalar_t> grad_input;
+  rt::Tensor<const scalar_t, rank> target, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input;
   opmath_t margin;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t grad_output, opmath_t* grad_input) const {
     const opmath_t target_value = target;
@@ -307,7 +311,7 @@ struct Step_hinge_loss_backward_2_grad_input {
     *grad_input = 0 == t ? opmath_t(-0.5) * grad_missing * target_value : part;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     compute(target.load(place), input.load(place), grad_output.load_or_zero(place), &grad_input_value);
     grad_input.store(grad_input_value, place);
@@ -317,7 +321,7 @@ struct Step_hinge_loss_backward_2_grad_input {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -329,23 +333,26 @@ struct Step_hinge_loss_backward_2_grad_input {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_hinge_loss_backward_3_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(1, 0, -1), rt::batch());
-  rt::Tensor<const opmath_t> slope;
-  rt::Tensor<scalar_t> grad_input;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Batch batch;
+  rt::Tensor<const opmath_t, rank> slope;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t slope, opmath_t* grad_input) const {
     const opmath_t slope_value = slope;
-    *grad_input = slope_value != 0 ? grad_output.load_or_zero() / batch.count * slope_value : opmath_t(0);
+    const opmath_t part_2 = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
+    const opmath_t part = part_2 * slope_value;
+    *grad_input = slope_value != 0 ? part : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     compute(slope.load(place), &grad_input_value);
     grad_input.store(grad_input_value, place);
@@ -353,7 +360,7 @@ struct Step_hinge_loss_backward_3_grad_input {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto slope_pack = rt::load_pack<V>(slope, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -365,23 +372,23 @@ struct Step_hinge_loss_backward_3_grad_input {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_hinge_loss_backward_4_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(1, 0, -1), rt::batch());
-  rt::Tensor<const opmath_t> slope;
-  rt::Tensor<scalar_t> grad_input;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Batch batch;
+  rt::Tensor<const opmath_t, rank> slope;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t slope, opmath_t* grad_input) const {
     const opmath_t slope_value = slope;
     *grad_input = slope_value != 0 ? grad_output.load_or_zero() * slope_value : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     compute(slope.load(place), &grad_input_value);
     grad_input.store(grad_input_value, place);
@@ -389,7 +396,7 @@ struct Step_hinge_loss_backward_4_grad_input {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto slope_pack = rt::load_pack<V>(slope, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -401,22 +408,22 @@ struct Step_hinge_loss_backward_4_grad_input {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_hinge_loss_backward_5_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::batch());
-  rt::Tensor<const opmath_t> slope;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<scalar_t> grad_input;
-  rt::Batch batch;
+  rt::Tensor<const opmath_t, rank> slope;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t slope, opmath_t grad_output, opmath_t* grad_input) const {
     const opmath_t slope_value = slope;
     *grad_input = slope_value != 0 ? grad_output * slope_value : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     compute(slope.load(place), grad_output.load_or_zero(place), &grad_input_value);
     grad_input.store(grad_input_value, place);
@@ -425,7 +432,7 @@ struct Step_hinge_loss_backward_5_grad_input {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto slope_pack = rt::load_pack<V>(slope, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;

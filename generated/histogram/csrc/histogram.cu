@@ -3,12 +3,12 @@
 // CUDA kernels of histogram. Compiles with nvcc, or with g++ -x c++ to run on the CPU (opgen_simt.h).
 #include "opgen_launch.cuh"
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_histogram_forward_0_output_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1));
-  rt::Tensor<opmath_t> output;
+  rt::Tensor<opmath_t, rank> output;
 
   OPGEN_DEVICE void compute(opmath_t* output) const { *output = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -19,7 +19,7 @@ struct Step_histogram_forward_0_output_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> output_pack;
+    rt::Values<opmath_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -31,33 +31,35 @@ struct Step_histogram_forward_0_output_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_histogram_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(0, 1, -1),
                                             rt::real(0), rt::real(1), rt::integer(0));
-  rt::Tensor<const scalar_t> input, weight;
-  rt::Tensor<opmath_t> output;
+  rt::Tensor<const scalar_t, rank> input, weight;
+  rt::Tensor<opmath_t, rank> output;
   opmath_t low, high;
   int64_t B;
 
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    const bool part = static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)) >= 0;
-    if (part && static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)) < B) {
-      opmath_t* const cell = output.at(static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)));
+    const int64_t part_2 = static_cast<int64_t>(rt::floor(near::div(input.load(n) - low, high - low) * B));
+    const bool part = part_2 >= 0;
+    if (part && static_cast<int64_t>(rt::floor(near::div(input.load(n) - low, high - low) * B)) < B) {
+      opmath_t* const cell = output.at(static_cast<int64_t>(rt::floor(near::div(input.load(n) - low, high - low) * B)));
       rt::atomic_sum(cell, weight.load(n));
     }
   }
 };
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_histogram_forward_1_output_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1));
-  rt::Tensor<opmath_t> output;
+  rt::Tensor<opmath_t, rank> output;
 
   OPGEN_DEVICE void compute(opmath_t* output) const { *output = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -68,7 +70,7 @@ struct Step_histogram_forward_1_output_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> output_pack;
+    rt::Values<opmath_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -80,42 +82,45 @@ struct Step_histogram_forward_1_output_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_histogram_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, -1), rt::tensor(0, 1, -1), rt::real(0), rt::real(1), rt::integer(0));
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<opmath_t> output;
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<opmath_t, rank> output;
   opmath_t low, high;
   int64_t B;
 
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    const bool part = static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)) >= 0;
-    if (part && static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)) < B) {
-      opmath_t* const cell = output.at(static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)));
+    const int64_t part_2 = static_cast<int64_t>(rt::floor(near::div(input.load(n) - low, high - low) * B));
+    const bool part = part_2 >= 0;
+    if (part && static_cast<int64_t>(rt::floor(near::div(input.load(n) - low, high - low) * B)) < B) {
+      opmath_t* const cell = output.at(static_cast<int64_t>(rt::floor(near::div(input.load(n) - low, high - low) * B)));
       rt::atomic_sum(cell, static_cast<opmath_t>(1));
     }
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_histogram_backward_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 1, -1), rt::tensor(1, 1, -1), rt::tensor(0, 1, -1),
                                             rt::real(0), rt::real(1), rt::integer(1));
-  rt::Tensor<scalar_t> grad_weight;
-  rt::Tensor<const scalar_t> input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_weight;
+  rt::Tensor<const scalar_t, rank> input, grad_output;
   opmath_t low, high;
   int64_t B;
 
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    grad_weight.store(static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)) >= 0 && static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B)) < B ? grad_output.load_or_zero(static_cast<int64_t>(rt::floor((input.load(n) - low) / (high - low) * B))) : opmath_t(0), n);
+    grad_weight.store(static_cast<int64_t>(rt::floor(near::div(input.load(n) - low, high - low) * B)) >= 0 && static_cast<int64_t>(rt::floor(near::div(input.load(n) - low, high - low) * B)) < B ? grad_output.load_or_zero(static_cast<int64_t>(rt::floor(near::div(input.load(n) - low, high - low) * B))) : opmath_t(0), n);
   }
 };
 

@@ -4,17 +4,18 @@
 #include "opgen_launch.cuh"
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_huber_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> input, target;
-  rt::Tensor<opmath_t> error;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> input, target;
+  rt::Tensor<opmath_t, rank> error;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t delta;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
@@ -24,7 +25,7 @@ struct Step_huber_loss_forward_0_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const opmath_t t = delta / 2;
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t error_2 = input.load(place) - target.load(place);
     const opmath_t t_2 = rt::abs(error_2);
     folds->output_sum_fold.add(t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - t));
@@ -32,22 +33,22 @@ struct Step_huber_loss_forward_0_output {
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / batch.count);
+    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_huber_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> input, target;
-  rt::Tensor<opmath_t> error;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> input, target;
+  rt::Tensor<opmath_t, rank> error;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t delta;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -57,7 +58,7 @@ struct Step_huber_loss_forward_1_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const opmath_t t = delta / 2;
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t error_2 = input.load(place) - target.load(place);
     const opmath_t t_2 = rt::abs(error_2);
     folds->output_value_fold.add(t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - t));
@@ -70,17 +71,17 @@ struct Step_huber_loss_forward_1_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_huber_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> input, target;
-  rt::Tensor<opmath_t> error;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> input, target;
+  rt::Tensor<opmath_t, rank> error;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t delta;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t* error, opmath_t* output) const {
     const opmath_t error_value = input - target;
@@ -89,7 +90,7 @@ struct Step_huber_loss_forward_2_output {
     *output = t <= delta ? error_value * error_value / 2 : delta * (t - delta / 2);
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t error_value_2;
     opmath_t output_value;
     compute(input.load(place), target.load(place), &error_value_2, &output_value);
@@ -100,8 +101,8 @@ struct Step_huber_loss_forward_2_output {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto target_pack = rt::load_pack<V>(target, first);
-    rt::Pack<opmath_t, V> error_pack;
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<opmath_t, V> error_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t error_value_2;
@@ -116,28 +117,30 @@ struct Step_huber_loss_forward_2_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_huber_loss_backward_0_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                                             rt::tensor(1, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t> error;
-  rt::Tensor<scalar_t> grad_error, grad_target;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const opmath_t, rank> error;
+  rt::Tensor<scalar_t, rank> grad_error, grad_target;
+  rt::Tensor<const scalar_t, rank> grad_output;
   opmath_t delta;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t error, opmath_t* grad_error, opmath_t* grad_target) const {
     const opmath_t error_value = error;
     const bool part = rt::abs(error_value) <= delta;
     const opmath_t part_2 = part ? error_value : rt::sign(error_value) * delta;
-    const opmath_t grad_error_value = grad_output.load_or_zero() * part_2 / batch.count;
+    const opmath_t part_3 = grad_output.load_or_zero() * part_2;
+    const opmath_t grad_error_value = near::div(part_3, static_cast<opmath_t>(batch.count));
     *grad_error = grad_error_value;
     *grad_target = -grad_error_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_error_value_2;
     opmath_t grad_target_value;
     compute(error.load(place), &grad_error_value_2, &grad_target_value);
@@ -147,8 +150,8 @@ struct Step_huber_loss_backward_0_grad_target {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto error_pack = rt::load_pack<V>(error, first);
-    rt::Pack<scalar_t, V> grad_error_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_error_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_error_value_2;
@@ -163,17 +166,17 @@ struct Step_huber_loss_backward_0_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_huber_loss_backward_1_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                                             rt::tensor(1, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t> error;
-  rt::Tensor<scalar_t> grad_error, grad_target;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const opmath_t, rank> error;
+  rt::Tensor<scalar_t, rank> grad_error, grad_target;
+  rt::Tensor<const scalar_t, rank> grad_output;
   opmath_t delta;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t error, opmath_t* grad_error, opmath_t* grad_target) const {
     const opmath_t error_value = error;
@@ -184,7 +187,7 @@ struct Step_huber_loss_backward_1_grad_target {
     *grad_target = -grad_error_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_error_value_2;
     opmath_t grad_target_value;
     compute(error.load(place), &grad_error_value_2, &grad_target_value);
@@ -194,8 +197,8 @@ struct Step_huber_loss_backward_1_grad_target {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto error_pack = rt::load_pack<V>(error, first);
-    rt::Pack<scalar_t, V> grad_error_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_error_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_error_value_2;
@@ -210,17 +213,17 @@ struct Step_huber_loss_backward_1_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_huber_loss_backward_2_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t> error;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<scalar_t> grad_error, grad_target;
+  rt::Tensor<const opmath_t, rank> error;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<scalar_t, rank> grad_error, grad_target;
   opmath_t delta;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t error, opmath_t grad_output, opmath_t* grad_error, opmath_t* grad_target) const {
     const opmath_t error_value = error;
@@ -230,7 +233,7 @@ struct Step_huber_loss_backward_2_grad_target {
     *grad_target = -grad_error_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_error_value_2;
     opmath_t grad_target_value;
     compute(error.load(place), grad_output.load_or_zero(place), &grad_error_value_2, &grad_target_value);
@@ -241,8 +244,8 @@ struct Step_huber_loss_backward_2_grad_target {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto error_pack = rt::load_pack<V>(error, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    rt::Pack<scalar_t, V> grad_error_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_error_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_error_value_2;

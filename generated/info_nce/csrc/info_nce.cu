@@ -4,34 +4,31 @@
 #include "opgen_launch.cuh"
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_info_nce_forward_0_logsumexp_j {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 1, -1), rt::real(0), rt::integer(0));
-  rt::Tensor<const scalar_t> sum_d;
-  rt::Tensor<opmath_t> logsumexp_j;
-  opmath_t temperature;
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 1, -1), rt::integer(0), rt::real(0));
+  rt::Tensor<const scalar_t, rank> sum_d;
+  rt::Tensor<opmath_t, rank> logsumexp_j;
   rt::Divider j_size;
+  opmath_t temperature;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t i_2 = point;
+    const auto sum_d_row = rt::read_row<Team, 1>(j_size.size, sum_d, i_2, 0);
     rt::Max<opmath_t> logsumexp_j_max_fold;
-    for (int64_t j = Team::rank(); j < j_size.size; j += Team::size) {
-      logsumexp_j_max_fold.add(sum_d.load(i_2, j) / temperature);
-    }
+    rt::each<Team>(j_size.size, [&](auto at) { logsumexp_j_max_fold.add(near::div(sum_d_row[at], temperature)); });
     rt::join<Team>(&logsumexp_j_max_fold);
     const opmath_t logsumexp_j_max = logsumexp_j_max_fold.value;
     const opmath_t logsumexp_j_shift = rt::isfinite(logsumexp_j_max) ? logsumexp_j_max : opmath_t(0);
     rt::Sum<opmath_t> logsumexp_j_sum_fold;
-    for (int64_t j = Team::rank(), stop = 0; stop < j_size.size;) {
-      stop = rt::next_stop<Team>(stop, j_size.size);
-      for (; j < stop; j += Team::size) {
-        logsumexp_j_sum_fold.add(rt::exp(sum_d.load(i_2, j) / temperature - logsumexp_j_shift));
-      }
-      logsumexp_j_sum_fold.settle();
-    }
+    rt::each<Team>(j_size.size, rt::settled(&logsumexp_j_sum_fold), [&](auto at) {
+      const opmath_t part = near::div(sum_d_row[at], temperature) - logsumexp_j_shift;
+      logsumexp_j_sum_fold.add(near::exp(part));
+    });
     logsumexp_j_sum_fold.finish();
     rt::join<Team>(&logsumexp_j_sum_fold);
     const opmath_t logsumexp_j_sum = logsumexp_j_sum_fold.value;
@@ -42,15 +39,16 @@ struct Step_info_nce_forward_0_logsumexp_j {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_info_nce_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1), rt::real(0), rt::integer(0));
-  rt::Tensor<const opmath_t> logsumexp_j;
-  rt::Tensor<const scalar_t> sum_d;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const opmath_t, rank> logsumexp_j;
+  rt::Tensor<const scalar_t, rank> sum_d;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t temperature;
   int64_t N;
 
@@ -62,24 +60,26 @@ struct Step_info_nce_forward_0_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t i_2 = inner;
-    folds->output_sum_fold.add(logsumexp_j.load(i_2) - sum_d.load(i_2, i_2) / temperature);
+    const opmath_t part = near::div(sum_d.load(i_2, i_2), temperature);
+    folds->output_sum_fold.add(logsumexp_j.load(i_2) - part);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / N);
+    output.store(near::div(output_sum, static_cast<opmath_t>(N)));
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_info_nce_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1), rt::real(0));
-  rt::Tensor<const opmath_t> logsumexp_j;
-  rt::Tensor<const scalar_t> sum_d;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const opmath_t, rank> logsumexp_j;
+  rt::Tensor<const scalar_t, rank> sum_d;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t temperature;
 
   struct Folds {
@@ -90,7 +90,8 @@ struct Step_info_nce_forward_1_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t i_2 = inner;
-    folds->output_value_fold.add(logsumexp_j.load(i_2) - sum_d.load(i_2, i_2) / temperature);
+    const opmath_t part = near::div(sum_d.load(i_2, i_2), temperature);
+    folds->output_value_fold.add(logsumexp_j.load(i_2) - part);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;
@@ -99,58 +100,58 @@ struct Step_info_nce_forward_1_output {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_info_nce_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::real(0), rt::integer(0));
-  rt::Tensor<const scalar_t> sum_d;
-  rt::Tensor<opmath_t> logsumexp_j;
-  rt::Tensor<scalar_t> output;
-  opmath_t temperature;
+      rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::integer(0), rt::real(0));
+  rt::Tensor<const scalar_t, rank> sum_d;
+  rt::Tensor<opmath_t, rank> logsumexp_j;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider j_size;
+  opmath_t temperature;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t i_2 = point;
+    const auto sum_d_row = rt::read_row<Team, 1>(j_size.size, sum_d, i_2, 0);
     rt::Max<opmath_t> logsumexp_j_max_fold;
-    for (int64_t j = Team::rank(); j < j_size.size; j += Team::size) {
-      logsumexp_j_max_fold.add(sum_d.load(i_2, j) / temperature);
-    }
+    rt::each<Team>(j_size.size, [&](auto at) { logsumexp_j_max_fold.add(near::div(sum_d_row[at], temperature)); });
     rt::join<Team>(&logsumexp_j_max_fold);
     const opmath_t logsumexp_j_max = logsumexp_j_max_fold.value;
     const opmath_t logsumexp_j_shift = rt::isfinite(logsumexp_j_max) ? logsumexp_j_max : opmath_t(0);
     rt::Sum<opmath_t> logsumexp_j_sum_fold;
-    for (int64_t j = Team::rank(), stop = 0; stop < j_size.size;) {
-      stop = rt::next_stop<Team>(stop, j_size.size);
-      for (; j < stop; j += Team::size) {
-        logsumexp_j_sum_fold.add(rt::exp(sum_d.load(i_2, j) / temperature - logsumexp_j_shift));
-      }
-      logsumexp_j_sum_fold.settle();
-    }
+    rt::each<Team>(j_size.size, rt::settled(&logsumexp_j_sum_fold), [&](auto at) {
+      const opmath_t part = near::div(sum_d_row[at], temperature) - logsumexp_j_shift;
+      logsumexp_j_sum_fold.add(near::exp(part));
+    });
     logsumexp_j_sum_fold.finish();
     rt::join<Team>(&logsumexp_j_sum_fold);
     const opmath_t logsumexp_j_sum = logsumexp_j_sum_fold.value;
     const opmath_t logsumexp_j_value = logsumexp_j_shift + rt::log(logsumexp_j_sum);
     if (Team::rank() == 0) {
       logsumexp_j.store(logsumexp_j_value, i_2);
-      output.store(logsumexp_j_value - sum_d.load(i_2, i_2) / temperature, i_2);
+      output.store(logsumexp_j_value - near::div(sum_d.load(i_2, i_2), temperature), i_2);
     }
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_info_nce_backward_0_grad_each {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(1, 1, -1), rt::tensor(0, 0, -1), rt::integer(0));
-  rt::Tensor<opmath_t> grad_each;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<opmath_t, rank> grad_each;
+  rt::Tensor<const scalar_t, rank> grad_output;
   int64_t N;
 
-  OPGEN_DEVICE void compute(opmath_t* grad_each) const { *grad_each = grad_output.load_or_zero() / N; }
+  OPGEN_DEVICE void compute(opmath_t* grad_each) const {
+    *grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(N));
+  }
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t i_2 = point;
     opmath_t grad_each_value;
@@ -159,7 +160,7 @@ struct Step_info_nce_backward_0_grad_each {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_each_pack;
+    rt::Values<opmath_t, V> grad_each_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_each_value;
@@ -171,16 +172,17 @@ struct Step_info_nce_backward_0_grad_each {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_info_nce_backward_0_grad_key {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1)), rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(4, 2, -1), rt::tensor(5, 2, -1), rt::tensor(2, 2, -1),
       rt::tensor(3, 2, -1), rt::workspace(), rt::integer(1), rt::integer(0), rt::real(0), rt::integer(0));
-  rt::Tensor<const opmath_t> grad_each, logsumexp_j;
-  rt::Tensor<opmath_t> grad_query, grad_key;
-  rt::Tensor<const scalar_t> query, key;
+  rt::Tensor<const opmath_t, rank> grad_each, logsumexp_j;
+  rt::Tensor<opmath_t, rank> grad_query, grad_key;
+  rt::Tensor<const scalar_t, rank> query, key;
   opmath_t* lost;
   rt::Divider d_size, j_size;
   opmath_t temperature;
@@ -215,13 +217,14 @@ struct Step_info_nce_backward_0_grad_key {
         if (d_3 % rt::block_adds == rt::block_adds - 1) sum_d_2.settle();
       }
       sum_d_2.finish();
-      const opmath_t part = grad_each_value * rt::exp(sum_d.value / temperature - logsumexp_j_value);
+      const opmath_t part_2 = near::exp(near::div(sum_d.value, temperature) - logsumexp_j_value);
+      const opmath_t part = grad_each_value * part_2;
       const opmath_t t_4 = (j == i_2 ? t : opmath_t(0)) + (t_3 ? opmath_t(0) : part);
       const opmath_t grad_each_value_2 = grad_each.load(j);
       const opmath_t logsumexp_j_value_2 = logsumexp_j.load(j);
-      const opmath_t part_2 = grad_each_value_2 * rt::exp(sum_d_2.value / temperature - logsumexp_j_value_2);
-      const opmath_t part_3 = logsumexp_j_value_2 == t_2 ? opmath_t(0) : part_2;
-      const opmath_t t_5 = (i_2 == j ? -grad_each_value_2 : opmath_t(0)) + part_3;
+      const opmath_t part_3 = near::exp(near::div(sum_d_2.value, temperature) - logsumexp_j_value_2);
+      const opmath_t part_4 = logsumexp_j_value_2 == t_2 ? opmath_t(0) : grad_each_value_2 * part_3;
+      const opmath_t t_5 = (i_2 == j ? -grad_each_value_2 : opmath_t(0)) + part_4;
       for (int64_t d = 0; d < d_size.size; ++d) {
         opmath_t high = grad_query.load(i_2, d);
         rt::add_exactly<opmath_t>(&high, &lost_row[d], t_4 * key.load(j, d));
@@ -233,7 +236,7 @@ struct Step_info_nce_backward_0_grad_key {
         grad_key.store(high, i_2, d_2);
       }
     }
-    const opmath_t t_6 = N == 0 ? opmath_t(1) : 1 / temperature;
+    const opmath_t t_6 = N == 0 ? opmath_t(1) : near::div(opmath_t(1), temperature);
     for (int64_t d = 0; d < d_size.size; ++d) {
       const opmath_t whole = rt::total(grad_query.load(i_2, d), lost_row[d]);
       grad_query.store(t_6 * whole, i_2, d);
@@ -246,16 +249,17 @@ struct Step_info_nce_backward_0_grad_key {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_info_nce_backward_1_grad_key {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1)), rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 0, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1), rt::tensor(1, 1, -1), rt::tensor(4, 2, -1),
       rt::tensor(5, 2, -1), rt::workspace(), rt::integer(1), rt::integer(0), rt::real(0), rt::integer(0));
-  rt::Tensor<const scalar_t> grad_output, query, key;
-  rt::Tensor<const opmath_t> logsumexp_j;
-  rt::Tensor<opmath_t> grad_query, grad_key;
+  rt::Tensor<const scalar_t, rank> grad_output, query, key;
+  rt::Tensor<const opmath_t, rank> logsumexp_j;
+  rt::Tensor<opmath_t, rank> grad_query, grad_key;
   opmath_t* lost;
   rt::Divider d_size, j_size;
   opmath_t temperature;
@@ -290,11 +294,12 @@ struct Step_info_nce_backward_1_grad_key {
         if (d_3 % rt::block_adds == rt::block_adds - 1) sum_d_2.settle();
       }
       sum_d_2.finish();
-      const opmath_t part = grad_output_value * rt::exp(sum_d.value / temperature - logsumexp_j_value);
-      const opmath_t t_4 = (j == i_2 ? t : opmath_t(0)) + (t_3 ? opmath_t(0) : part);
+      const opmath_t part = near::exp(near::div(sum_d.value, temperature) - logsumexp_j_value);
+      const opmath_t t_4 = (j == i_2 ? t : opmath_t(0)) + (t_3 ? opmath_t(0) : grad_output_value * part);
       const opmath_t logsumexp_j_value_2 = logsumexp_j.load(j);
-      const opmath_t part_2 = grad_output_value * rt::exp(sum_d_2.value / temperature - logsumexp_j_value_2);
-      const opmath_t t_5 = (i_2 == j ? t : opmath_t(0)) + (logsumexp_j_value_2 == t_2 ? opmath_t(0) : part_2);
+      const opmath_t part_2 = near::exp(near::div(sum_d_2.value, temperature) - logsumexp_j_value_2);
+      const opmath_t part_3 = logsumexp_j_value_2 == t_2 ? opmath_t(0) : grad_output_value * part_2;
+      const opmath_t t_5 = (i_2 == j ? t : opmath_t(0)) + part_3;
       for (int64_t d = 0; d < d_size.size; ++d) {
         opmath_t high = grad_query.load(i_2, d);
         rt::add_exactly<opmath_t>(&high, &lost_row[d], t_4 * key.load(j, d));
@@ -306,7 +311,7 @@ struct Step_info_nce_backward_1_grad_key {
         grad_key.store(high, i_2, d_2);
       }
     }
-    const opmath_t t_6 = N == 0 ? opmath_t(1) : 1 / temperature;
+    const opmath_t t_6 = N == 0 ? opmath_t(1) : near::div(opmath_t(1), temperature);
     for (int64_t d = 0; d < d_size.size; ++d) {
       const opmath_t whole = rt::total(grad_query.load(i_2, d), lost_row[d]);
       grad_query.store(t_6 * whole, i_2, d);
@@ -319,16 +324,17 @@ struct Step_info_nce_backward_1_grad_key {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_info_nce_backward_2_grad_key {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1)), rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 1, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1), rt::tensor(1, 1, -1), rt::tensor(4, 2, -1),
       rt::tensor(5, 2, -1), rt::workspace(), rt::integer(1), rt::integer(0), rt::real(0), rt::integer(0));
-  rt::Tensor<const scalar_t> grad_output, query, key;
-  rt::Tensor<const opmath_t> logsumexp_j;
-  rt::Tensor<opmath_t> grad_query, grad_key;
+  rt::Tensor<const scalar_t, rank> grad_output, query, key;
+  rt::Tensor<const opmath_t, rank> logsumexp_j;
+  rt::Tensor<opmath_t, rank> grad_query, grad_key;
   opmath_t* lost;
   rt::Divider d_size, j_size;
   opmath_t temperature;
@@ -363,12 +369,12 @@ struct Step_info_nce_backward_2_grad_key {
         if (d_3 % rt::block_adds == rt::block_adds - 1) sum_d_2.settle();
       }
       sum_d_2.finish();
-      const opmath_t part = grad_output_value * rt::exp(sum_d.value / temperature - logsumexp_j_value);
-      const opmath_t t_4 = (j == i_2 ? t : opmath_t(0)) + (t_3 ? opmath_t(0) : part);
+      const opmath_t part = near::exp(near::div(sum_d.value, temperature) - logsumexp_j_value);
+      const opmath_t t_4 = (j == i_2 ? t : opmath_t(0)) + (t_3 ? opmath_t(0) : grad_output_value * part);
       const opmath_t grad_output_value_2 = grad_output.load_or_zero(j);
       const opmath_t logsumexp_j_value_2 = logsumexp_j.load(j);
-      const opmath_t part_2 = grad_output_value_2 * rt::exp(sum_d_2.value / temperature - logsumexp_j_value_2);
-      const opmath_t part_3 = logsumexp_j_value_2 == t_2 ? opmath_t(0) : part_2;
+      const opmath_t part_2 = near::exp(near::div(sum_d_2.value, temperature) - logsumexp_j_value_2);
+      const opmath_t part_3 = logsumexp_j_value_2 == t_2 ? opmath_t(0) : grad_output_value_2 * part_2;
       const opmath_t t_5 = (i_2 == j ? -grad_output_value_2 : opmath_t(0)) + part_3;
       for (int64_t d = 0; d < d_size.size; ++d) {
         opmath_t high = grad_query.load(i_2, d);
@@ -381,7 +387,7 @@ struct Step_info_nce_backward_2_grad_key {
         grad_key.store(high, i_2, d_2);
       }
     }
-    const opmath_t t_6 = N == 0 ? opmath_t(1) : 1 / temperature;
+    const opmath_t t_6 = N == 0 ? opmath_t(1) : near::div(opmath_t(1), temperature);
     for (int64_t d = 0; d < d_size.size; ++d) {
       const opmath_t whole = rt::total(grad_query.load(i_2, d), lost_row[d]);
       grad_query.store(t_6 * whole, i_2, d);

@@ -4,78 +4,78 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_int8_linear_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(3, 2, 0), rt::tensor(0, 1, -1), rt::tensor(2, 1, -1),
                                             rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<const scalar_t> scale, bias;
-  rt::Tensor<const opmath_t> sum_k;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<const scalar_t, rank> scale, bias;
+  rt::Tensor<const opmath_t, rank> sum_k;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     output.store(scale.load(n) * sum_k.load(place, n) + bias.load(n), place, n);
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_int8_linear_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 1, -1), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<const scalar_t> scale;
-  rt::Tensor<const opmath_t> sum_k;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<const scalar_t, rank> scale;
+  rt::Tensor<const opmath_t, rank> sum_k;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     output.store(scale.load(n) * sum_k.load(place, n), place, n);
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_int8_linear_backward_grad_sum_k {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t> grad_sum_k;
-  rt::Tensor<const scalar_t> grad_output, scale;
+  rt::Tensor<opmath_t, rank> grad_sum_k;
+  rt::Tensor<const scalar_t, rank> grad_output, scale;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     grad_sum_k.store(grad_output.load_or_zero(place, n) * scale.load(n), place, n);
   }
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_int8_linear_backward_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1), rt::batch());
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const opmath_t> sum_k;
-  rt::Tensor<scalar_t> grad_scale, grad_bias;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<const opmath_t, rank> sum_k;
+  rt::Tensor<scalar_t, rank> grad_scale, grad_bias;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_scale_value_fold;
@@ -95,7 +95,7 @@ struct Step_int8_linear_backward_grad_bias {
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t grad_output_value = grad_output.load_or_zero(place, n);
     folds->grad_scale_value_fold.add(grad_output_value * sum_k.load(place, n));
     folds->grad_bias_value_fold.add(grad_output_value);

@@ -4,35 +4,34 @@
 #include "opgen_launch.cuh"
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_js_divergence_forward_0_sum_k {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> log_p, log_q;
-  rt::Tensor<opmath_t> sum_k;
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, 0), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> log_p, log_q;
+  rt::Tensor<opmath_t, rank> sum_k;
   rt::Divider k_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto log_p_row = rt::read_row<Team, 1>(k_size.size, log_p, place, 0);
+    const auto log_q_row = rt::read_row<Team, 1>(k_size.size, log_q, place, 0);
     const opmath_t t = rt::log(opmath_t(2));
     rt::Sum<opmath_t> sum_k_value_fold;
-    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
-      stop = rt::next_stop<Team>(stop, k_size.size);
-      for (; k < stop; k += Team::size) {
-        const opmath_t log_p_value = log_p.load(place, k);
-        const opmath_t t_2 = rt::exp(log_p_value);
-        const opmath_t log_q_value = log_q.load(place, k);
-        const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - t;
-        const opmath_t t_3 = rt::exp(log_q_value);
-        const opmath_t part = t_2 == 0 ? opmath_t(0) : t_2 * (log_p_value - m);
-        sum_k_value_fold.add(part + (t_3 == 0 ? opmath_t(0) : t_3 * (log_q_value - m)));
-      }
-      sum_k_value_fold.settle();
-    }
+    rt::each<Team>(k_size.size, rt::settled(&sum_k_value_fold), [&](auto at) {
+      const opmath_t log_p_value = log_p_row[at];
+      const opmath_t t_2 = near::exp(log_p_value);
+      const opmath_t log_q_value = log_q_row[at];
+      const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - t;
+      const opmath_t t_3 = near::exp(log_q_value);
+      const opmath_t part = t_2 == 0 ? opmath_t(0) : t_2 * (log_p_value - m);
+      sum_k_value_fold.add(part + (t_3 == 0 ? opmath_t(0) : t_3 * (log_q_value - m)));
+    });
     sum_k_value_fold.finish();
     rt::join<Team>(&sum_k_value_fold);
     const opmath_t sum_k_value = sum_k_value_fold.value;
@@ -43,14 +42,15 @@ struct Step_js_divergence_forward_0_sum_k {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_js_divergence_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 0, -1), rt::batch());
-  rt::Tensor<const opmath_t> sum_k;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const opmath_t, rank> sum_k;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
@@ -59,24 +59,24 @@ struct Step_js_divergence_forward_0_output {
     OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     folds->output_sum_fold.add(sum_k.load(place) / 2);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / batch.count);
+    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_js_divergence_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 0, -1), rt::batch());
-  rt::Tensor<const opmath_t> sum_k;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const opmath_t, rank> sum_k;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -85,7 +85,7 @@ struct Step_js_divergence_forward_1_output {
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     folds->output_value_fold.add(sum_k.load(place) / 2);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -95,35 +95,34 @@ struct Step_js_divergence_forward_1_output {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_js_divergence_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> log_p, log_q;
-  rt::Tensor<scalar_t> output;
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, 0), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> log_p, log_q;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider k_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto log_p_row = rt::read_row<Team, 1>(k_size.size, log_p, place, 0);
+    const auto log_q_row = rt::read_row<Team, 1>(k_size.size, log_q, place, 0);
     const opmath_t t = rt::log(opmath_t(2));
     rt::Sum<opmath_t> sum_k_fold;
-    for (int64_t k = Team::rank(), stop = 0; stop < k_size.size;) {
-      stop = rt::next_stop<Team>(stop, k_size.size);
-      for (; k < stop; k += Team::size) {
-        const opmath_t log_p_value = log_p.load(place, k);
-        const opmath_t t_2 = rt::exp(log_p_value);
-        const opmath_t log_q_value = log_q.load(place, k);
-        const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - t;
-        const opmath_t t_3 = rt::exp(log_q_value);
-        const opmath_t part = t_2 == 0 ? opmath_t(0) : t_2 * (log_p_value - m);
-        sum_k_fold.add(part + (t_3 == 0 ? opmath_t(0) : t_3 * (log_q_value - m)));
-      }
-      sum_k_fold.settle();
-    }
+    rt::each<Team>(k_size.size, rt::settled(&sum_k_fold), [&](auto at) {
+      const opmath_t log_p_value = log_p_row[at];
+      const opmath_t t_2 = near::exp(log_p_value);
+      const opmath_t log_q_value = log_q_row[at];
+      const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - t;
+      const opmath_t t_3 = near::exp(log_q_value);
+      const opmath_t part = t_2 == 0 ? opmath_t(0) : t_2 * (log_p_value - m);
+      sum_k_fold.add(part + (t_3 == 0 ? opmath_t(0) : t_3 * (log_q_value - m)));
+    });
     sum_k_fold.finish();
     rt::join<Team>(&sum_k_fold);
     const opmath_t sum_k = sum_k_fold.value;
@@ -134,39 +133,41 @@ struct Step_js_divergence_forward_2_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_js_divergence_backward_0_grad_log_q {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(2, 2, 0), rt::tensor(1, 0, -1),
                                             rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::batch(), rt::integer(0));
-  rt::Tensor<const scalar_t> log_p, log_q, grad_output;
-  rt::Tensor<scalar_t> grad_log_p, grad_log_q;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> log_p, log_q, grad_output;
+  rt::Tensor<scalar_t, rank> grad_log_p, grad_log_q;
+  rt::Batch<rank> batch;
   rt::Divider k_size;
 
   OPGEN_DEVICE void compute(opmath_t log_p, opmath_t log_q, opmath_t* grad_log_p, opmath_t* grad_log_q) const {
     const opmath_t log_p_value = log_p;
-    const opmath_t t = rt::exp(log_p_value);
+    const opmath_t t = near::exp(log_p_value);
     const bool t_2 = t == 0;
-    const opmath_t grad_q_term = opmath_t(0.5) * grad_output.load_or_zero() / batch.count;
+    const opmath_t part = opmath_t(0.5) * grad_output.load_or_zero();
+    const opmath_t grad_q_term = near::div(part, static_cast<opmath_t>(batch.count));
     const opmath_t log_q_value = log_q;
     const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - rt::log(opmath_t(2));
     const opmath_t t_3 = -rt::inf<opmath_t>();
     const bool t_4 = log_p_value == t_3 && log_q_value == t_3;
-    const opmath_t t_5 = rt::exp(log_q_value);
+    const opmath_t t_5 = near::exp(log_q_value);
     const bool t_6 = t_5 == 0;
-    const opmath_t part = t_6 ? opmath_t(0) : -(grad_q_term * t_5);
-    const opmath_t grad_m = part + (t_2 ? opmath_t(0) : -(grad_q_term * t));
-    const opmath_t part_2 = t_4 ? opmath_t(0) : grad_m * rt::sigmoid(log_p_value - log_q_value);
-    *grad_log_p = (t_2 ? opmath_t(0) : grad_q_term * (t * (log_p_value - m) + t)) + part_2;
-    const opmath_t part_3 = t_4 ? opmath_t(0) : grad_m * rt::sigmoid(log_q_value - log_p_value);
-    *grad_log_q = (t_6 ? opmath_t(0) : grad_q_term * (t_5 * (log_q_value - m) + t_5)) + part_3;
+    const opmath_t part_2 = t_6 ? opmath_t(0) : -(grad_q_term * t_5);
+    const opmath_t grad_m = part_2 + (t_2 ? opmath_t(0) : -(grad_q_term * t));
+    const opmath_t part_3 = t_4 ? opmath_t(0) : grad_m * near::sigmoid(log_p_value - log_q_value);
+    *grad_log_p = (t_2 ? opmath_t(0) : grad_q_term * (t * (log_p_value - m) + t)) + part_3;
+    const opmath_t part_4 = t_4 ? opmath_t(0) : grad_m * near::sigmoid(log_q_value - log_p_value);
+    *grad_log_q = (t_6 ? opmath_t(0) : grad_q_term * (t_5 * (log_q_value - m) + t_5)) + part_4;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_log_p_value;
     opmath_t grad_log_q_value;
     compute(log_p.load(place, k), log_q.load(place, k), &grad_log_p_value, &grad_log_q_value);
@@ -177,8 +178,8 @@ struct Step_js_divergence_backward_0_grad_log_q {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto log_p_pack = rt::load_pack<V>(log_p, first);
     const auto log_q_pack = rt::load_pack<V>(log_q, first);
-    rt::Pack<scalar_t, V> grad_log_p_pack;
-    rt::Pack<scalar_t, V> grad_log_q_pack;
+    rt::Values<scalar_t, V> grad_log_p_pack;
+    rt::Values<scalar_t, V> grad_log_q_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_log_p_value;
@@ -193,39 +194,40 @@ struct Step_js_divergence_backward_0_grad_log_q {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_js_divergence_backward_1_grad_log_q {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(2, 2, 0), rt::tensor(1, 0, -1),
                                             rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> log_p, log_q, grad_output;
-  rt::Tensor<scalar_t> grad_log_p, grad_log_q;
+  rt::Tensor<const scalar_t, rank> log_p, log_q, grad_output;
+  rt::Tensor<scalar_t, rank> grad_log_p, grad_log_q;
   rt::Divider k_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t log_p, opmath_t log_q, opmath_t* grad_log_p, opmath_t* grad_log_q) const {
     const opmath_t log_p_value = log_p;
-    const opmath_t t = rt::exp(log_p_value);
+    const opmath_t t = near::exp(log_p_value);
     const bool t_2 = t == 0;
     const opmath_t grad_q_term = opmath_t(0.5) * grad_output.load_or_zero();
     const opmath_t log_q_value = log_q;
     const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - rt::log(opmath_t(2));
     const opmath_t t_3 = -rt::inf<opmath_t>();
     const bool t_4 = log_p_value == t_3 && log_q_value == t_3;
-    const opmath_t t_5 = rt::exp(log_q_value);
+    const opmath_t t_5 = near::exp(log_q_value);
     const bool t_6 = t_5 == 0;
     const opmath_t part = t_6 ? opmath_t(0) : -(grad_q_term * t_5);
     const opmath_t grad_m = part + (t_2 ? opmath_t(0) : -(grad_q_term * t));
-    const opmath_t part_2 = t_4 ? opmath_t(0) : grad_m * rt::sigmoid(log_p_value - log_q_value);
+    const opmath_t part_2 = t_4 ? opmath_t(0) : grad_m * near::sigmoid(log_p_value - log_q_value);
     *grad_log_p = (t_2 ? opmath_t(0) : grad_q_term * (t * (log_p_value - m) + t)) + part_2;
-    const opmath_t part_3 = t_4 ? opmath_t(0) : grad_m * rt::sigmoid(log_q_value - log_p_value);
+    const opmath_t part_3 = t_4 ? opmath_t(0) : grad_m * near::sigmoid(log_q_value - log_p_value);
     *grad_log_q = (t_6 ? opmath_t(0) : grad_q_term * (t_5 * (log_q_value - m) + t_5)) + part_3;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_log_p_value;
     opmath_t grad_log_q_value;
     compute(log_p.load(place, k), log_q.load(place, k), &grad_log_p_value, &grad_log_q_value);
@@ -236,8 +238,8 @@ struct Step_js_divergence_backward_1_grad_log_q {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto log_p_pack = rt::load_pack<V>(log_p, first);
     const auto log_q_pack = rt::load_pack<V>(log_q, first);
-    rt::Pack<scalar_t, V> grad_log_p_pack;
-    rt::Pack<scalar_t, V> grad_log_q_pack;
+    rt::Values<scalar_t, V> grad_log_p_pack;
+    rt::Values<scalar_t, V> grad_log_q_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_log_p_value;
@@ -252,36 +254,37 @@ struct Step_js_divergence_backward_1_grad_log_q {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_js_divergence_backward_2_grad_log_q {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> log_p, grad_output, log_q;
-  rt::Tensor<scalar_t> grad_log_p, grad_log_q;
+  rt::Tensor<const scalar_t, rank> log_p, grad_output, log_q;
+  rt::Tensor<scalar_t, rank> grad_log_p, grad_log_q;
   rt::Divider k_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t log_p_value = log_p.load(place, k);
-    const opmath_t t = rt::exp(log_p_value);
+    const opmath_t t = near::exp(log_p_value);
     const bool t_2 = t == 0;
     const opmath_t grad_q_term = opmath_t(0.5) * grad_output.load_or_zero(place);
     const opmath_t log_q_value = log_q.load(place, k);
     const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - rt::log(opmath_t(2));
     const opmath_t t_3 = -rt::inf<opmath_t>();
     const bool t_4 = log_p_value == t_3 && log_q_value == t_3;
-    const opmath_t t_5 = rt::exp(log_q_value);
+    const opmath_t t_5 = near::exp(log_q_value);
     const bool t_6 = t_5 == 0;
     const opmath_t part = t_6 ? opmath_t(0) : -(grad_q_term * t_5);
     const opmath_t grad_m = part + (t_2 ? opmath_t(0) : -(grad_q_term * t));
-    const opmath_t part_2 = t_4 ? opmath_t(0) : grad_m * rt::sigmoid(log_p_value - log_q_value);
+    const opmath_t part_2 = t_4 ? opmath_t(0) : grad_m * near::sigmoid(log_p_value - log_q_value);
     grad_log_p.store((t_2 ? opmath_t(0) : grad_q_term * (t * (log_p_value - m) + t)) + part_2, place, k);
-    const opmath_t part_3 = t_4 ? opmath_t(0) : grad_m * rt::sigmoid(log_q_value - log_p_value);
+    const opmath_t part_3 = t_4 ? opmath_t(0) : grad_m * near::sigmoid(log_q_value - log_p_value);
     grad_log_q.store((t_6 ? opmath_t(0) : grad_q_term * (t_5 * (log_q_value - m) + t_5)) + part_3, place, k);
   }
 };

@@ -4,16 +4,17 @@
 #include "opgen_launch.cuh"
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1),
                                             rt::elements(), rt::batch(), rt::integer(0));
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   int64_t N;
 
   struct Folds {
@@ -24,29 +25,30 @@ struct Step_kl_div_forward_0_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
-    const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const opmath_t target_value = target.load(n, place);
-    const opmath_t p = rt::exp(target_value);
+    const opmath_t p = near::exp(target_value);
     folds->output_sum_fold.add(p == 0 ? opmath_t(0) : p * (target_value - input.load(n, place)));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / (N * batch.count));
+    output.store(near::div(output_sum, static_cast<opmath_t>(N * batch.count)));
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1),
                                             rt::elements(), rt::batch(), rt::integer(0));
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   int64_t N;
 
   struct Folds {
@@ -57,7 +59,7 @@ struct Step_kl_div_forward_1_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
-    const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const opmath_t target_value = target.load(n, place);
     const opmath_t part = rt::xlogy(target_value, target_value);
@@ -65,21 +67,22 @@ struct Step_kl_div_forward_1_output {
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / (N * batch.count));
+    output.store(near::div(output_sum, static_cast<opmath_t>(N * batch.count)));
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1),
                                             rt::elements(), rt::batch(), rt::integer(0));
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   int64_t N;
 
   struct Folds {
@@ -90,29 +93,30 @@ struct Step_kl_div_forward_2_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
-    const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const opmath_t target_value = target.load(n, place);
-    const opmath_t p = rt::exp(target_value);
+    const opmath_t p = near::exp(target_value);
     folds->sum_n_all_fold.add(p == 0 ? opmath_t(0) : p * (target_value - input.load(n, place)));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t sum_n_all = folds.sum_n_all_fold.value;
-    output.store(sum_n_all / N);
+    output.store(near::div(sum_n_all, static_cast<opmath_t>(N)));
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1),
                                             rt::elements(), rt::batch(), rt::integer(0));
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   int64_t N;
 
   struct Folds {
@@ -123,7 +127,7 @@ struct Step_kl_div_forward_3_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
-    const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const opmath_t target_value = target.load(n, place);
     const opmath_t part = rt::xlogy(target_value, target_value);
@@ -131,21 +135,22 @@ struct Step_kl_div_forward_3_output {
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t sum_n_all = folds.sum_n_all_fold.value;
-    output.store(sum_n_all / N);
+    output.store(near::div(sum_n_all, static_cast<opmath_t>(N)));
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_forward_4_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -155,10 +160,10 @@ struct Step_kl_div_forward_4_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
-    const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const opmath_t target_value = target.load(n, place);
-    const opmath_t p = rt::exp(target_value);
+    const opmath_t p = near::exp(target_value);
     const opmath_t part = p * (target_value - input.load(n, place));
     folds->output_value_fold.add(p == 0 ? opmath_t(0) : part);
   }
@@ -169,16 +174,16 @@ struct Step_kl_div_forward_4_output {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_forward_5_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -188,7 +193,7 @@ struct Step_kl_div_forward_5_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
-    const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     const opmath_t target_value = target.load(n, place);
     const opmath_t part = rt::xlogy(target_value, target_value);
@@ -201,25 +206,26 @@ struct Step_kl_div_forward_5_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_forward_6_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* output) const {
     const opmath_t target_value = target;
-    const opmath_t p = rt::exp(target_value);
+    const opmath_t p = near::exp(target_value);
     *output = p == 0 ? opmath_t(0) : p * (target_value - input);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     opmath_t output_value;
     compute(target.load(n, place), input.load(n, place), &output_value);
@@ -229,7 +235,7 @@ struct Step_kl_div_forward_6_output {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -241,16 +247,16 @@ struct Step_kl_div_forward_6_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_forward_7_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> target, input;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> target, input;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* output) const {
     const opmath_t target_value = target;
@@ -258,7 +264,7 @@ struct Step_kl_div_forward_7_output {
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     opmath_t output_value;
     compute(target.load(n, place), input.load(n, place), &output_value);
@@ -268,7 +274,7 @@ struct Step_kl_div_forward_7_output {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -280,31 +286,32 @@ struct Step_kl_div_forward_7_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_backward_0_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(2, 2, 1),
                  rt::tensor(4, 2, 1), rt::integer(0), rt::batch(), rt::elements());
-  rt::Tensor<const scalar_t> target, input, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
+  rt::Tensor<const scalar_t, rank> target, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
   int64_t N;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   rt::Divider batch_size;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t target_value = target;
-    const opmath_t p = rt::exp(target_value);
+    const opmath_t p = near::exp(target_value);
     const bool t = p == 0;
-    const opmath_t grad_each = grad_output.load_or_zero() / (N * batch.count);
+    const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(N * batch.count));
     const opmath_t t_2 = grad_each * p;
     *grad_input = t ? opmath_t(0) : -t_2;
     *grad_target = (t ? opmath_t(0) : t_2) + (t ? opmath_t(0) : p * (grad_each * (target_value - input)));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     opmath_t grad_input_value;
     opmath_t grad_target_value;
@@ -316,8 +323,8 @@ struct Step_kl_div_backward_0_grad_target {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -332,21 +339,22 @@ struct Step_kl_div_backward_0_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_backward_1_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 1), rt::tensor(3, 2, 1), rt::tensor(0, 0, -1), rt::tensor(2, 2, 1),
                  rt::tensor(4, 2, 1), rt::integer(0), rt::batch(), rt::elements());
-  rt::Tensor<const scalar_t> target, input, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
+  rt::Tensor<const scalar_t, rank> target, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
   int64_t N;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   rt::Divider batch_size;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
-    const opmath_t grad_each = grad_output.load_or_zero() / (N * batch.count);
+    const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(N * batch.count));
     const opmath_t target_value = target;
     *grad_input = -(grad_each * target_value);
     const opmath_t part_3 = target_value == 0 && target_value <= 0 ? opmath_t(0) : rt::log(target_value);
@@ -356,7 +364,7 @@ struct Step_kl_div_backward_1_grad_target {
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     opmath_t grad_input_value;
     opmath_t grad_target_value;
@@ -368,8 +376,8 @@ struct Step_kl_div_backward_1_grad_target {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -384,31 +392,32 @@ struct Step_kl_div_backward_1_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_backward_2_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(2, 2, 1),
                  rt::tensor(4, 2, 1), rt::integer(0), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> target, input, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
+  rt::Tensor<const scalar_t, rank> target, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
   int64_t N;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t target_value = target;
-    const opmath_t p = rt::exp(target_value);
+    const opmath_t p = near::exp(target_value);
     const bool t = p == 0;
-    const opmath_t grad_each = grad_output.load_or_zero() / N;
+    const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(N));
     const opmath_t t_2 = grad_each * p;
     *grad_input = t ? opmath_t(0) : -t_2;
     *grad_target = (t ? opmath_t(0) : t_2) + (t ? opmath_t(0) : p * (grad_each * (target_value - input)));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     opmath_t grad_input_value;
     opmath_t grad_target_value;
@@ -420,8 +429,8 @@ struct Step_kl_div_backward_2_grad_target {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -436,21 +445,22 @@ struct Step_kl_div_backward_2_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_backward_3_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 1), rt::tensor(3, 2, 1), rt::tensor(0, 0, -1), rt::tensor(2, 2, 1),
                  rt::tensor(4, 2, 1), rt::integer(0), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> target, input, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
+  rt::Tensor<const scalar_t, rank> target, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
   int64_t N;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
-    const opmath_t grad_each = grad_output.load_or_zero() / N;
+    const opmath_t grad_each = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(N));
     const opmath_t target_value = target;
     *grad_input = -(grad_each * target_value);
     const opmath_t part_3 = target_value == 0 && target_value <= 0 ? opmath_t(0) : rt::log(target_value);
@@ -460,7 +470,7 @@ struct Step_kl_div_backward_3_grad_target {
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     opmath_t grad_input_value;
     opmath_t grad_target_value;
@@ -472,8 +482,8 @@ struct Step_kl_div_backward_3_grad_target {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -488,20 +498,21 @@ struct Step_kl_div_backward_3_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_backward_4_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(3, 2, 1), rt::tensor(1, 0, -1),
                                             rt::tensor(2, 2, 1), rt::tensor(4, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> target, input, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
+  rt::Tensor<const scalar_t, rank> target, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t target_value = target;
-    const opmath_t p = rt::exp(target_value);
+    const opmath_t p = near::exp(target_value);
     const bool t = p == 0;
     const opmath_t grad_output_value = grad_output.load_or_zero();
     const opmath_t t_2 = grad_output_value * p;
@@ -511,7 +522,7 @@ struct Step_kl_div_backward_4_grad_target {
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     opmath_t grad_input_value;
     opmath_t grad_target_value;
@@ -523,8 +534,8 @@ struct Step_kl_div_backward_4_grad_target {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -539,16 +550,16 @@ struct Step_kl_div_backward_4_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_backward_5_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1), rt::tensor(3, 2, 1), rt::tensor(0, 0, -1),
                                             rt::tensor(2, 2, 1), rt::tensor(4, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> target, input, grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
+  rt::Tensor<const scalar_t, rank> target, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t grad_output_value = grad_output.load_or_zero();
@@ -561,7 +572,7 @@ struct Step_kl_div_backward_5_grad_target {
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     opmath_t grad_input_value;
     opmath_t grad_target_value;
@@ -573,8 +584,8 @@ struct Step_kl_div_backward_5_grad_target {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -589,21 +600,22 @@ struct Step_kl_div_backward_5_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_backward_6_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(3, 2, 1),
                                             rt::tensor(2, 2, 1), rt::tensor(4, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> target, grad_output, input;
-  rt::Tensor<scalar_t> grad_input, grad_target;
+  rt::Tensor<const scalar_t, rank> target, grad_output, input;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t grad_output, opmath_t input, opmath_t* grad_input,
                             opmath_t* grad_target) const {
     const opmath_t target_value = target;
-    const opmath_t p = rt::exp(target_value);
+    const opmath_t p = near::exp(target_value);
     const bool t = p == 0;
     const opmath_t grad_output_value = grad_output;
     const opmath_t t_2 = grad_output_value * p;
@@ -613,7 +625,7 @@ struct Step_kl_div_backward_6_grad_target {
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     opmath_t grad_input_value;
     opmath_t grad_target_value;
@@ -627,8 +639,8 @@ struct Step_kl_div_backward_6_grad_target {
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -643,16 +655,16 @@ struct Step_kl_div_backward_6_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_kl_div_backward_7_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(3, 2, 1),
                                             rt::tensor(2, 2, 1), rt::tensor(4, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, target, input;
-  rt::Tensor<scalar_t> grad_input, grad_target;
+  rt::Tensor<const scalar_t, rank> grad_output, target, input;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t target, opmath_t input, opmath_t* grad_input,
                             opmath_t* grad_target) const {
@@ -666,7 +678,7 @@ struct Step_kl_div_backward_7_grad_target {
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     opmath_t grad_input_value;
     opmath_t grad_target_value;
@@ -680,8 +692,8 @@ struct Step_kl_div_backward_7_grad_target {
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;

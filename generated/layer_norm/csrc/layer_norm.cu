@@ -4,261 +4,233 @@
 #include "opgen_launch.cuh"
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_layer_norm_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(3, 1, -1), rt::tensor(4, 1, -1), rt::tensor(1, 1, 0),
-                 rt::tensor(2, 1, 0), rt::tensor(5, 2, 0), rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> input, weight, bias;
-  rt::Tensor<opmath_t> mu, rstd;
-  rt::Tensor<scalar_t> output;
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(3, 1, -1, 0), rt::tensor(4, 1, -1, 0), rt::tensor(5, 2, 0, 1),
+                 rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> input, weight, bias;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<opmath_t, rank> mu, rstd;
   rt::Divider d_size;
   int64_t D;
   opmath_t eps;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
+    const auto weight_row = rt::read_row<Team, 0>(d_size.size, weight, 0);
+    const auto bias_row = rt::read_row<Team, 0>(d_size.size, bias, 0);
+    auto output_row = rt::write_row<Team, 1>(output, place, 0);
     rt::Sum<opmath_t> mu_sum_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        mu_sum_fold.add(input.load(place, d));
-      }
-      mu_sum_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&mu_sum_fold), [&](auto at) { mu_sum_fold.add(input_row[at]); });
     mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
-    const opmath_t mu_value = mu_sum / D;
+    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(D));
     if (Team::rank() == 0) {
       mu.store(mu_value, place);
     }
     rt::Sum<opmath_t> var_d_squares_fold;
-    for (int64_t d = Team::rank(), stop_2 = 0; stop_2 < d_size.size;) {
-      stop_2 = rt::next_stop<Team>(stop_2, d_size.size);
-      for (; d < stop_2; d += Team::size) {
-        const opmath_t t = input.load(place, d) - mu_value;
-        var_d_squares_fold.add(t * t);
-      }
-      var_d_squares_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&var_d_squares_fold), [&](auto at) {
+      const opmath_t t = input_row[at] - mu_value;
+      var_d_squares_fold.add(t * t);
+    });
     var_d_squares_fold.finish();
     rt::join<Team>(&var_d_squares_fold);
     const opmath_t var_d_squares = var_d_squares_fold.value;
-    const opmath_t rstd_value = rt::rsqrt(var_d_squares / D + eps);
+    const opmath_t rstd_value = rt::rsqrt(near::div(var_d_squares, static_cast<opmath_t>(D)) + eps);
     if (Team::rank() == 0) {
       rstd.store(rstd_value, place);
     }
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      output.store((input.load(place, d) - mu_value) * rstd_value * weight.load(d) + bias.load(d), place, d);
-    }
+    rt::each<Team>(d_size.size, [&](auto at) {
+      output_row.set(at, (input_row[at] - mu_value) * rstd_value * weight_row[at] + bias_row[at]);
+    });
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_layer_norm_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(3, 1, -1), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
-                 rt::tensor(4, 2, 0), rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> input, weight;
-  rt::Tensor<opmath_t> mu, rstd;
-  rt::Tensor<scalar_t> output;
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(3, 1, -1, 0), rt::tensor(4, 2, 0, 1), rt::tensor(1, 1, 0),
+                 rt::tensor(2, 1, 0), rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> input, weight;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<opmath_t, rank> mu, rstd;
   rt::Divider d_size;
   int64_t D;
   opmath_t eps;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
+    const auto weight_row = rt::read_row<Team, 0>(d_size.size, weight, 0);
+    auto output_row = rt::write_row<Team, 1>(output, place, 0);
     rt::Sum<opmath_t> mu_sum_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        mu_sum_fold.add(input.load(place, d));
-      }
-      mu_sum_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&mu_sum_fold), [&](auto at) { mu_sum_fold.add(input_row[at]); });
     mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
-    const opmath_t mu_value = mu_sum / D;
+    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(D));
     if (Team::rank() == 0) {
       mu.store(mu_value, place);
     }
     rt::Sum<opmath_t> var_d_squares_fold;
-    for (int64_t d = Team::rank(), stop_2 = 0; stop_2 < d_size.size;) {
-      stop_2 = rt::next_stop<Team>(stop_2, d_size.size);
-      for (; d < stop_2; d += Team::size) {
-        const opmath_t t = input.load(place, d) - mu_value;
-        var_d_squares_fold.add(t * t);
-      }
-      var_d_squares_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&var_d_squares_fold), [&](auto at) {
+      const opmath_t t = input_row[at] - mu_value;
+      var_d_squares_fold.add(t * t);
+    });
     var_d_squares_fold.finish();
     rt::join<Team>(&var_d_squares_fold);
     const opmath_t var_d_squares = var_d_squares_fold.value;
-    const opmath_t rstd_value = rt::rsqrt(var_d_squares / D + eps);
+    const opmath_t rstd_value = rt::rsqrt(near::div(var_d_squares, static_cast<opmath_t>(D)) + eps);
     if (Team::rank() == 0) {
       rstd.store(rstd_value, place);
     }
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      output.store((input.load(place, d) - mu_value) * rstd_value * weight.load(d), place, d);
-    }
+    rt::each<Team>(d_size.size,
+                   [&](auto at) { output_row.set(at, (input_row[at] - mu_value) * rstd_value * weight_row[at]); });
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_layer_norm_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(3, 1, -1), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
-                 rt::tensor(4, 2, 0), rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> input, bias;
-  rt::Tensor<opmath_t> mu, rstd;
-  rt::Tensor<scalar_t> output;
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(3, 1, -1, 0), rt::tensor(4, 2, 0, 1), rt::tensor(1, 1, 0),
+                 rt::tensor(2, 1, 0), rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> input, bias;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<opmath_t, rank> mu, rstd;
   rt::Divider d_size;
   int64_t D;
   opmath_t eps;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
+    const auto bias_row = rt::read_row<Team, 0>(d_size.size, bias, 0);
+    auto output_row = rt::write_row<Team, 1>(output, place, 0);
     rt::Sum<opmath_t> mu_sum_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        mu_sum_fold.add(input.load(place, d));
-      }
-      mu_sum_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&mu_sum_fold), [&](auto at) { mu_sum_fold.add(input_row[at]); });
     mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
-    const opmath_t mu_value = mu_sum / D;
+    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(D));
     if (Team::rank() == 0) {
       mu.store(mu_value, place);
     }
     rt::Sum<opmath_t> var_d_squares_fold;
-    for (int64_t d = Team::rank(), stop_2 = 0; stop_2 < d_size.size;) {
-      stop_2 = rt::next_stop<Team>(stop_2, d_size.size);
-      for (; d < stop_2; d += Team::size) {
-        const opmath_t t = input.load(place, d) - mu_value;
-        var_d_squares_fold.add(t * t);
-      }
-      var_d_squares_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&var_d_squares_fold), [&](auto at) {
+      const opmath_t t = input_row[at] - mu_value;
+      var_d_squares_fold.add(t * t);
+    });
     var_d_squares_fold.finish();
     rt::join<Team>(&var_d_squares_fold);
     const opmath_t var_d_squares = var_d_squares_fold.value;
-    const opmath_t rstd_value = rt::rsqrt(var_d_squares / D + eps);
+    const opmath_t rstd_value = rt::rsqrt(near::div(var_d_squares, static_cast<opmath_t>(D)) + eps);
     if (Team::rank() == 0) {
       rstd.store(rstd_value, place);
     }
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      output.store((input.load(place, d) - mu_value) * rstd_value + bias.load(d), place, d);
-    }
+    rt::each<Team>(d_size.size,
+                   [&](auto at) { output_row.set(at, (input_row[at] - mu_value) * rstd_value + bias_row[at]); });
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_layer_norm_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 2, 0), rt::integer(0),
-                 rt::integer(0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<opmath_t> mu, rstd;
-  rt::Tensor<scalar_t> output;
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(3, 2, 0, 1), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
+                 rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<opmath_t, rank> mu, rstd;
   rt::Divider d_size;
   int64_t D;
   opmath_t eps;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
+    auto output_row = rt::write_row<Team, 1>(output, place, 0);
     rt::Sum<opmath_t> mu_sum_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        mu_sum_fold.add(input.load(place, d));
-      }
-      mu_sum_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&mu_sum_fold), [&](auto at) { mu_sum_fold.add(input_row[at]); });
     mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
     const opmath_t mu_sum = mu_sum_fold.value;
-    const opmath_t mu_value = mu_sum / D;
+    const opmath_t mu_value = near::div(mu_sum, static_cast<opmath_t>(D));
     if (Team::rank() == 0) {
       mu.store(mu_value, place);
     }
     rt::Sum<opmath_t> var_d_squares_fold;
-    for (int64_t d = Team::rank(), stop_2 = 0; stop_2 < d_size.size;) {
-      stop_2 = rt::next_stop<Team>(stop_2, d_size.size);
-      for (; d < stop_2; d += Team::size) {
-        const opmath_t t = input.load(place, d) - mu_value;
-        var_d_squares_fold.add(t * t);
-      }
-      var_d_squares_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&var_d_squares_fold), [&](auto at) {
+      const opmath_t t = input_row[at] - mu_value;
+      var_d_squares_fold.add(t * t);
+    });
     var_d_squares_fold.finish();
     rt::join<Team>(&var_d_squares_fold);
     const opmath_t var_d_squares = var_d_squares_fold.value;
-    const opmath_t rstd_value = rt::rsqrt(var_d_squares / D + eps);
+    const opmath_t rstd_value = rt::rsqrt(near::div(var_d_squares, static_cast<opmath_t>(D)) + eps);
     if (Team::rank() == 0) {
       rstd.store(rstd_value, place);
     }
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      output.store((input.load(place, d) - mu_value) * rstd_value, place, d);
-    }
+    rt::each<Team>(d_size.size, [&](auto at) { output_row.set(at, (input_row[at] - mu_value) * rstd_value); });
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_layer_norm_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, 0), rt::tensor(4, 1, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, -1),
-                 rt::tensor(3, 2, 0), rt::tensor(5, 2, 0), rt::integer(0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> mu, rstd;
-  rt::Tensor<const scalar_t> grad_output, weight, input;
-  rt::Tensor<scalar_t> grad_input;
+      rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, -1, 0), rt::tensor(3, 2, 0, 1), rt::tensor(5, 2, 0, 1),
+                 rt::tensor(0, 1, 0), rt::tensor(4, 1, 0), rt::integer(0), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> grad_output, weight, input;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const opmath_t, rank> mu, rstd;
   rt::Divider d_size;
   int64_t D;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto grad_output_row = rt::read_row_or_zero<Team, 1>(d_size.size, grad_output, place, 0);
+    const auto weight_row = rt::read_row<Team, 0>(d_size.size, weight, 0);
+    const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
+    auto grad_input_row = rt::write_row<Team, 1>(grad_input, place, 0);
     const opmath_t mu_value = mu.load(place);
     rt::Sum<opmath_t> grad_rstd_fold;
     rt::Sum<opmath_t> grad_mu_sum_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        const opmath_t grad_output_value = grad_output.load_or_zero(place, d);
-        const opmath_t weight_value = weight.load(d);
-        grad_rstd_fold.add(grad_output_value * (input.load(place, d) - mu_value) * weight_value);
-        grad_mu_sum_fold.add(grad_output_value * weight_value);
-      }
-      grad_rstd_fold.settle();
-      grad_mu_sum_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&grad_rstd_fold, &grad_mu_sum_fold), [&](auto at) {
+      const opmath_t grad_output_value = grad_output_row[at];
+      const opmath_t weight_value = weight_row[at];
+      grad_rstd_fold.add(grad_output_value * (input_row[at] - mu_value) * weight_value);
+      grad_mu_sum_fold.add(grad_output_value * weight_value);
+    });
     grad_rstd_fold.finish();
     grad_mu_sum_fold.finish();
     rt::join<Team>(&grad_rstd_fold, &grad_mu_sum_fold);
@@ -266,26 +238,27 @@ struct Step_layer_norm_backward_0_grad_input {
     const opmath_t grad_mu_sum = grad_mu_sum_fold.value;
     const opmath_t rstd_value = rstd.load(place);
     const opmath_t grad_var_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
-    const opmath_t t = -(grad_mu_sum * rstd_value) / D;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t part = grad_output.load_or_zero(place, d) * rstd_value * weight.load(d);
-      grad_input.store(part + 2 * grad_var_d * (input.load(place, d) - mu_value) / D + t, place, d);
-    }
+    const opmath_t t = near::div(-(grad_mu_sum * rstd_value), static_cast<opmath_t>(D));
+    rt::each<Team>(d_size.size, [&](auto at) {
+      const opmath_t part = grad_output_row[at] * rstd_value * weight_row[at];
+      const opmath_t part_2 = 2 * grad_var_d * (input_row[at] - mu_value);
+      grad_input_row.set(at, part + near::div(part_2, static_cast<opmath_t>(D)) + t);
+    });
   }
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_layer_norm_backward_0_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                  rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, input;
-  rt::Tensor<const opmath_t> mu, rstd;
-  rt::Tensor<scalar_t> grad_weight, grad_bias;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_output, input;
+  rt::Tensor<const opmath_t, rank> mu, rstd;
+  rt::Tensor<scalar_t, rank> grad_weight, grad_bias;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_weight_value_fold;
@@ -305,7 +278,7 @@ struct Step_layer_norm_backward_0_grad_bias {
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t d = point;
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t grad_output_value_2 = grad_output.load_or_zero(place, d);
     const opmath_t part = input.load(place, d) - mu.load(place);
     folds->grad_weight_value_fold.add(grad_output_value_2 * part * rstd.load(place));
@@ -321,36 +294,35 @@ struct Step_layer_norm_backward_0_grad_bias {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_layer_norm_backward_2_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, 0), rt::tensor(3, 1, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
-                 rt::tensor(4, 2, 0), rt::integer(0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> mu, rstd;
-  rt::Tensor<const scalar_t> grad_output, input;
-  rt::Tensor<scalar_t> grad_input;
+      rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(4, 2, 0, 1), rt::tensor(0, 1, 0),
+                 rt::tensor(3, 1, 0), rt::integer(0), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> grad_output, input;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const opmath_t, rank> mu, rstd;
   rt::Divider d_size;
   int64_t D;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto grad_output_row = rt::read_row_or_zero<Team, 1>(d_size.size, grad_output, place, 0);
+    const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
+    auto grad_input_row = rt::write_row<Team, 1>(grad_input, place, 0);
     const opmath_t mu_value = mu.load(place);
     rt::Sum<opmath_t> grad_rstd_fold;
     rt::Sum<opmath_t> grad_mu_sum_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        const opmath_t grad_output_value = grad_output.load_or_zero(place, d);
-        grad_rstd_fold.add(grad_output_value * (input.load(place, d) - mu_value));
-        grad_mu_sum_fold.add(grad_output_value);
-      }
-      grad_rstd_fold.settle();
-      grad_mu_sum_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&grad_rstd_fold, &grad_mu_sum_fold), [&](auto at) {
+      const opmath_t grad_output_value = grad_output_row[at];
+      grad_rstd_fold.add(grad_output_value * (input_row[at] - mu_value));
+      grad_mu_sum_fold.add(grad_output_value);
+    });
     grad_rstd_fold.finish();
     grad_mu_sum_fold.finish();
     rt::join<Team>(&grad_rstd_fold, &grad_mu_sum_fold);
@@ -358,23 +330,24 @@ struct Step_layer_norm_backward_2_grad_input {
     const opmath_t grad_mu_sum = grad_mu_sum_fold.value;
     const opmath_t rstd_value = rstd.load(place);
     const opmath_t grad_var_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
-    const opmath_t t = -(grad_mu_sum * rstd_value) / D;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t part = 2 * grad_var_d * (input.load(place, d) - mu_value) / D;
-      grad_input.store(grad_output.load_or_zero(place, d) * rstd_value + part + t, place, d);
-    }
+    const opmath_t t = near::div(-(grad_mu_sum * rstd_value), static_cast<opmath_t>(D));
+    rt::each<Team>(d_size.size, [&](auto at) {
+      const opmath_t part = 2 * grad_var_d * (input_row[at] - mu_value);
+      const opmath_t part_2 = near::div(part, static_cast<opmath_t>(D));
+      grad_input_row.set(at, grad_output_row[at] * rstd_value + part_2 + t);
+    });
   }
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_layer_norm_backward_2_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::batch());
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<scalar_t> grad_bias;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<scalar_t, rank> grad_bias;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_bias_value_fold;
@@ -384,7 +357,7 @@ struct Step_layer_norm_backward_2_grad_bias {
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t d = point;
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     folds->grad_bias_value_fold.add(grad_output.load_or_zero(place, d));
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {

@@ -4,21 +4,22 @@
 #include "opgen_launch.cuh"
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_lennard_jones_forward_0_sum_i_j_rows {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 0, -1), rt::tensor(1, 0, -1), rt::tensor(2, 3, 0),
                                             rt::tensor(3, 1, -1), rt::tensor(4, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> epsilon, sigma, position, box;
-  rt::Tensor<opmath_t> sum_i_j_rows;
+  rt::Tensor<const scalar_t, rank> epsilon, sigma, position, box;
+  rt::Tensor<opmath_t, rank> sum_i_j_rows;
   rt::Divider j_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t epsilon_value = epsilon.load();
     const opmath_t t = rt::powi<2>(sigma.load());
     rt::Sum<opmath_t> sum_i_j_rows_value_fold;
@@ -26,13 +27,13 @@ struct Step_lennard_jones_forward_0_sum_i_j_rows {
       rt::Sum<opmath_t> r2;
       for (int64_t a = 0; a < 3; ++a) {
         const opmath_t part = position.load(place, i_2, a) - position.load(place, j, a);
-        const opmath_t part_2 = -(box.load(a) * rt::round(part / box.load(a)));
+        const opmath_t part_2 = -(box.load(a) * rt::round(near::div(part, box.load(a))));
         const opmath_t part_3 = position.load(place, i_2, a) - position.load(place, j, a) + part_2;
         r2.add(part_3 * part_3);
         if (a % rt::block_adds == rt::block_adds - 1) r2.settle();
       }
       r2.finish();
-      const opmath_t t_2 = t / r2.value;
+      const opmath_t t_2 = near::div(t, r2.value);
       const opmath_t part_4 = 4 * epsilon_value * (rt::powi<6>(t_2) - rt::powi<3>(t_2));
       sum_i_j_rows_value_fold.add(i_2 != j ? part_4 : opmath_t(0));
       if (j % rt::block_adds == rt::block_adds - 1) sum_i_j_rows_value_fold.settle();
@@ -44,27 +45,22 @@ struct Step_lennard_jones_forward_0_sum_i_j_rows {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_lennard_jones_forward_0_energy {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> sum_i_j_rows;
-  rt::Tensor<scalar_t> energy;
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, 0), rt::integer(0), rt::batch());
+  rt::Tensor<const opmath_t, rank> sum_i_j_rows;
+  rt::Tensor<scalar_t, rank> energy;
   rt::Divider i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto sum_i_j_rows_row = rt::read_row<Team, 1>(i_size.size, sum_i_j_rows, place, 0);
     rt::Sum<opmath_t> sum_i_j_fold;
-    for (int64_t i_2 = Team::rank(), stop = 0; stop < i_size.size;) {
-      stop = rt::next_stop<Team>(stop, i_size.size);
-      for (; i_2 < stop; i_2 += Team::size) {
-        sum_i_j_fold.add(sum_i_j_rows.load(place, i_2));
-      }
-      sum_i_j_fold.settle();
-    }
+    rt::each<Team>(i_size.size, rt::settled(&sum_i_j_fold), [&](auto at) { sum_i_j_fold.add(sum_i_j_rows_row[at]); });
     sum_i_j_fold.finish();
     rt::join<Team>(&sum_i_j_fold);
     const opmath_t sum_i_j = sum_i_j_fold.value;
@@ -75,21 +71,22 @@ struct Step_lennard_jones_forward_0_energy {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_lennard_jones_forward_1_sum_i_j_rows {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 0, -1), rt::tensor(1, 0, -1), rt::tensor(2, 3, 0),
                                             rt::tensor(3, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> epsilon, sigma, position;
-  rt::Tensor<opmath_t> sum_i_j_rows;
+  rt::Tensor<const scalar_t, rank> epsilon, sigma, position;
+  rt::Tensor<opmath_t, rank> sum_i_j_rows;
   rt::Divider j_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t epsilon_value = epsilon.load();
     const opmath_t t = rt::powi<2>(sigma.load());
     rt::Sum<opmath_t> sum_i_j_rows_value_fold;
@@ -101,7 +98,7 @@ struct Step_lennard_jones_forward_1_sum_i_j_rows {
         if (a % rt::block_adds == rt::block_adds - 1) r2.settle();
       }
       r2.finish();
-      const opmath_t t_2 = t / r2.value;
+      const opmath_t t_2 = near::div(t, r2.value);
       const opmath_t part_2 = 4 * epsilon_value * (rt::powi<6>(t_2) - rt::powi<3>(t_2));
       sum_i_j_rows_value_fold.add(i_2 != j ? part_2 : opmath_t(0));
       if (j % rt::block_adds == rt::block_adds - 1) sum_i_j_rows_value_fold.settle();
@@ -113,20 +110,20 @@ struct Step_lennard_jones_forward_1_sum_i_j_rows {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_lennard_jones_backward_0_grad_sum_i_j {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> grad_energy;
-  rt::Tensor<opmath_t> grad_sum_i_j;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_energy;
+  rt::Tensor<opmath_t, rank> grad_sum_i_j;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_energy, opmath_t* grad_sum_i_j) const {
     *grad_sum_i_j = opmath_t(0.5) * grad_energy;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_sum_i_j_value;
     compute(grad_energy.load_or_zero(place), &grad_sum_i_j_value);
     grad_sum_i_j.store(grad_sum_i_j_value, place);
@@ -134,7 +131,7 @@ struct Step_lennard_jones_backward_0_grad_sum_i_j {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_energy_pack = rt::load_pack<V>(grad_energy, first);
-    rt::Pack<opmath_t, V> grad_sum_i_j_pack;
+    rt::Values<opmath_t, V> grad_sum_i_j_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_sum_i_j_value;
@@ -146,27 +143,28 @@ struct Step_lennard_jones_backward_0_grad_sum_i_j {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_lennard_jones_backward_0_grad_box_rows {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)),
                                      {rt::count(3), rt::count(3), rt::count(3)}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 0, -1), rt::tensor(2, 0, -1), rt::tensor(3, 3, 0),
                  rt::tensor(4, 1, -1), rt::tensor(7, 3, 0), rt::tensor(8, 3, 0), rt::tensor(9, 3, 1),
                  rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::workspace(), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> grad_sum_i_j;
-  rt::Tensor<const scalar_t> epsilon, sigma, position, box;
-  rt::Tensor<opmath_t> grad_position_difference, grad_position_difference_1_sum, grad_box_rows, grad_sigma_rows,
+  rt::Tensor<const opmath_t, rank> grad_sum_i_j;
+  rt::Tensor<const scalar_t, rank> epsilon, sigma, position, box;
+  rt::Tensor<opmath_t, rank> grad_position_difference, grad_position_difference_1_sum, grad_box_rows, grad_sigma_rows,
       grad_epsilon_rows;
   opmath_t* lost;
   rt::Divider j_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (3 + 3 + 3);
     const opmath_t grad_sum_i_j_value = grad_sum_i_j.load(place);
     const opmath_t epsilon_value = epsilon.load();
@@ -194,7 +192,7 @@ struct Step_lennard_jones_backward_0_grad_box_rows {
       rt::Sum<opmath_t> r2;
       for (int64_t a_2 = 0; a_2 < 3; ++a_2) {
         const opmath_t part = position.load(place, i_2, a_2) - position.load(place, j, a_2);
-        const opmath_t part_2 = -(box.load(a_2) * rt::round(part / box.load(a_2)));
+        const opmath_t part_2 = -(box.load(a_2) * rt::round(near::div(part, box.load(a_2))));
         const opmath_t part_3 = position.load(place, i_2, a_2);
         r2.add(rt::powi<2>(part_3 - position.load(place, j, a_2) + part_2));
         if (a_2 % rt::block_adds == rt::block_adds - 1) r2.settle();
@@ -203,7 +201,7 @@ struct Step_lennard_jones_backward_0_grad_box_rows {
       rt::Sum<opmath_t> r2_2;
       for (int64_t a_3 = 0; a_3 < 3; ++a_3) {
         const opmath_t part_4 = position.load(place, j, a_3) - position.load(place, i_2, a_3);
-        const opmath_t part_5 = -(box.load(a_3) * rt::round(part_4 / box.load(a_3)));
+        const opmath_t part_5 = -(box.load(a_3) * rt::round(near::div(part_4, box.load(a_3))));
         const opmath_t part_6 = -position.load(place, i_2, a_3);
         r2_2.add(rt::powi<2>(position.load(place, j, a_3) + part_6 + part_5));
         if (a_3 % rt::block_adds == rt::block_adds - 1) r2_2.settle();
@@ -211,43 +209,45 @@ struct Step_lennard_jones_backward_0_grad_box_rows {
       r2_2.finish();
       const bool t_6 = i_2 != j;
       const opmath_t r2_value = r2.value;
-      const opmath_t part_7 = t / rt::powi<4>(r2_value) - t_2 / rt::powi<7>(r2_value);
+      const opmath_t part_7 = near::div(t, rt::powi<4>(r2_value)) - near::div(t_2, rt::powi<7>(r2_value));
       const opmath_t t_7 = 2 * (t_6 ? 4 * grad_sum_i_j_value * epsilon_value * part_7 : opmath_t(0));
       const bool t_8 = j != i_2;
       const opmath_t r2_2_value = r2_2.value;
-      const opmath_t part_8 = t / rt::powi<4>(r2_2_value) - t_2 / rt::powi<7>(r2_2_value);
+      const opmath_t part_8 = near::div(t, rt::powi<4>(r2_2_value)) - near::div(t_2, rt::powi<7>(r2_2_value));
       const opmath_t t_9 = 2 * (t_8 ? 4 * grad_sum_i_j_value * epsilon_value * part_8 : opmath_t(0));
-      const opmath_t t_10 = t_5 / r2_value;
-      const opmath_t part_9 = t_3 / rt::powi<6>(r2_value) - t_4 / rt::powi<3>(r2_value);
-      const opmath_t part_10 = 4 * grad_sum_i_j_value * epsilon_value * part_9;
-      grad_sigma_rows_value_fold.add(t_6 ? part_10 : opmath_t(0));
-      const opmath_t part_11 = rt::powi<6>(t_10) - rt::powi<3>(t_10);
-      grad_epsilon_rows_value_fold.add(t_6 ? 4 * grad_sum_i_j_value * part_11 : opmath_t(0));
+      const opmath_t t_10 = near::div(t_5, r2_value);
+      const opmath_t part_9 = near::div(t_3, rt::powi<6>(r2_value));
+      const opmath_t part_10 = part_9 - near::div(t_4, rt::powi<3>(r2_value));
+      const opmath_t part_11 = 4 * grad_sum_i_j_value * epsilon_value * part_10;
+      grad_sigma_rows_value_fold.add(t_6 ? part_11 : opmath_t(0));
+      const opmath_t part_12 = rt::powi<6>(t_10) - rt::powi<3>(t_10);
+      grad_epsilon_rows_value_fold.add(t_6 ? 4 * grad_sum_i_j_value * part_12 : opmath_t(0));
       for (int64_t a = 0; a < 3; ++a) {
         opmath_t high = grad_position_difference.load(place, i_2, a);
-        const opmath_t part_12 = position.load(place, i_2, a) - position.load(place, j, a);
-        const opmath_t part_13 = -(box.load(a) * rt::round(part_12 / box.load(a)));
-        const opmath_t part_14 = position.load(place, i_2, a) - position.load(place, j, a) + part_13;
-        rt::add_exactly<opmath_t>(&high, &lost_row[a], t_6 ? t_7 * part_14 : opmath_t(0));
+        const opmath_t part_13 = position.load(place, i_2, a) - position.load(place, j, a);
+        const opmath_t part_14 = -(box.load(a) * rt::round(near::div(part_13, box.load(a))));
+        const opmath_t part_15 = position.load(place, i_2, a) - position.load(place, j, a) + part_14;
+        rt::add_exactly<opmath_t>(&high, &lost_row[a], t_6 ? t_7 * part_15 : opmath_t(0));
         grad_position_difference.store(high, place, i_2, a);
       }
       for (int64_t a_2 = 0; a_2 < 3; ++a_2) {
         opmath_t high = grad_position_difference_1_sum.load(place, i_2, a_2);
-        const opmath_t part_15 = position.load(place, j, a_2) - position.load(place, i_2, a_2);
-        const opmath_t part_16 = -(box.load(a_2) * rt::round(part_15 / box.load(a_2)));
-        const opmath_t part_17 = -position.load(place, i_2, a_2);
-        const opmath_t part_18 = t_9 * (position.load(place, j, a_2) + part_17 + part_16);
-        rt::add_exactly<opmath_t>(&high, &lost_row[a_2 + 3], t_8 ? part_18 : opmath_t(0));
+        const opmath_t part_16 = position.load(place, j, a_2) - position.load(place, i_2, a_2);
+        const opmath_t part_17 = box.load(a_2) * rt::round(near::div(part_16, box.load(a_2)));
+        const opmath_t part_18 = -position.load(place, i_2, a_2);
+        const opmath_t part_19 = t_9 * (position.load(place, j, a_2) + part_18 - part_17);
+        rt::add_exactly<opmath_t>(&high, &lost_row[a_2 + 3], t_8 ? part_19 : opmath_t(0));
         grad_position_difference_1_sum.store(high, place, i_2, a_2);
       }
       for (int64_t a_3 = 0; a_3 < 3; ++a_3) {
         opmath_t high = grad_box_rows.load(a_3, place, i_2);
-        const opmath_t part_19 = position.load(place, i_2, a_3);
-        const opmath_t part_20 = (part_19 - position.load(place, j, a_3)) / box.load(a_3);
-        const opmath_t part_21 = -(box.load(a_3) * rt::round(part_20));
-        const opmath_t part_22 = t_7 * (part_19 - position.load(place, j, a_3) + part_21);
-        const opmath_t part_23 = -(rt::round(part_20) * (t_6 ? part_22 : opmath_t(0)));
-        rt::add_exactly<opmath_t>(&high, &lost_row[a_3 + 3 + 3], t_6 ? part_23 : opmath_t(0));
+        const opmath_t part_20 = position.load(place, i_2, a_3);
+        const opmath_t part_21 = part_20 - position.load(place, j, a_3);
+        const opmath_t part_22 = rt::round(near::div(part_21, box.load(a_3)));
+        const opmath_t part_23 = -position.load(place, j, a_3);
+        const opmath_t part_24 = t_7 * (part_20 + part_23 - (box.load(a_3) * part_22));
+        const opmath_t part_25 = -(part_22 * (t_6 ? part_24 : opmath_t(0)));
+        rt::add_exactly<opmath_t>(&high, &lost_row[a_3 + 3 + 3], t_6 ? part_25 : opmath_t(0));
         grad_box_rows.store(high, a_3, place, i_2);
       }
       if (j % rt::block_adds == rt::block_adds - 1) {
@@ -277,16 +277,16 @@ struct Step_lennard_jones_backward_0_grad_box_rows {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_lennard_jones_backward_0_grad_position {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(3, rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::fixed(3),
                                             rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> grad_position_difference, grad_position_difference_1_sum;
-  rt::Tensor<scalar_t> grad_position;
+  rt::Tensor<const opmath_t, rank> grad_position_difference, grad_position_difference_1_sum;
+  rt::Tensor<scalar_t, rank> grad_position;
   rt::Divider a_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_position_difference, opmath_t grad_position_difference_1_sum,
                             opmath_t* grad_position) const {
@@ -296,7 +296,7 @@ struct Step_lennard_jones_backward_0_grad_position {
     int64_t rest = point;
     const int64_t a = rt::split(&rest, a_size);
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_position_value;
     compute(grad_position_difference.load(place, i_2, a), grad_position_difference_1_sum.load(place, i_2, a),
             &grad_position_value);
@@ -306,7 +306,7 @@ struct Step_lennard_jones_backward_0_grad_position {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_position_difference_pack = rt::load_pack<V>(grad_position_difference, first);
     const auto grad_position_difference_1_sum_pack = rt::load_pack<V>(grad_position_difference_1_sum, first);
-    rt::Pack<scalar_t, V> grad_position_pack;
+    rt::Values<scalar_t, V> grad_position_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_position_value;
@@ -318,15 +318,15 @@ struct Step_lennard_jones_backward_0_grad_position {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_lennard_jones_backward_0_grad_sigma {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 0, -1), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> grad_sigma_rows;
-  rt::Tensor<scalar_t> grad_sigma;
+  rt::Tensor<const opmath_t, rank> grad_sigma_rows;
+  rt::Tensor<scalar_t, rank> grad_sigma;
   rt::Divider i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_sigma_value_fold;
@@ -337,7 +337,7 @@ struct Step_lennard_jones_backward_0_grad_sigma {
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     int64_t inner_rest = inner;
     const int64_t i_2 = rt::split(&inner_rest, i_size);
-    const rt::Place place = batch.place(inner_rest);
+    const rt::Place<rank> place = batch.place(inner_rest);
     folds->grad_sigma_value_fold.add(grad_sigma_rows.load(place, i_2));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -347,30 +347,26 @@ struct Step_lennard_jones_backward_0_grad_sigma {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_lennard_jones_backward_0_grad_box {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(3), {rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 1), rt::tensor(1, 1, -1), rt::batch(), rt::integer(0));
-  rt::Tensor<const opmath_t> grad_box_rows;
-  rt::Tensor<scalar_t> grad_box;
-  rt::Batch batch;
+  rt::Tensor<const opmath_t, rank> grad_box_rows;
+  rt::Tensor<scalar_t, rank> grad_box;
+  rt::Batch<rank> batch;
   rt::Divider i_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t a = point;
     rt::Sum<opmath_t> grad_box_value_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < batch.count * i_size.size;) {
-      stop = rt::next_stop<Team>(stop, batch.count * i_size.size);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const int64_t i_2 = rt::split(&inner_rest, i_size);
-        const rt::Place place = batch.place(inner_rest);
-        grad_box_value_fold.add(grad_box_rows.load(a, place, i_2));
-      }
-      grad_box_value_fold.settle();
-    }
+    rt::each<Team>(batch.count * i_size.size, rt::settled(&grad_box_value_fold), [&](auto at) {
+      int64_t inner_rest = at;
+      const int64_t i_2 = rt::split(&inner_rest, i_size);
+      const rt::Place<rank> place = batch.place(inner_rest);
+      grad_box_value_fold.add(grad_box_rows.load(a, place, i_2));
+    });
     grad_box_value_fold.finish();
     rt::join<Team>(&grad_box_value_fold);
     const opmath_t grad_box_value = grad_box_value_fold.value;
@@ -381,26 +377,28 @@ struct Step_lennard_jones_backward_0_grad_box {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_lennard_jones_backward_1_grad_epsilon_rows {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(3), rt::count(3)}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 0, -1), rt::tensor(2, 0, -1), rt::tensor(3, 3, 0),
                  rt::tensor(6, 3, 0), rt::tensor(7, 3, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0), rt::workspace(),
                  rt::integer(0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> grad_sum_i_j;
-  rt::Tensor<const scalar_t> epsilon, sigma, position;
-  rt::Tensor<opmath_t> grad_position_difference, grad_position_difference_1_sum, grad_sigma_rows, grad_epsilon_rows;
+  rt::Tensor<const opmath_t, rank> grad_sum_i_j;
+  rt::Tensor<const scalar_t, rank> epsilon, sigma, position;
+  rt::Tensor<opmath_t, rank> grad_position_difference, grad_position_difference_1_sum, grad_sigma_rows,
+      grad_epsilon_rows;
   opmath_t* lost;
   rt::Divider j_size;
   int64_t N;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (3 + 3);
     const opmath_t grad_sum_i_j_value = grad_sum_i_j.load(place);
     const opmath_t epsilon_value = epsilon.load();
@@ -437,17 +435,18 @@ struct Step_lennard_jones_backward_1_grad_epsilon_rows {
       r2_2.finish();
       const bool t_6 = i_2 != j;
       const opmath_t r2_value = r2.value;
-      const opmath_t part_3 = t / rt::powi<4>(r2_value) - t_2 / rt::powi<7>(r2_value);
+      const opmath_t part_3 = near::div(t, rt::powi<4>(r2_value)) - near::div(t_2, rt::powi<7>(r2_value));
       const opmath_t t_7 = t_6 ? 4 * grad_sum_i_j_value * epsilon_value * part_3 : opmath_t(0);
       const opmath_t r2_2_value = r2_2.value;
-      const opmath_t part_4 = t / rt::powi<4>(r2_2_value) - t_2 / rt::powi<7>(r2_2_value);
+      const opmath_t part_4 = near::div(t, rt::powi<4>(r2_2_value)) - near::div(t_2, rt::powi<7>(r2_2_value));
       const opmath_t t_8 = j != i_2 ? 4 * grad_sum_i_j_value * epsilon_value * part_4 : opmath_t(0);
-      const opmath_t t_9 = t_5 / r2_value;
-      const opmath_t part_5 = t_3 / rt::powi<6>(r2_value) - t_4 / rt::powi<3>(r2_value);
-      const opmath_t part_6 = 4 * grad_sum_i_j_value * epsilon_value * part_5;
-      grad_sigma_rows_value_fold.add(t_6 ? part_6 : opmath_t(0));
-      const opmath_t part_7 = rt::powi<6>(t_9) - rt::powi<3>(t_9);
-      grad_epsilon_rows_value_fold.add(t_6 ? 4 * grad_sum_i_j_value * part_7 : opmath_t(0));
+      const opmath_t t_9 = near::div(t_5, r2_value);
+      const opmath_t part_5 = near::div(t_3, rt::powi<6>(r2_value));
+      const opmath_t part_6 = part_5 - near::div(t_4, rt::powi<3>(r2_value));
+      const opmath_t part_7 = 4 * grad_sum_i_j_value * epsilon_value * part_6;
+      grad_sigma_rows_value_fold.add(t_6 ? part_7 : opmath_t(0));
+      const opmath_t part_8 = rt::powi<6>(t_9) - rt::powi<3>(t_9);
+      grad_epsilon_rows_value_fold.add(t_6 ? 4 * grad_sum_i_j_value * part_8 : opmath_t(0));
       for (int64_t a = 0; a < 3; ++a) {
         opmath_t high = grad_position_difference.load(place, i_2, a);
         rt::add_exactly<opmath_t>(&high, &lost_row[a],
@@ -456,8 +455,8 @@ struct Step_lennard_jones_backward_1_grad_epsilon_rows {
       }
       for (int64_t a_2 = 0; a_2 < 3; ++a_2) {
         opmath_t high = grad_position_difference_1_sum.load(place, i_2, a_2);
-        const opmath_t part_8 = position.load(place, j, a_2) - position.load(place, i_2, a_2);
-        rt::add_exactly<opmath_t>(&high, &lost_row[a_2 + 3], t_8 * part_8);
+        const opmath_t part_9 = position.load(place, j, a_2) - position.load(place, i_2, a_2);
+        rt::add_exactly<opmath_t>(&high, &lost_row[a_2 + 3], t_8 * part_9);
         grad_position_difference_1_sum.store(high, place, i_2, a_2);
       }
       if (j % rt::block_adds == rt::block_adds - 1) {

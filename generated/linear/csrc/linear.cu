@@ -4,14 +4,14 @@
 #include "opgen_launch.cuh"
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_backward_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::batch());
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<scalar_t> grad_bias;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<scalar_t, rank> grad_bias;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_bias_value_fold;
@@ -21,7 +21,7 @@ struct Step_linear_backward_grad_bias {
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     folds->grad_bias_value_fold.add(grad_output.load_or_zero(place, n));
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {

@@ -4,17 +4,17 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_activation_forward_0_condition {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> z;
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<bool> condition;
+  rt::Tensor<const scalar_t, rank> z;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<bool, rank> condition;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t* output, bool* condition) const {
     const opmath_t z_value = z;
@@ -24,7 +24,7 @@ struct Step_linear_activation_forward_0_condition {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t output_value;
     bool condition_value;
     compute(z.load(place, n), &output_value, &condition_value);
@@ -34,8 +34,8 @@ struct Step_linear_activation_forward_0_condition {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
-    rt::Pack<scalar_t, V> output_pack;
-    rt::Pack<bool, V> condition_pack;
+    rt::Values<scalar_t, V> output_pack;
+    rt::Values<bool, V> condition_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -50,25 +50,26 @@ struct Step_linear_activation_forward_0_condition {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_activation_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> z;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> z;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const {
     const opmath_t z_value = z;
-    const opmath_t t = rt::erfc(-(z_value / rt::sqrt(opmath_t(2))));
+    const opmath_t t = rt::erfc(-near::div(z_value, rt::sqrt(opmath_t(2))));
     *output = (t == 0 ? opmath_t(0) : t * z_value) / 2;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t output_value;
     compute(z.load(place, n), &output_value);
     output.store(output_value, place, n);
@@ -76,7 +77,7 @@ struct Step_linear_activation_forward_1_output {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -88,21 +89,22 @@ struct Step_linear_activation_forward_1_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_activation_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> z;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> z;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
-  OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const { *output = rt::silu(z); }
+  OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const { *output = near::silu(z); }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t output_value;
     compute(z.load(place, n), &output_value);
     output.store(output_value, place, n);
@@ -110,7 +112,7 @@ struct Step_linear_activation_forward_2_output {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -122,21 +124,22 @@ struct Step_linear_activation_forward_2_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_activation_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> z;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> z;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
-  OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const { *output = rt::tanh(z); }
+  OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const { *output = near::tanh(z); }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t output_value;
     compute(z.load(place, n), &output_value);
     output.store(output_value, place, n);
@@ -144,7 +147,7 @@ struct Step_linear_activation_forward_3_output {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -156,21 +159,21 @@ struct Step_linear_activation_forward_3_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_activation_forward_4_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> z;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> z;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const { *output = z; }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t output_value;
     compute(z.load(place, n), &output_value);
     output.store(output_value, place, n);
@@ -178,7 +181,7 @@ struct Step_linear_activation_forward_4_output {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -190,17 +193,17 @@ struct Step_linear_activation_forward_4_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_activation_backward_0_grad_z {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const bool> condition;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<opmath_t> grad_z;
+  rt::Tensor<const bool, rank> condition;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<opmath_t, rank> grad_z;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(bool condition, opmath_t grad_output, opmath_t* grad_z) const {
     *grad_z = condition ? grad_output : opmath_t(0);
@@ -208,7 +211,7 @@ struct Step_linear_activation_backward_0_grad_z {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_z_value;
     compute(condition.load(place, n), grad_output.load_or_zero(place, n), &grad_z_value);
     grad_z.store(grad_z_value, place, n);
@@ -217,7 +220,7 @@ struct Step_linear_activation_backward_0_grad_z {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto condition_pack = rt::load_pack<V>(condition, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    rt::Pack<opmath_t, V> grad_z_pack;
+    rt::Values<opmath_t, V> grad_z_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_z_value;
@@ -229,14 +232,14 @@ struct Step_linear_activation_backward_0_grad_z {
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_activation_backward_0_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::batch());
-  rt::Tensor<const opmath_t> grad_z;
-  rt::Tensor<scalar_t> grad_bias;
-  rt::Batch batch;
+  rt::Tensor<const opmath_t, rank> grad_z;
+  rt::Tensor<scalar_t, rank> grad_bias;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_bias_value_fold;
@@ -246,7 +249,7 @@ struct Step_linear_activation_backward_0_grad_bias {
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     folds->grad_bias_value_fold.add(grad_z.load(place, n));
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
@@ -257,31 +260,33 @@ struct Step_linear_activation_backward_0_grad_bias {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_activation_backward_1_grad_z {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> z;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<opmath_t> grad_z;
+  rt::Tensor<const opmath_t, rank> z;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<opmath_t, rank> grad_z;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t grad_output, opmath_t* grad_z) const {
     const opmath_t z_value = z;
     const opmath_t t = rt::sqrt(opmath_t(2));
-    const opmath_t t_2 = z_value / t;
-    const opmath_t t_3 = rt::exp(-rt::square(t_2));
-    const opmath_t part_2 = rt::sqrt(opmath_t(3.14159265358979323846)) * t;
-    const opmath_t part = (t_3 == 0 ? opmath_t(0) : t_3 * z_value) / part_2;
-    *grad_z = grad_output * (part + opmath_t(0.5) * rt::erfc(-t_2));
+    const opmath_t t_2 = near::div(z_value, t);
+    const opmath_t t_3 = near::exp(-rt::square(t_2));
+    const opmath_t part = rt::sqrt(opmath_t(3.14159265358979323846)) * t;
+    const opmath_t part_3 = near::div(t_3 == 0 ? opmath_t(0) : t_3 * z_value, part);
+    const opmath_t part_2 = part_3 + opmath_t(0.5) * rt::erfc(-t_2);
+    *grad_z = grad_output * part_2;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_z_value;
     compute(z.load(place, n), grad_output.load_or_zero(place, n), &grad_z_value);
     grad_z.store(grad_z_value, place, n);
@@ -290,7 +295,7 @@ struct Step_linear_activation_backward_1_grad_z {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    rt::Pack<opmath_t, V> grad_z_pack;
+    rt::Values<opmath_t, V> grad_z_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_z_value;
@@ -302,28 +307,29 @@ struct Step_linear_activation_backward_1_grad_z {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_activation_backward_2_grad_z {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> z;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<opmath_t> grad_z;
+  rt::Tensor<const opmath_t, rank> z;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<opmath_t, rank> grad_z;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t grad_output, opmath_t* grad_z) const {
     const opmath_t z_value = z;
-    const opmath_t t = rt::sigmoid(z_value);
-    const opmath_t t_2 = t * (1 - rt::silu(-z_value));
+    const opmath_t t = near::sigmoid(z_value);
+    const opmath_t t_2 = t * (1 - near::silu(-z_value));
     *grad_z = (rt::isnan(t_2) && t == 0 ? opmath_t(0) : t_2) * grad_output;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_z_value;
     compute(z.load(place, n), grad_output.load_or_zero(place, n), &grad_z_value);
     grad_z.store(grad_z_value, place, n);
@@ -332,7 +338,7 @@ struct Step_linear_activation_backward_2_grad_z {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    rt::Pack<opmath_t, V> grad_z_pack;
+    rt::Values<opmath_t, V> grad_z_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_z_value;
@@ -344,16 +350,16 @@ struct Step_linear_activation_backward_2_grad_z {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_activation_backward_3_grad_z {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, output;
-  rt::Tensor<opmath_t> grad_z;
+  rt::Tensor<const scalar_t, rank> grad_output, output;
+  rt::Tensor<opmath_t, rank> grad_z;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t output, opmath_t* grad_z) const {
     *grad_z = grad_output * (1 - rt::square(output));
@@ -361,7 +367,7 @@ struct Step_linear_activation_backward_3_grad_z {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_z_value;
     compute(grad_output.load_or_zero(place, n), output.load(place, n), &grad_z_value);
     grad_z.store(grad_z_value, place, n);
@@ -370,7 +376,7 @@ struct Step_linear_activation_backward_3_grad_z {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
     const auto output_pack = rt::load_pack<V>(output, first);
-    rt::Pack<opmath_t, V> grad_z_pack;
+    rt::Values<opmath_t, V> grad_z_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_z_value;
@@ -382,14 +388,14 @@ struct Step_linear_activation_backward_3_grad_z {
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_activation_backward_4_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::batch());
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<scalar_t> grad_bias;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<scalar_t, rank> grad_bias;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_bias_value_fold;
@@ -399,7 +405,7 @@ struct Step_linear_activation_backward_4_grad_bias {
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     folds->grad_bias_value_fold.add(grad_output.load_or_zero(place, n));
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {

@@ -4,26 +4,27 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_attention_forward_q {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> query;
-  rt::Tensor<opmath_t> q;
+  rt::Tensor<const scalar_t, rank> query;
+  rt::Tensor<opmath_t, rank> q;
   rt::Divider e_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t query, opmath_t* q) const {
     const opmath_t query_value = query;
-    *q = query_value > 0 ? query_value + 1 : rt::exp(query_value);
+    *q = query_value > 0 ? query_value + 1 : near::exp(query_value);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t q_value;
     compute(query.load(place, i_2, e), &q_value);
     q.store(q_value, place, i_2, e);
@@ -31,7 +32,7 @@ struct Step_linear_attention_forward_q {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto query_pack = rt::load_pack<V>(query, first);
-    rt::Pack<opmath_t, V> q_pack;
+    rt::Values<opmath_t, V> q_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t q_value;
@@ -43,15 +44,15 @@ struct Step_linear_attention_forward_q {
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_attention_forward_denominator_part {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> k;
-  rt::Tensor<opmath_t> denominator_part;
+  rt::Tensor<const opmath_t, rank> k;
+  rt::Tensor<opmath_t, rank> denominator_part;
   rt::Divider e_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> denominator_part_value_fold;
@@ -64,48 +65,48 @@ struct Step_linear_attention_forward_denominator_part {
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const int64_t j = inner;
     folds->denominator_part_value_fold.add(k.load(place, j, e));
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t denominator_part_value = folds.denominator_part_value_fold.value;
     denominator_part.store(denominator_part_value, place, e);
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_attention_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)),
                                       {rt::count(rt::integer(1)), rt::count(rt::integer(2))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::tensor(3, 3, 0), rt::tensor(2, 2, 0),
-                 rt::tensor(4, 3, 0), rt::integer(1), rt::integer(2), rt::integer(0), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t> q, denominator_part, numerator;
-  rt::Tensor<opmath_t> denominator;
-  rt::Tensor<scalar_t> output;
+      rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 2, 0, 1), rt::tensor(3, 3, 0, 2), rt::tensor(4, 3, 0, 2),
+                 rt::tensor(2, 2, 0), rt::integer(1), rt::integer(2), rt::integer(0), rt::real(0), rt::batch());
+  rt::Tensor<const opmath_t, rank> q, denominator_part, numerator;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<opmath_t, rank> denominator;
   rt::Divider e_size, v_size, i_size;
   opmath_t eps;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
+    const auto q_row = rt::read_row<Team, 2>(e_size.size, q, place, i_2, 0);
+    const auto denominator_part_row = rt::read_row<Team, 1>(e_size.size, denominator_part, place, 0);
+    const auto numerator_row = rt::read_row<Team, 2>(v_size.size, numerator, place, i_2, 0);
+    auto output_row = rt::write_row<Team, 2>(output, place, i_2, 0);
     rt::Sum<opmath_t> denominator_value_fold;
-    for (int64_t e = Team::rank(), stop = 0; stop < e_size.size;) {
-      stop = rt::next_stop<Team>(stop, e_size.size);
-      for (; e < stop; e += Team::size) {
-        denominator_value_fold.add(q.load(place, i_2, e) * denominator_part.load(place, e));
-      }
-      denominator_value_fold.settle();
-    }
+    rt::each<Team>(e_size.size, rt::settled(&denominator_value_fold),
+                   [&](auto at) { denominator_value_fold.add(q_row[at] * denominator_part_row[at]); });
     denominator_value_fold.finish();
     rt::join<Team>(&denominator_value_fold);
     const opmath_t denominator_value = denominator_value_fold.value;
@@ -113,62 +114,57 @@ struct Step_linear_attention_forward_output {
     if (Team::rank() == 0) {
       denominator.store(denominator_value, place, i_2);
     }
-    for (int64_t v = Team::rank(); v < v_size.size; v += Team::size) {
-      output.store(numerator.load(place, i_2, v) / t, place, i_2, v);
-    }
+    rt::each<Team>(v_size.size, [&](auto at) { output_row.set(at, near::div(numerator_row[at], t)); });
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_attention_backward_grad_denominator {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 2, 0), rt::tensor(3, 2, 0), rt::integer(1),
-                 rt::integer(0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const opmath_t> numerator, denominator;
-  rt::Tensor<opmath_t> grad_denominator;
+      rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 3, 0, 2), rt::tensor(2, 2, 0), rt::tensor(3, 2, 0),
+                 rt::integer(1), rt::integer(0), rt::real(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<const opmath_t, rank> numerator, denominator;
+  rt::Tensor<opmath_t, rank> grad_denominator;
   rt::Divider v_size, i_size;
   opmath_t eps;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
+    const auto grad_output_row = rt::read_row_or_zero<Team, 2>(v_size.size, grad_output, place, i_2, 0);
+    const auto numerator_row = rt::read_row<Team, 2>(v_size.size, numerator, place, i_2, 0);
     rt::Sum<opmath_t> grad_denominator_sum_fold;
-    for (int64_t v = Team::rank(), stop = 0; stop < v_size.size;) {
-      stop = rt::next_stop<Team>(stop, v_size.size);
-      for (; v < stop; v += Team::size) {
-        const opmath_t part = grad_output.load_or_zero(place, i_2, v);
-        grad_denominator_sum_fold.add(part * numerator.load(place, i_2, v));
-      }
-      grad_denominator_sum_fold.settle();
-    }
+    rt::each<Team>(v_size.size, rt::settled(&grad_denominator_sum_fold),
+                   [&](auto at) { grad_denominator_sum_fold.add(grad_output_row[at] * numerator_row[at]); });
     grad_denominator_sum_fold.finish();
     rt::join<Team>(&grad_denominator_sum_fold);
     const opmath_t grad_denominator_sum = grad_denominator_sum_fold.value;
     if (Team::rank() == 0) {
-      const opmath_t part_2 = rt::powi<2>(denominator.load(place, i_2) + eps);
-      grad_denominator.store(-(grad_denominator_sum / part_2), place, i_2);
+      const opmath_t part = rt::powi<2>(denominator.load(place, i_2) + eps);
+      grad_denominator.store(-near::div(grad_denominator_sum, part), place, i_2);
     }
   }
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_attention_backward_grad_denominator_part {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 3, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> grad_denominator, q;
-  rt::Tensor<opmath_t> grad_denominator_part;
+  rt::Tensor<const opmath_t, rank> grad_denominator, q;
+  rt::Tensor<opmath_t, rank> grad_denominator_part;
   rt::Divider e_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_denominator_part_value_fold;
@@ -181,7 +177,7 @@ struct Step_linear_attention_backward_grad_denominator_part {
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const int64_t i_2 = inner;
     const opmath_t part = grad_denominator.load(place, i_2);
     folds->grad_denominator_part_value_fold.add(part * q.load(place, i_2, e));
@@ -189,82 +185,85 @@ struct Step_linear_attention_backward_grad_denominator_part {
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t grad_denominator_part_value = folds.grad_denominator_part_value_fold.value;
     grad_denominator_part.store(grad_denominator_part_value, place, e);
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_attention_backward_grad_numerator {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::real(0),
                                             rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t> grad_numerator;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const opmath_t> denominator;
+  rt::Tensor<opmath_t, rank> grad_numerator;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<const opmath_t, rank> denominator;
   opmath_t eps;
   rt::Divider v_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t v = rt::split(&rest, v_size);
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t part = grad_output.load_or_zero(place, i_2, v);
-    grad_numerator.store(part / (denominator.load(place, i_2) + eps), place, i_2, v);
+    grad_numerator.store(near::div(part, denominator.load(place, i_2) + eps), place, i_2, v);
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_attention_backward_grad_query {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(4, 3, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
                  rt::tensor(3, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> query;
-  rt::Tensor<scalar_t> grad_query;
-  rt::Tensor<const opmath_t> grad_denominator, denominator_part, grad_q_numerator;
+  rt::Tensor<const scalar_t, rank> query;
+  rt::Tensor<scalar_t, rank> grad_query;
+  rt::Tensor<const opmath_t, rank> grad_denominator, denominator_part, grad_q_numerator;
   rt::Divider e_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t query_value_2 = query.load(place, i_2, e);
     const opmath_t part = grad_denominator.load(place, i_2) * denominator_part.load(place, e);
-    const opmath_t part_2 = query_value_2 > 0 ? opmath_t(1) : rt::exp(query_value_2);
+    const opmath_t part_2 = query_value_2 > 0 ? opmath_t(1) : near::exp(query_value_2);
     grad_query.store((part + grad_q_numerator.load(place, i_2, e)) * part_2, place, i_2, e);
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_linear_attention_backward_grad_key {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(3, 3, 0), rt::tensor(1, 2, 0),
                                             rt::tensor(2, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> key;
-  rt::Tensor<scalar_t> grad_key;
-  rt::Tensor<const opmath_t> grad_denominator_part, grad_k_numerator_part;
+  rt::Tensor<const scalar_t, rank> key;
+  rt::Tensor<scalar_t, rank> grad_key;
+  rt::Tensor<const opmath_t, rank> grad_denominator_part, grad_k_numerator_part;
   rt::Divider e_size, j_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
     const int64_t j = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t key_value_2 = key.load(place, j, e);
-    const opmath_t part = key_value_2 > 0 ? opmath_t(1) : rt::exp(key_value_2);
+    const opmath_t part = key_value_2 > 0 ? opmath_t(1) : near::exp(key_value_2);
     const opmath_t part_2 = grad_k_numerator_part.load(place, j, e);
     grad_key.store((grad_denominator_part.load(place, e) + part_2) * part, place, j, e);
   }

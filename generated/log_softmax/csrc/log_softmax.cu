@@ -4,73 +4,66 @@
 #include "opgen_launch.cuh"
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_log_softmax_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<scalar_t> output;
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto input_row = rt::read_row<Team, 1>(n_size.size, input, place, 0);
+    auto output_row = rt::write_row<Team, 1>(output, place, 0);
     rt::Max<opmath_t> output_max_fold;
-    for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
-      output_max_fold.add(input.load(place, n));
-    }
+    rt::each<Team>(n_size.size, [&](auto at) { output_max_fold.add(input_row[at]); });
     rt::join<Team>(&output_max_fold);
     const opmath_t output_max = output_max_fold.value;
     rt::Sum<opmath_t> output_sum_fold;
-    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
-      stop = rt::next_stop<Team>(stop, n_size.size);
-      for (; n < stop; n += Team::size) {
-        output_sum_fold.add(rt::exp(input.load(place, n) - output_max));
-      }
-      output_sum_fold.settle();
-    }
+    rt::each<Team>(n_size.size, rt::settled(&output_sum_fold),
+                   [&](auto at) { output_sum_fold.add(near::exp(input_row[at] - output_max)); });
     output_sum_fold.finish();
     rt::join<Team>(&output_sum_fold);
     const opmath_t output_sum = output_sum_fold.value;
     const opmath_t output_log = rt::log(output_sum);
-    for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
-      output.store(input.load(place, n) - output_max - output_log, place, n);
-    }
+    rt::each<Team>(n_size.size, [&](auto at) { output_row.set(at, input_row[at] - output_max - output_log); });
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_log_softmax_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, output;
-  rt::Tensor<scalar_t> grad_input;
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> grad_output, output;
+  rt::Tensor<scalar_t, rank> grad_input;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto grad_output_row = rt::read_row_or_zero<Team, 1>(n_size.size, grad_output, place, 0);
+    const auto output_row = rt::read_row<Team, 1>(n_size.size, output, place, 0);
+    auto grad_input_row = rt::write_row<Team, 1>(grad_input, place, 0);
     rt::Sum<opmath_t> sum_grad_output_fold;
-    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
-      stop = rt::next_stop<Team>(stop, n_size.size);
-      for (; n < stop; n += Team::size) {
-        sum_grad_output_fold.add(grad_output.load_or_zero(place, n));
-      }
-      sum_grad_output_fold.settle();
-    }
+    rt::each<Team>(n_size.size, rt::settled(&sum_grad_output_fold),
+                   [&](auto at) { sum_grad_output_fold.add(grad_output_row[at]); });
     sum_grad_output_fold.finish();
     rt::join<Team>(&sum_grad_output_fold);
     const opmath_t sum_grad_output = sum_grad_output_fold.value;
-    for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
-      const opmath_t part = rt::exp(output.load(place, n)) * sum_grad_output;
-      grad_input.store(grad_output.load_or_zero(place, n) - part, place, n);
-    }
+    rt::each<Team>(n_size.size, [&](auto at) {
+      grad_input_row.set(at, grad_output_row[at] - near::exp(output_row[at]) * sum_grad_output);
+    });
   }
 };
 

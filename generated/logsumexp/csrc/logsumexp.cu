@@ -4,34 +4,29 @@
 #include "opgen_launch.cuh"
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_logsumexp_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<scalar_t> output;
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, 0), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto input_row = rt::read_row<Team, 1>(n_size.size, input, place, 0);
     rt::Max<opmath_t> output_max_fold;
-    for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
-      output_max_fold.add(input.load(place, n));
-    }
+    rt::each<Team>(n_size.size, [&](auto at) { output_max_fold.add(input_row[at]); });
     rt::join<Team>(&output_max_fold);
     const opmath_t output_max = output_max_fold.value;
     const opmath_t output_shift = rt::isfinite(output_max) ? output_max : opmath_t(0);
     rt::Sum<opmath_t> output_sum_fold;
-    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
-      stop = rt::next_stop<Team>(stop, n_size.size);
-      for (; n < stop; n += Team::size) {
-        output_sum_fold.add(rt::exp(input.load(place, n) - output_shift));
-      }
-      output_sum_fold.settle();
-    }
+    rt::each<Team>(n_size.size, rt::settled(&output_sum_fold),
+                   [&](auto at) { output_sum_fold.add(near::exp(input_row[at] - output_shift)); });
     output_sum_fold.finish();
     rt::join<Team>(&output_sum_fold);
     const opmath_t output_sum = output_sum_fold.value;
@@ -42,23 +37,24 @@ struct Step_logsumexp_forward_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_logsumexp_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(3, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> output, grad_output, input;
-  rt::Tensor<scalar_t> grad_input;
+  rt::Tensor<const scalar_t, rank> output, grad_output, input;
+  rt::Tensor<scalar_t, rank> grad_input;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t output_value = output.load(place);
-    const opmath_t part = rt::exp(input.load(place, n) - output_value);
+    const opmath_t part = near::exp(input.load(place, n) - output_value);
     const opmath_t part_2 = grad_output.load_or_zero(place) * part;
     grad_input.store(output_value == -rt::inf<opmath_t>() ? opmath_t(0) : part_2, place, n);
   }

@@ -4,38 +4,38 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_lora_linear_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(3, 2, 0), rt::tensor(0, 2, 0), rt::tensor(1, 2, 0),
                                             rt::tensor(2, 1, -1), rt::real(0), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<const scalar_t> sum_k, adaptation, bias;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<const scalar_t, rank> sum_k, adaptation, bias;
   opmath_t scale;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     output.store(sum_k.load(place, n) + scale * adaptation.load(place, n) + bias.load(n), place, n);
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_lora_linear_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::real(0),
                                             rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> sum_k, adaptation;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> sum_k, adaptation;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t scale;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t sum_k, opmath_t adaptation, opmath_t* output) const {
     *output = sum_k + scale * adaptation;
@@ -43,7 +43,7 @@ struct Step_lora_linear_forward_1_output {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t output_value;
     compute(sum_k.load(place, n), adaptation.load(place, n), &output_value);
     output.store(output_value, place, n);
@@ -52,7 +52,7 @@ struct Step_lora_linear_forward_1_output {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto sum_k_pack = rt::load_pack<V>(sum_k, first);
     const auto adaptation_pack = rt::load_pack<V>(adaptation, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -64,17 +64,17 @@ struct Step_lora_linear_forward_1_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_lora_linear_backward_grad_adaptation {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::real(0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<opmath_t> grad_adaptation;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<opmath_t, rank> grad_adaptation;
   opmath_t scale;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t* grad_adaptation) const {
     *grad_adaptation = grad_output * scale;
@@ -82,7 +82,7 @@ struct Step_lora_linear_backward_grad_adaptation {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_adaptation_value;
     compute(grad_output.load_or_zero(place, n), &grad_adaptation_value);
     grad_adaptation.store(grad_adaptation_value, place, n);
@@ -90,7 +90,7 @@ struct Step_lora_linear_backward_grad_adaptation {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    rt::Pack<opmath_t, V> grad_adaptation_pack;
+    rt::Values<opmath_t, V> grad_adaptation_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_adaptation_value;
@@ -102,17 +102,17 @@ struct Step_lora_linear_backward_grad_adaptation {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_lora_linear_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> grad_input_sum_k;
-  rt::Tensor<const opmath_t> grad_input_adaptation_part;
-  rt::Tensor<scalar_t> grad_input;
+  rt::Tensor<const scalar_t, rank> grad_input_sum_k;
+  rt::Tensor<const opmath_t, rank> grad_input_adaptation_part;
+  rt::Tensor<scalar_t, rank> grad_input;
   rt::Divider k_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_input_sum_k, opmath_t grad_input_adaptation_part,
                             opmath_t* grad_input) const {
@@ -121,7 +121,7 @@ struct Step_lora_linear_backward_grad_input {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_input_value;
     compute(grad_input_sum_k.load(place, k), grad_input_adaptation_part.load(place, k), &grad_input_value);
     grad_input.store(grad_input_value, place, k);
@@ -130,7 +130,7 @@ struct Step_lora_linear_backward_grad_input {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_input_sum_k_pack = rt::load_pack<V>(grad_input_sum_k, first);
     const auto grad_input_adaptation_part_pack = rt::load_pack<V>(grad_input_adaptation_part, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -142,14 +142,14 @@ struct Step_lora_linear_backward_grad_input {
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_lora_linear_backward_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::batch());
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<scalar_t> grad_bias;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<scalar_t, rank> grad_bias;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_bias_value_fold;
@@ -159,7 +159,7 @@ struct Step_lora_linear_backward_grad_bias {
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     folds->grad_bias_value_fold.add(grad_output.load_or_zero(place, n));
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {

@@ -4,7 +4,7 @@
 #include "opgen_launch.cuh"
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_max_pool2d_forward_0_hit_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
@@ -12,43 +12,43 @@ struct Step_max_pool2d_forward_0_hit_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 5, 0), rt::integer(3), rt::integer(4),
                  rt::integer(5), rt::integer(6), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<bool> hit_output;
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<bool, rank> hit_output;
   int64_t stride, padding, H, W;
   rt::Divider r_size, q_size, p_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t q = rt::split(&rest, q_size);
     const int64_t p = rt::split(&rest, p_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t t = -rt::inf<opmath_t>();
     rt::Max<opmath_t> output_value_fold;
-    for (int64_t inner = Team::rank(); inner < r_size.size * r_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
+    rt::each<Team>(r_size.size * r_size.size, [&](auto at) {
+      int64_t inner_rest = at;
       const int64_t s = rt::split(&inner_rest, r_size);
       const int64_t r = inner_rest;
       output_value_fold.add(p * stride + r - padding >= 0 && p * stride + r - padding < H && q * stride + s - padding >= 0 && q * stride + s - padding < W ? input.load(place, p * stride + r - padding, q * stride + s - padding) : t);
-    }
+    });
     rt::join<Team>(&output_value_fold);
     const opmath_t output_value = output_value_fold.value;
     if (Team::rank() == 0) {
       output.store(output_value, place, p, q);
     }
-    for (int64_t inner = Team::rank(); inner < r_size.size * r_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
+    rt::each<Team>(r_size.size * r_size.size, [&](auto at) {
+      int64_t inner_rest = at;
       const int64_t s = rt::split(&inner_rest, r_size);
       const int64_t r = inner_rest;
       hit_output.store((p * stride + r - padding >= 0 && p * stride + r - padding < H && q * stride + s - padding >= 0 && q * stride + s - padding < W ? input.load(place, p * stride + r - padding, q * stride + s - padding) : t) == output_value, place, p, q, r, s);
-    }
+    });
   }
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_max_pool2d_forward_1_hit_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
@@ -56,67 +56,67 @@ struct Step_max_pool2d_forward_1_hit_output {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 5, 0), rt::integer(2), rt::integer(3),
                  rt::integer(4), rt::integer(5), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<bool> hit_output;
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<bool, rank> hit_output;
   int64_t kernel_size, padding, H, W;
   rt::Divider r_size, q_size, p_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t q = rt::split(&rest, q_size);
     const int64_t p = rt::split(&rest, p_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t t = -rt::inf<opmath_t>();
     rt::Max<opmath_t> output_value_fold;
-    for (int64_t inner = Team::rank(); inner < r_size.size * r_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
+    rt::each<Team>(r_size.size * r_size.size, [&](auto at) {
+      int64_t inner_rest = at;
       const int64_t s = rt::split(&inner_rest, r_size);
       const int64_t r = inner_rest;
       output_value_fold.add(p * kernel_size + r - padding >= 0 && p * kernel_size + r - padding < H && q * kernel_size + s - padding >= 0 && q * kernel_size + s - padding < W ? input.load(place, p * kernel_size + r - padding, q * kernel_size + s - padding) : t);
-    }
+    });
     rt::join<Team>(&output_value_fold);
     const opmath_t output_value = output_value_fold.value;
     if (Team::rank() == 0) {
       output.store(output_value, place, p, q);
     }
-    for (int64_t inner = Team::rank(); inner < r_size.size * r_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
+    rt::each<Team>(r_size.size * r_size.size, [&](auto at) {
+      int64_t inner_rest = at;
       const int64_t s = rt::split(&inner_rest, r_size);
       const int64_t r = inner_rest;
       hit_output.store((p * kernel_size + r - padding >= 0 && p * kernel_size + r - padding < H && q * kernel_size + s - padding >= 0 && q * kernel_size + s - padding < W ? input.load(place, p * kernel_size + r - padding, q * kernel_size + s - padding) : t) == output_value, place, p, q, r, s);
-    }
+    });
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_max_pool2d_backward_0_ties_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                       {rt::count(rt::integer(2), rt::integer(2))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 5, 0), rt::tensor(1, 3, 0), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const bool> hit_output;
-  rt::Tensor<int64_t> ties_output;
+  rt::Tensor<const bool, rank> hit_output;
+  rt::Tensor<int64_t, rank> ties_output;
   rt::Divider r_size, q_size, p_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t q = rt::split(&rest, q_size);
     const int64_t p = rt::split(&rest, p_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     rt::Sum<int64_t> ties_output_value_fold;
-    for (int64_t inner = Team::rank(); inner < r_size.size * r_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
+    rt::each<Team>(r_size.size * r_size.size, [&](auto at) {
+      int64_t inner_rest = at;
       const int64_t s = rt::split(&inner_rest, r_size);
       const int64_t r = inner_rest;
       ties_output_value_fold.add(hit_output.load(place, p, q, r, s) ? 1 : 0);
-    }
+    });
     rt::join<Team>(&ties_output_value_fold);
     const int64_t ties_output_value = ties_output_value_fold.value;
     if (Team::rank() == 0) {
@@ -126,21 +126,22 @@ struct Step_max_pool2d_backward_0_ties_output {
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_max_pool2d_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                                rt::count(rt::integer(3), rt::integer(3))};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 5, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::integer(2),
       rt::integer(4), rt::integer(5), rt::integer(6), rt::integer(3), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const bool> hit_output;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const int64_t> ties_output;
-  rt::Tensor<scalar_t> grad_input;
+  rt::Tensor<const bool, rank> hit_output;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<const int64_t, rank> ties_output;
+  rt::Tensor<scalar_t, rank> grad_input;
   int64_t padding, stride, Q, P;
   rt::Divider s_size, w_size, h_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_input_value_fold;
@@ -152,7 +153,7 @@ struct Step_max_pool2d_backward_0_grad_input {
     int64_t rest = point;
     const int64_t w = rt::split(&rest, w_size);
     const int64_t h = rt::split(&rest, h_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const int64_t t = padding + w;
     const int64_t t_2 = padding + h;
     int64_t inner_rest = inner;
@@ -170,9 +171,7 @@ struct Step_max_pool2d_backward_0_grad_input {
     if (part_6) {
       opmath_t part_8;
       if (hit_output.load(place, rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s, stride), r, s)) {
-        part_8 = grad_output.load_or_zero(place, rt::floordiv(padding + h - r, stride),
-                                          rt::floordiv(padding + w - s, stride)) / ties_output.load(place,
-                                          rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s, stride));
+        part_8 = near::div(grad_output.load_or_zero(place, rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s, stride)), static_cast<opmath_t>(ties_output.load(place, rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s, stride))));
       } else {
         part_8 = 0;
       }
@@ -186,34 +185,35 @@ struct Step_max_pool2d_backward_0_grad_input {
     int64_t rest = point;
     const int64_t w = rt::split(&rest, w_size);
     const int64_t h = rt::split(&rest, h_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t grad_input_value = folds.grad_input_value_fold.value;
     grad_input.store(grad_input_value, place, h, w);
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_max_pool2d_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 5, 0), rt::tensor(1, 3, 0),
                                             rt::tensor(2, 3, 0), rt::integer(2), rt::integer(3), rt::integer(4),
                                             rt::integer(5), rt::report(), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t> grad_input;
-  rt::Tensor<const bool> hit_output;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const int64_t> ties_output;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const bool, rank> hit_output;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<const int64_t, rank> ties_output;
   int64_t padding, kernel_size, Q, P;
   OpgenBadIndex* report;
   rt::Divider w_size, h_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t w = rt::split(&rest, w_size);
     const int64_t h = rt::split(&rest, h_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const int64_t t = padding + w;
     const int64_t t_2 = padding + h;
     const bool part = rt::floordiv(t_2, kernel_size) >= 0 && rt::floordiv(t_2, kernel_size) < P;
@@ -223,10 +223,7 @@ struct Step_max_pool2d_backward_1_grad_input {
     if (part_3) {
       opmath_t part_5;
       if (hit_output.load(place, rt::floordiv(padding + h, kernel_size), rt::floordiv(padding + w, kernel_size), rt::checked(rt::mod(padding + h, kernel_size), kernel_size, report, 0, 3), rt::checked(rt::mod(padding + w, kernel_size), kernel_size, report, 0, 4))) {
-        part_5 =
-            grad_output.load_or_zero(place, rt::floordiv(padding + h, kernel_size),
-                                     rt::floordiv(padding + w, kernel_size)) / ties_output.load(place,
-                                     rt::floordiv(padding + h, kernel_size), rt::floordiv(padding + w, kernel_size));
+        part_5 = near::div(grad_output.load_or_zero(place, rt::floordiv(padding + h, kernel_size), rt::floordiv(padding + w, kernel_size)), static_cast<opmath_t>(ties_output.load(place, rt::floordiv(padding + h, kernel_size), rt::floordiv(padding + w, kernel_size))));
       } else {
         part_5 = 0;
       }

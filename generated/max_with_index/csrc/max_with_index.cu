@@ -4,29 +4,32 @@
 #include "opgen_launch.cuh"
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_max_with_index_forward_condition {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
-                                            rt::tensor(3, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<scalar_t> value;
-  rt::Tensor<int64_t> index_2;
-  rt::Tensor<bool> condition;
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(3, 2, 0, 1), rt::tensor(1, 1, 0),
+                                            rt::tensor(2, 1, 0), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<bool, rank> condition;
+  rt::Tensor<scalar_t, rank> value;
+  rt::Tensor<int64_t, rank> index_2;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto input_row = rt::read_row<Team, 1>(n_size.size, input, place, 0);
+    auto condition_row = rt::write_row<Team, 1>(condition, place, 0);
     rt::Max<opmath_t> value_value_fold;
     rt::ArgMax<opmath_t> index_value_fold;
-    for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
-      const opmath_t input_value = input.load(place, n);
+    rt::each<Team>(n_size.size, [&](auto at) {
+      const int64_t n = at;
+      const opmath_t input_value = input_row[at];
       value_value_fold.add(input_value);
       index_value_fold.add(input_value, n);
-    }
+    });
     rt::join<Team>(&value_value_fold, &index_value_fold);
     const opmath_t value_value = value_value_fold.value;
     const int64_t index_value = index_value_fold.value;
@@ -34,38 +37,35 @@ struct Step_max_with_index_forward_condition {
       value.store(value_value, place);
       index_2.store(index_value, place);
     }
-    for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
-      condition.store(input.load(place, n) == value_value, place, n);
-    }
+    rt::each<Team>(n_size.size, [&](auto at) { condition_row.set(at, input_row[at] == value_value); });
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_max_with_index_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const bool> condition;
-  rt::Tensor<const scalar_t> grad_value;
-  rt::Tensor<scalar_t> grad_input;
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(1, 1, 0), rt::integer(0), rt::batch());
+  rt::Tensor<const bool, rank> condition;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const scalar_t, rank> grad_value;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto condition_row = rt::read_row<Team, 1>(n_size.size, condition, place, 0);
+    auto grad_input_row = rt::write_row<Team, 1>(grad_input, place, 0);
     rt::Sum<int64_t> ties_value_fold;
-    for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
-      ties_value_fold.add(condition.load(place, n) ? 1 : 0);
-    }
+    rt::each<Team>(n_size.size, [&](auto at) { ties_value_fold.add(condition_row[at] ? 1 : 0); });
     rt::join<Team>(&ties_value_fold);
     const int64_t ties_value = ties_value_fold.value;
-    const opmath_t t = grad_value.load_or_zero(place) / ties_value;
-    for (int64_t n = Team::rank(); n < n_size.size; n += Team::size) {
-      grad_input.store(condition.load(place, n) ? t : opmath_t(0), place, n);
-    }
+    const opmath_t t = near::div(grad_value.load_or_zero(place), static_cast<opmath_t>(ties_value));
+    rt::each<Team>(n_size.size, [&](auto at) { grad_input_row.set(at, condition_row[at] ? t : opmath_t(0)); });
   }
 };
 

@@ -4,55 +4,57 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_median_filter_forward_values {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 2, 0), rt::integer(1), rt::integer(0),
                                             rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t> values;
-  rt::Tensor<const scalar_t> input;
+  rt::Tensor<opmath_t, rank> values;
+  rt::Tensor<const scalar_t, rank> input;
   int64_t size, N;
   rt::Divider w_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t w = rt::split(&rest, w_size);
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     values.store(i_2 + w - rt::floordiv(size, 2) >= 0 && i_2 + w - rt::floordiv(size, 2) < N ? input.load(place, i_2 + w - rt::floordiv(size, 2)) : opmath_t(0), place, i_2, w);
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_median_filter_forward_argsort_w_rank {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                       {rt::count(rt::integer(1))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> values;
-  rt::Tensor<int64_t> argsort_w_rank;
+      rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
+  rt::Tensor<const opmath_t, rank> values;
+  rt::Tensor<int64_t, rank> argsort_w_rank;
   rt::Divider w_other_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t w = rt::split(&rest, w_other_size);
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
+    const auto values_row = rt::read_row<Team, 2>(w_other_size.size, values, place, i_2, 0);
     const opmath_t values_value = values.load(place, i_2, w);
     const bool t = rt::isnan(values_value);
     rt::Sum<int64_t> argsort_w_rank_value_fold;
-    for (int64_t w_other = Team::rank(); w_other < w_other_size.size; w_other += Team::size) {
-      const opmath_t values_value_2 = values.load(place, i_2, w_other);
+    rt::each<Team>(w_other_size.size, [&](auto at) {
+      const int64_t w_other = at;
+      const opmath_t values_value_2 = values_row[at];
       const bool t_2 = rt::isnan(values_value_2);
       const bool part = (values_value == values_value_2 || (t && t_2)) && w_other < w;
       argsort_w_rank_value_fold.add((values_value_2 < values_value || (t && !t_2)) || part ? 1 : 0);
-    }
+    });
     rt::join<Team>(&argsort_w_rank_value_fold);
     const int64_t argsort_w_rank_value = argsort_w_rank_value_fold.value;
     if (Team::rank() == 0) {
@@ -61,28 +63,28 @@ struct Step_median_filter_forward_argsort_w_rank {
   }
 };
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_median_filter_forward_argsort_w_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<int64_t> argsort_w;
+  rt::Tensor<int64_t, rank> argsort_w;
   rt::Divider w_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(int64_t* argsort_w) const { *argsort_w = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t w = rt::split(&rest, w_size);
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     int64_t argsort_w_value;
     compute(&argsort_w_value);
     argsort_w.store(argsort_w_value, place, i_2, w);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<int64_t, V> argsort_w_pack;
+    rt::Values<int64_t, V> argsort_w_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       int64_t argsort_w_value;
@@ -94,48 +96,48 @@ struct Step_median_filter_forward_argsort_w_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_median_filter_forward_argsort_w {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::report(),
                                             rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<int64_t> argsort_w;
-  rt::Tensor<const int64_t> argsort_w_rank;
+  rt::Tensor<int64_t, rank> argsort_w;
+  rt::Tensor<const int64_t, rank> argsort_w_rank;
   int64_t size;
   OpgenBadIndex* report;
   rt::Divider w_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t w = rt::split(&rest, w_size);
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     int64_t* const cell = argsort_w.at(place, i_2, rt::checked(argsort_w_rank.load(place, i_2, w), size, report, 0, 2));
     rt::atomic_sum(cell, w);
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_median_filter_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 2, 0), rt::tensor(1, 3, 0), rt::tensor(0, 3, 0),
                                             rt::integer(1), rt::report(), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<const int64_t> argsort_w;
-  rt::Tensor<const opmath_t> values;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<const int64_t, rank> argsort_w;
+  rt::Tensor<const opmath_t, rank> values;
   int64_t size;
   OpgenBadIndex* report;
   rt::Divider i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t part;
     if (size == 0) {
       part = rt::nan<opmath_t>();
@@ -157,25 +159,25 @@ struct Step_median_filter_forward_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_median_filter_forward_slope {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0),
                                             rt::integer(1), rt::report(), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t> slope;
-  rt::Tensor<const int64_t> argsort_w;
-  rt::Tensor<const opmath_t> values;
+  rt::Tensor<opmath_t, rank> slope;
+  rt::Tensor<const int64_t, rank> argsort_w;
+  rt::Tensor<const opmath_t, rank> values;
   int64_t size;
   OpgenBadIndex* report;
   rt::Divider w_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t w = rt::split(&rest, w_size);
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const bool part = w == argsort_w.load(place, i_2, rt::floordiv(size - 1, 2));
     int64_t part_2;
     if (part) {
@@ -196,23 +198,23 @@ struct Step_median_filter_forward_slope {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_median_filter_backward_grad_values {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(2, 3, 0), rt::tensor(1, 2, 0),
                                             rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> slope;
-  rt::Tensor<opmath_t> grad_values;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const opmath_t, rank> slope;
+  rt::Tensor<opmath_t, rank> grad_values;
+  rt::Tensor<const scalar_t, rank> grad_output;
   rt::Divider w_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t w = rt::split(&rest, w_size);
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t slope_value = slope.load(place, i_2, w);
     const opmath_t part = grad_output.load_or_zero(place, i_2) * slope_value;
     grad_values.store(slope_value != 0 ? part : opmath_t(0), place, i_2, w);
@@ -220,40 +222,37 @@ struct Step_median_filter_backward_grad_values {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_median_filter_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::integer(1), rt::integer(0),
                                             rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> grad_values;
-  rt::Tensor<scalar_t> grad_input;
+  rt::Tensor<const opmath_t, rank> grad_values;
+  rt::Tensor<scalar_t, rank> grad_input;
   int64_t size, N;
   rt::Divider w_size, n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const int64_t t = rt::floordiv(size, 2) + n;
     rt::Sum<opmath_t> grad_input_value_fold;
-    for (int64_t w = Team::rank(), stop = 0; stop < w_size.size;) {
-      stop = rt::next_stop<Team>(stop, w_size.size);
-      for (; w < stop; w += Team::size) {
-        const int64_t t_2 = t - w;
-        const bool part = t_2 >= 0 && t_2 < N;
-        opmath_t part_2;
-        if (part) {
-          part_2 = grad_values.load(place, rt::floordiv(size, 2) + n - w, w);
-        } else {
-          part_2 = 0;
-        }
-        grad_input_value_fold.add(part_2);
+    rt::each<Team>(w_size.size, rt::settled(&grad_input_value_fold), [&](auto at) {
+      const int64_t w = at;
+      const int64_t t_2 = t - w;
+      const bool part = t_2 >= 0 && t_2 < N;
+      opmath_t part_2;
+      if (part) {
+        part_2 = grad_values.load(place, rt::floordiv(size, 2) + n - w, w);
+      } else {
+        part_2 = 0;
       }
-      grad_input_value_fold.settle();
-    }
+      grad_input_value_fold.add(part_2);
+    });
     grad_input_value_fold.finish();
     rt::join<Team>(&grad_input_value_fold);
     const opmath_t grad_input_value = grad_input_value_fold.value;

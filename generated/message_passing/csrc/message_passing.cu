@@ -3,12 +3,12 @@
 // CUDA kernels of message_passing. Compiles with nvcc, or with g++ -x c++ to run on the CPU (opgen_simt.h).
 #include "opgen_launch.cuh"
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_message_passing_forward_0_output_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<opmath_t> output;
+  rt::Tensor<opmath_t, rank> output;
   rt::Divider d_size;
 
   OPGEN_DEVICE void compute(opmath_t* output) const { *output = 0; }
@@ -22,7 +22,7 @@ struct Step_message_passing_forward_0_output_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> output_pack;
+    rt::Values<opmath_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -34,16 +34,16 @@ struct Step_message_passing_forward_0_output_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_message_passing_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(2), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(4, 1, -1), rt::tensor(3, 1, -1), rt::tensor(1, 1, -1),
                  rt::tensor(2, 2, -1), rt::integer(0), rt::report(), rt::integer(1));
-  rt::Tensor<opmath_t> output;
-  rt::Tensor<const int64_t> target, source;
-  rt::Tensor<const scalar_t> edge_weight, input;
+  rt::Tensor<opmath_t, rank> output;
+  rt::Tensor<const int64_t, rank> target, source;
+  rt::Tensor<const scalar_t, rank> edge_weight, input;
   int64_t V_2;
   OpgenBadIndex* report;
   rt::Divider d_size;
@@ -57,12 +57,12 @@ struct Step_message_passing_forward_0_output {
   }
 };
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_message_passing_forward_1_output_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<opmath_t> output;
+  rt::Tensor<opmath_t, rank> output;
   rt::Divider d_size;
 
   OPGEN_DEVICE void compute(opmath_t* output) const { *output = 0; }
@@ -76,7 +76,7 @@ struct Step_message_passing_forward_1_output_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> output_pack;
+    rt::Values<opmath_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -88,15 +88,15 @@ struct Step_message_passing_forward_1_output_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_message_passing_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(2), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(3, 1, -1), rt::tensor(2, 1, -1),
                                             rt::tensor(1, 2, -1), rt::integer(0), rt::report(), rt::integer(1));
-  rt::Tensor<opmath_t> output;
-  rt::Tensor<const int64_t> target, source;
-  rt::Tensor<const scalar_t> input;
+  rt::Tensor<opmath_t, rank> output;
+  rt::Tensor<const int64_t, rank> target, source;
+  rt::Tensor<const scalar_t, rank> input;
   int64_t V_2;
   OpgenBadIndex* report;
   rt::Divider d_size;
@@ -110,12 +110,12 @@ struct Step_message_passing_forward_1_output {
   }
 };
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_message_passing_backward_0_grad_input_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<opmath_t> grad_input;
+  rt::Tensor<opmath_t, rank> grad_input;
   rt::Divider d_size;
 
   OPGEN_DEVICE void compute(opmath_t* grad_input) const { *grad_input = 0; }
@@ -129,7 +129,7 @@ struct Step_message_passing_backward_0_grad_input_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_input_pack;
+    rt::Values<opmath_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -141,16 +141,16 @@ struct Step_message_passing_backward_0_grad_input_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_message_passing_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(2), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(4, 1, -1), rt::tensor(2, 1, -1), rt::tensor(1, 2, -1),
                  rt::tensor(3, 1, -1), rt::integer(0), rt::report(), rt::integer(1));
-  rt::Tensor<opmath_t> grad_input;
-  rt::Tensor<const int64_t> source, target;
-  rt::Tensor<const scalar_t> grad_output, edge_weight;
+  rt::Tensor<opmath_t, rank> grad_input;
+  rt::Tensor<const int64_t, rank> source, target;
+  rt::Tensor<const scalar_t, rank> grad_output, edge_weight;
   int64_t V_2;
   OpgenBadIndex* report;
   rt::Divider d_size;
@@ -166,16 +166,16 @@ struct Step_message_passing_backward_0_grad_input {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_message_passing_backward_0_grad_edge_weight {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1),
                  rt::tensor(4, 1, -1), rt::integer(2), rt::report(), rt::integer(1));
-  rt::Tensor<const int64_t> target, source;
-  rt::Tensor<const scalar_t> grad_output, input;
-  rt::Tensor<scalar_t> grad_edge_weight;
+  rt::Tensor<const int64_t, rank> target, source;
+  rt::Tensor<const scalar_t, rank> grad_output, input;
+  rt::Tensor<scalar_t, rank> grad_edge_weight;
   int64_t V_2;
   OpgenBadIndex* report;
   rt::Divider d_size;
@@ -186,15 +186,11 @@ struct Step_message_passing_backward_0_grad_edge_weight {
     const int64_t target_value = target.load(e);
     const int64_t source_value = source.load(e);
     rt::Sum<opmath_t> grad_edge_weight_value_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        const opmath_t part = input.load(rt::checked(source_value, V_2, report, 3, 0), d);
-        grad_edge_weight_value_fold.add(
-            grad_output.load_or_zero(rt::checked(target_value, V_2, report, 2, 0), d) * part);
-      }
-      grad_edge_weight_value_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&grad_edge_weight_value_fold), [&](auto at) {
+      const int64_t d = at;
+      const opmath_t part = input.load(rt::checked(source_value, V_2, report, 3, 0), d);
+      grad_edge_weight_value_fold.add(grad_output.load_or_zero(rt::checked(target_value, V_2, report, 2, 0), d) * part);
+    });
     grad_edge_weight_value_fold.finish();
     rt::join<Team>(&grad_edge_weight_value_fold);
     const opmath_t grad_edge_weight_value = grad_edge_weight_value_fold.value;
@@ -204,12 +200,12 @@ struct Step_message_passing_backward_0_grad_edge_weight {
   }
 };
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_message_passing_backward_1_grad_input_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<opmath_t> grad_input;
+  rt::Tensor<opmath_t, rank> grad_input;
   rt::Divider d_size;
 
   OPGEN_DEVICE void compute(opmath_t* grad_input) const { *grad_input = 0; }
@@ -223,7 +219,7 @@ struct Step_message_passing_backward_1_grad_input_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_input_pack;
+    rt::Values<opmath_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -235,15 +231,15 @@ struct Step_message_passing_backward_1_grad_input_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_message_passing_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(2), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(3, 1, -1), rt::tensor(2, 1, -1),
                                             rt::tensor(1, 2, -1), rt::integer(0), rt::report(), rt::integer(1));
-  rt::Tensor<opmath_t> grad_input;
-  rt::Tensor<const int64_t> source, target;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<opmath_t, rank> grad_input;
+  rt::Tensor<const int64_t, rank> source, target;
+  rt::Tensor<const scalar_t, rank> grad_output;
   int64_t V_2;
   OpgenBadIndex* report;
   rt::Divider d_size;

@@ -4,22 +4,23 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_mish_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t* output) const {
     const opmath_t input_value = input;
-    const opmath_t t = rt::tanh(rt::softplus(input_value));
+    const opmath_t t = near::tanh(rt::softplus(input_value));
     *output = t == 0 ? opmath_t(0) : t * input_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t output_value;
     compute(input.load(place), &output_value);
     output.store(output_value, place);
@@ -27,7 +28,7 @@ struct Step_mish_forward_output {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -39,24 +40,25 @@ struct Step_mish_forward_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_mish_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> input, grad_output;
-  rt::Tensor<scalar_t> grad_input;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t grad_output, opmath_t* grad_input) const {
     const opmath_t input_value = input;
-    const opmath_t t = rt::tanh(rt::softplus(input_value));
+    const opmath_t t = near::tanh(rt::softplus(input_value));
     const opmath_t t_2 = 1 - rt::square(t);
-    const opmath_t t_3 = t_2 * rt::silu(input_value);
+    const opmath_t t_3 = t_2 * near::silu(input_value);
     *grad_input = grad_output * ((rt::isnan(t_3) && t_2 == 0 ? opmath_t(0) : t_3) + t);
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     compute(input.load(place), grad_output.load_or_zero(place), &grad_input_value);
     grad_input.store(grad_input_value, place);
@@ -65,7 +67,7 @@ struct Step_mish_backward_grad_input {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;

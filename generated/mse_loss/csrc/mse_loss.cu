@@ -4,16 +4,17 @@
 #include "opgen_launch.cuh"
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_mse_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
-  rt::Tensor<const scalar_t> input, target;
-  rt::Tensor<opmath_t> difference;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> input, target;
+  rt::Tensor<opmath_t, rank> difference;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
@@ -22,28 +23,28 @@ struct Step_mse_loss_forward_0_output {
     OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t difference_2 = input.load(place) - target.load(place);
     folds->output_sum_fold.add(difference_2 * difference_2);
     difference.store(difference_2, place);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / batch.count);
+    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_mse_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
-  rt::Tensor<const scalar_t> input, target;
-  rt::Tensor<opmath_t> difference;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> input, target;
+  rt::Tensor<opmath_t, rank> difference;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -52,7 +53,7 @@ struct Step_mse_loss_forward_1_output {
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t difference_2 = input.load(place) - target.load(place);
     folds->output_value_fold.add(difference_2 * difference_2);
     difference.store(difference_2, place);
@@ -64,16 +65,16 @@ struct Step_mse_loss_forward_1_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_mse_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> input, target;
-  rt::Tensor<opmath_t> difference;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> input, target;
+  rt::Tensor<opmath_t, rank> difference;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t* difference, opmath_t* output) const {
     const opmath_t difference_value = input - target;
@@ -81,7 +82,7 @@ struct Step_mse_loss_forward_2_output {
     *output = difference_value * difference_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t difference_value_2;
     opmath_t output_value;
     compute(input.load(place), target.load(place), &difference_value_2, &output_value);
@@ -92,8 +93,8 @@ struct Step_mse_loss_forward_2_output {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto target_pack = rt::load_pack<V>(target, first);
-    rt::Pack<opmath_t, V> difference_pack;
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<opmath_t, V> difference_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t difference_value_2;
@@ -108,25 +109,26 @@ struct Step_mse_loss_forward_2_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_mse_loss_backward_0_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(0, 0, -1), rt::batch());
-  rt::Tensor<const opmath_t> difference;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Batch batch;
+  rt::Tensor<const opmath_t, rank> difference;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t difference, opmath_t* grad_input, opmath_t* grad_target) const {
-    const opmath_t grad_output_body = grad_output.load_or_zero() / batch.count;
+    const opmath_t grad_output_body = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
     const opmath_t difference_value = difference;
     *grad_input = 2 * grad_output_body * difference_value;
     *grad_target = -2 * grad_output_body * difference_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(difference.load(place), &grad_input_value, &grad_target_value);
@@ -136,8 +138,8 @@ struct Step_mse_loss_backward_0_grad_target {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto difference_pack = rt::load_pack<V>(difference, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -152,16 +154,16 @@ struct Step_mse_loss_backward_0_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_mse_loss_backward_1_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::tensor(0, 0, -1), rt::batch());
-  rt::Tensor<const opmath_t> difference;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Batch batch;
+  rt::Tensor<const opmath_t, rank> difference;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t difference, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t grad_output_value = grad_output.load_or_zero();
@@ -170,7 +172,7 @@ struct Step_mse_loss_backward_1_grad_target {
     *grad_target = -2 * grad_output_value * difference_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(difference.load(place), &grad_input_value, &grad_target_value);
@@ -180,8 +182,8 @@ struct Step_mse_loss_backward_1_grad_target {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto difference_pack = rt::load_pack<V>(difference, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -196,16 +198,16 @@ struct Step_mse_loss_backward_1_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_mse_loss_backward_2_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const opmath_t> difference;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<const opmath_t, rank> difference;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t difference, opmath_t* grad_input,
                             opmath_t* grad_target) const {
@@ -215,7 +217,7 @@ struct Step_mse_loss_backward_2_grad_target {
     *grad_target = -2 * grad_output_value * difference_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value;
     opmath_t grad_target_value;
     compute(grad_output.load_or_zero(place), difference.load(place), &grad_input_value, &grad_target_value);
@@ -226,8 +228,8 @@ struct Step_mse_loss_backward_2_grad_target {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
     const auto difference_pack = rt::load_pack<V>(difference, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;

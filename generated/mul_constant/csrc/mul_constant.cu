@@ -4,19 +4,19 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_mul_constant_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> tensor;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> tensor;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t constant;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t tensor, opmath_t* output) const { *output = tensor * constant; }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t output_value;
     compute(tensor.load(place), &output_value);
     output.store(output_value, place);
@@ -24,7 +24,7 @@ struct Step_mul_constant_forward_output {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto tensor_pack = rt::load_pack<V>(tensor, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -36,21 +36,21 @@ struct Step_mul_constant_forward_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_mul_constant_backward_grad_tensor {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<scalar_t> grad_tensor;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<scalar_t, rank> grad_tensor;
   opmath_t constant;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t* grad_tensor) const {
     *grad_tensor = grad_output * constant;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_tensor_value;
     compute(grad_output.load_or_zero(place), &grad_tensor_value);
     grad_tensor.store(grad_tensor_value, place);
@@ -58,7 +58,7 @@ struct Step_mul_constant_backward_grad_tensor {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    rt::Pack<scalar_t, V> grad_tensor_pack;
+    rt::Values<scalar_t, V> grad_tensor_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_tensor_value;

@@ -4,13 +4,14 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_phase_rotation_forward_output_part_imag_2 {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::real(0), rt::integer(1), rt::integer(1));
-  rt::Tensor<opmath_t> output_part_real, output_part_imag_2;
+  rt::Tensor<opmath_t, rank> output_part_real, output_part_imag_2;
   opmath_t base;
   int64_t D;
   rt::Divider d_size;
@@ -19,31 +20,32 @@ struct Step_phase_rotation_forward_output_part_imag_2 {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t t = rest;
-    const opmath_t output_part_imag = t * rt::pow(base, static_cast<opmath_t>(-d) / static_cast<opmath_t>(D));
+    const opmath_t part = near::div(static_cast<opmath_t>(-d), static_cast<opmath_t>(D));
+    const opmath_t output_part_imag = t * rt::pow(base, part);
     output_part_real.store(rt::cos(output_part_imag), t, d);
     output_part_imag_2.store(rt::sin(output_part_imag), t, d);
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_phase_rotation_forward_output_imag {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(2, 3, 0), rt::tensor(1, 2, -1), rt::tensor(3, 2, -1),
                  rt::tensor(4, 3, 0), rt::tensor(5, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> input_real, input_imag;
-  rt::Tensor<const opmath_t> output_part_real, output_part_imag_2;
-  rt::Tensor<scalar_t> output_real, output_imag;
+  rt::Tensor<const scalar_t, rank> input_real, input_imag;
+  rt::Tensor<const opmath_t, rank> output_part_real, output_part_imag_2;
+  rt::Tensor<scalar_t, rank> output_real, output_imag;
   rt::Divider d_size, t_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t t = rt::split(&rest, t_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t input_real_value = input_real.load(place, t, d);
     const opmath_t output_part_real_value = output_part_real.load(t, d);
     const opmath_t input_imag_value = input_imag.load(place, t, d);
@@ -56,24 +58,24 @@ struct Step_phase_rotation_forward_output_imag {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_phase_rotation_backward_grad_input_imag {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(2, 3, 0), rt::tensor(1, 2, -1), rt::tensor(3, 2, -1),
                  rt::tensor(4, 3, 0), rt::tensor(5, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output_imag, grad_output_real;
-  rt::Tensor<const opmath_t> output_part_imag_2, output_part_real;
-  rt::Tensor<scalar_t> grad_input_real, grad_input_imag;
+  rt::Tensor<const scalar_t, rank> grad_output_imag, grad_output_real;
+  rt::Tensor<const opmath_t, rank> output_part_imag_2, output_part_real;
+  rt::Tensor<scalar_t, rank> grad_input_real, grad_input_imag;
   rt::Divider d_size, t_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t t = rt::split(&rest, t_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t grad_output_imag_value = grad_output_imag.load_or_zero(place, t, d);
     const opmath_t output_part_imag_2_value = output_part_imag_2.load(t, d);
     const opmath_t grad_output_real_value = grad_output_real.load_or_zero(place, t, d);

@@ -4,51 +4,51 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_pixel_shuffle_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1), rt::integer(2))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 4, 0), rt::tensor(0, 4, 0), rt::integer(3), rt::integer(4), rt::integer(5),
                  rt::integer(6), rt::report(), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<const scalar_t> input;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<const scalar_t, rank> input;
   int64_t upscale_factor, C, H, W;
   OpgenBadIndex* report;
   rt::Divider w_size, h_size, c_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t w = rt::split(&rest, w_size);
     const int64_t h = rt::split(&rest, h_size);
     const int64_t c = rt::split(&rest, c_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     output.store(input.load(place, rt::checked((c * upscale_factor + rt::mod(h, upscale_factor)) * upscale_factor + rt::mod(w, upscale_factor), C, report, 0, 1), rt::checked(rt::floordiv(h, upscale_factor), H, report, 0, 2), rt::checked(rt::floordiv(w, upscale_factor), W, report, 0, 3)), place, c, h, w);
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_pixel_shuffle_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1), rt::integer(2))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 4, 0), rt::tensor(0, 4, 0), rt::integer(3), rt::integer(4), rt::integer(5),
                  rt::integer(6), rt::report(), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t> grad_input;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const scalar_t, rank> grad_output;
   int64_t upscale_factor, O, P, Q;
   OpgenBadIndex* report;
   rt::Divider w_1_size, h_1_size, c_1_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t w_1 = rt::split(&rest, w_1_size);
     const int64_t h_1 = rt::split(&rest, h_1_size);
     const int64_t c_1 = rt::split(&rest, c_1_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const int64_t part = rt::floordiv(rt::floordiv(c_1, upscale_factor), upscale_factor);
     opmath_t part_2;
     if (part < O) {

@@ -4,21 +4,21 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_quaternion_rotate_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(3, rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::fixed(3), rt::batch());
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<const scalar_t> vector, quaternion;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<const scalar_t, rank> vector, quaternion;
   rt::Divider c_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t part;
     if (c == 0) {
       const opmath_t part_2 = quaternion.load(place, 2) * vector.load(place, 2);
@@ -63,21 +63,21 @@ struct Step_quaternion_rotate_forward_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_quaternion_rotate_backward_grad_cross {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(3, rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::fixed(3), rt::batch());
-  rt::Tensor<opmath_t> grad_cross;
-  rt::Tensor<const scalar_t> grad_output, quaternion;
+  rt::Tensor<opmath_t, rank> grad_cross;
+  rt::Tensor<const scalar_t, rank> grad_output, quaternion;
   rt::Divider c_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const bool t = c == 2;
     const bool t_2 = c == 1;
     const bool t_3 = c == 0;
@@ -140,22 +140,22 @@ struct Step_quaternion_rotate_backward_grad_cross {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_quaternion_rotate_backward_grad_quaternion {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(4, rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(4, 2, 0), rt::tensor(0, 2, 0), rt::tensor(1, 2, 0),
                                             rt::tensor(2, 2, 0), rt::tensor(3, 2, 0), rt::fixed(4), rt::batch());
-  rt::Tensor<scalar_t> grad_quaternion;
-  rt::Tensor<const scalar_t> grad_output, quaternion, vector;
-  rt::Tensor<const opmath_t> grad_cross;
+  rt::Tensor<scalar_t, rank> grad_quaternion;
+  rt::Tensor<const scalar_t, rank> grad_output, quaternion, vector;
+  rt::Tensor<const opmath_t, rank> grad_cross;
   rt::Divider i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const bool t_4 = i_2 == 0;
     const bool t_5 = i_2 == 1;
     const bool t_6 = i_2 == 2;
@@ -258,22 +258,22 @@ struct Step_quaternion_rotate_backward_grad_quaternion {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_quaternion_rotate_backward_grad_vector {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(3, rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(3, 2, 0), rt::tensor(0, 2, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(1, 2, 0), rt::fixed(3), rt::batch());
-  rt::Tensor<scalar_t> grad_vector;
-  rt::Tensor<const scalar_t> grad_output, quaternion;
-  rt::Tensor<const opmath_t> grad_cross;
+  rt::Tensor<scalar_t, rank> grad_vector;
+  rt::Tensor<const scalar_t, rank> grad_output, quaternion;
+  rt::Tensor<const opmath_t, rank> grad_cross;
   rt::Divider i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const bool t_8 = i_2 == 2;
     const bool t_9 = i_2 == 1;
     const bool t_10 = i_2 == 0;

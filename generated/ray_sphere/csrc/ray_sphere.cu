@@ -4,31 +4,27 @@
 #include "opgen_launch.cuh"
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ray_sphere_forward_distance {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(3)}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> origin, direction, radius;
-  rt::Tensor<scalar_t> distance;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> origin, direction, radius;
+  rt::Tensor<scalar_t, rank> distance;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     rt::Sum<opmath_t> b_fold;
     rt::Sum<opmath_t> square_fold;
-    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
-      stop = rt::next_stop<Team>(stop, 3);
-      for (; i_2 < stop; i_2 += Team::size) {
-        const opmath_t origin_value = origin.load(place, i_2);
-        b_fold.add(origin_value * direction.load(place, i_2));
-        square_fold.add(origin_value * origin_value);
-      }
-      b_fold.settle();
-      square_fold.settle();
-    }
+    rt::each<Team>(3, rt::settled(&b_fold, &square_fold), [&](auto at) {
+      const int64_t i_2 = at;
+      const opmath_t origin_value = origin.load(place, i_2);
+      b_fold.add(origin_value * direction.load(place, i_2));
+      square_fold.add(origin_value * origin_value);
+    });
     b_fold.finish();
     square_fold.finish();
     rt::join<Team>(&b_fold, &square_fold);
@@ -42,32 +38,29 @@ struct Step_ray_sphere_forward_distance {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_ray_sphere_backward_grad_radius {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(3)}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                  rt::tensor(4, 1, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::batch());
-  rt::Tensor<const scalar_t> origin, direction, radius, grad_distance;
-  rt::Tensor<scalar_t> grad_radius, grad_origin, grad_direction;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> origin, direction, radius, grad_distance;
+  rt::Tensor<scalar_t, rank> grad_radius, grad_origin, grad_direction;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     rt::Sum<opmath_t> b_fold;
     rt::Sum<opmath_t> square_fold;
-    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
-      stop = rt::next_stop<Team>(stop, 3);
-      for (; i_2 < stop; i_2 += Team::size) {
-        const opmath_t origin_value = origin.load(place, i_2);
-        b_fold.add(origin_value * direction.load(place, i_2));
-        square_fold.add(origin_value * origin_value);
-      }
-      b_fold.settle();
-      square_fold.settle();
-    }
+    rt::each<Team>(3, rt::settled(&b_fold, &square_fold), [&](auto at) {
+      const int64_t i_2 = at;
+      const opmath_t origin_value = origin.load(place, i_2);
+      b_fold.add(origin_value * direction.load(place, i_2));
+      square_fold.add(origin_value * origin_value);
+    });
     b_fold.finish();
     square_fold.finish();
     rt::join<Team>(&b_fold, &square_fold);
@@ -78,16 +71,17 @@ struct Step_ray_sphere_backward_grad_radius {
     const bool t_2 = t > 0;
     const opmath_t grad_distance_value = grad_distance.load_or_zero(place);
     const opmath_t t_3 = rt::sqrt(t);
-    const opmath_t grad_square = t_2 ? opmath_t(0.5) * grad_distance_value / t_3 : opmath_t(0);
-    const opmath_t grad_b = t_2 ? -(grad_distance_value * (b / t_3 + 1)) : opmath_t(0);
+    const opmath_t grad_square = t_2 ? near::div(opmath_t(0.5) * grad_distance_value, t_3) : opmath_t(0);
+    const opmath_t grad_b = t_2 ? -(grad_distance_value * (near::div(b, t_3) + 1)) : opmath_t(0);
     if (Team::rank() == 0) {
-      grad_radius.store(t_2 ? -(grad_distance_value * radius_value / t_3) : opmath_t(0), place);
+      grad_radius.store(t_2 ? -near::div(grad_distance_value * radius_value, t_3) : opmath_t(0), place);
     }
-    for (int64_t i_3 = Team::rank(); i_3 < 3; i_3 += Team::size) {
+    rt::each<Team>(3, [&](auto at) {
+      const int64_t i_3 = at;
       const opmath_t origin_value_2 = origin.load(place, i_3);
       grad_origin.store(2 * grad_square * origin_value_2 + grad_b * direction.load(place, i_3), place, i_3);
       grad_direction.store(grad_b * origin_value_2, place, i_3);
-    }
+    });
   }
 };
 

@@ -4,134 +4,126 @@
 #include "opgen_launch.cuh"
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_rms_norm_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(2, 1, -1), rt::tensor(1, 1, 0), rt::tensor(3, 2, 0), rt::integer(0),
-                 rt::integer(0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> input, weight;
-  rt::Tensor<opmath_t> rstd;
-  rt::Tensor<scalar_t> output;
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(2, 1, -1, 0), rt::tensor(3, 2, 0, 1), rt::tensor(1, 1, 0),
+                 rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> input, weight;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<opmath_t, rank> rstd;
   rt::Divider d_size;
   int64_t D;
   opmath_t eps;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
+    const auto weight_row = rt::read_row<Team, 0>(d_size.size, weight, 0);
+    auto output_row = rt::write_row<Team, 1>(output, place, 0);
     rt::Sum<opmath_t> mean_d_sum_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        mean_d_sum_fold.add(rt::powi<2>(input.load(place, d)));
-      }
-      mean_d_sum_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&mean_d_sum_fold),
+                   [&](auto at) { mean_d_sum_fold.add(rt::powi<2>(input_row[at])); });
     mean_d_sum_fold.finish();
     rt::join<Team>(&mean_d_sum_fold);
     const opmath_t mean_d_sum = mean_d_sum_fold.value;
-    const opmath_t rstd_value = rt::rsqrt(mean_d_sum / D + eps);
+    const opmath_t rstd_value = rt::rsqrt(near::div(mean_d_sum, static_cast<opmath_t>(D)) + eps);
     if (Team::rank() == 0) {
       rstd.store(rstd_value, place);
     }
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      output.store(input.load(place, d) * rstd_value * weight.load(d), place, d);
-    }
+    rt::each<Team>(d_size.size, [&](auto at) { output_row.set(at, input_row[at] * rstd_value * weight_row[at]); });
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_rms_norm_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::tensor(2, 2, 0),
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(1, 1, 0),
                                             rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<opmath_t> rstd;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<opmath_t, rank> rstd;
   rt::Divider d_size;
   int64_t D;
   opmath_t eps;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
+    auto output_row = rt::write_row<Team, 1>(output, place, 0);
     rt::Sum<opmath_t> mean_d_sum_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        mean_d_sum_fold.add(rt::powi<2>(input.load(place, d)));
-      }
-      mean_d_sum_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&mean_d_sum_fold),
+                   [&](auto at) { mean_d_sum_fold.add(rt::powi<2>(input_row[at])); });
     mean_d_sum_fold.finish();
     rt::join<Team>(&mean_d_sum_fold);
     const opmath_t mean_d_sum = mean_d_sum_fold.value;
-    const opmath_t rstd_value = rt::rsqrt(mean_d_sum / D + eps);
+    const opmath_t rstd_value = rt::rsqrt(near::div(mean_d_sum, static_cast<opmath_t>(D)) + eps);
     if (Team::rank() == 0) {
       rstd.store(rstd_value, place);
     }
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      output.store(input.load(place, d) * rstd_value, place, d);
-    }
+    rt::each<Team>(d_size.size, [&](auto at) { output_row.set(at, input_row[at] * rstd_value); });
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_rms_norm_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, -1), rt::tensor(3, 1, 0),
-                 rt::tensor(4, 2, 0), rt::integer(0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, input, weight;
-  rt::Tensor<const opmath_t> rstd;
-  rt::Tensor<scalar_t> grad_input;
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, -1, 0), rt::tensor(4, 2, 0, 1),
+                 rt::tensor(3, 1, 0), rt::integer(0), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> grad_output, input, weight;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const opmath_t, rank> rstd;
   rt::Divider d_size;
   int64_t D;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto grad_output_row = rt::read_row_or_zero<Team, 1>(d_size.size, grad_output, place, 0);
+    const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
+    const auto weight_row = rt::read_row<Team, 0>(d_size.size, weight, 0);
+    auto grad_input_row = rt::write_row<Team, 1>(grad_input, place, 0);
     rt::Sum<opmath_t> grad_rstd_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        const opmath_t part = grad_output.load_or_zero(place, d);
-        grad_rstd_fold.add(part * input.load(place, d) * weight.load(d));
-      }
-      grad_rstd_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&grad_rstd_fold),
+                   [&](auto at) { grad_rstd_fold.add(grad_output_row[at] * input_row[at] * weight_row[at]); });
     grad_rstd_fold.finish();
     rt::join<Team>(&grad_rstd_fold);
     const opmath_t grad_rstd = grad_rstd_fold.value;
     const opmath_t rstd_value = rstd.load(place);
     const opmath_t grad_mean_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t part_2 = grad_output.load_or_zero(place, d) * rstd_value * weight.load(d);
-      grad_input.store(part_2 + 2 * grad_mean_d * input.load(place, d) / D, place, d);
-    }
+    rt::each<Team>(d_size.size, [&](auto at) {
+      const opmath_t part = near::div(2 * grad_mean_d * input_row[at], static_cast<opmath_t>(D));
+      grad_input_row.set(at, grad_output_row[at] * rstd_value * weight_row[at] + part);
+    });
   }
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_rms_norm_backward_0_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, -1), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, input;
-  rt::Tensor<const opmath_t> rstd;
-  rt::Tensor<scalar_t> grad_weight;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_output, input;
+  rt::Tensor<const opmath_t, rank> rstd;
+  rt::Tensor<scalar_t, rank> grad_weight;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_weight_value_fold;
@@ -141,7 +133,7 @@ struct Step_rms_norm_backward_0_grad_weight {
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t d = point;
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t part = grad_output.load_or_zero(place, d);
     folds->grad_weight_value_fold.add(part * input.load(place, d) * rstd.load(place));
   }
@@ -153,39 +145,38 @@ struct Step_rms_norm_backward_0_grad_weight {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_rms_norm_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0),
-                                            rt::tensor(3, 2, 0), rt::integer(0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, input;
-  rt::Tensor<const opmath_t> rstd;
-  rt::Tensor<scalar_t> grad_input;
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(3, 2, 0, 1),
+                                            rt::tensor(2, 1, 0), rt::integer(0), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> grad_output, input;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const opmath_t, rank> rstd;
   rt::Divider d_size;
   int64_t D;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto grad_output_row = rt::read_row_or_zero<Team, 1>(d_size.size, grad_output, place, 0);
+    const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
+    auto grad_input_row = rt::write_row<Team, 1>(grad_input, place, 0);
     rt::Sum<opmath_t> grad_rstd_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        grad_rstd_fold.add(grad_output.load_or_zero(place, d) * input.load(place, d));
-      }
-      grad_rstd_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&grad_rstd_fold),
+                   [&](auto at) { grad_rstd_fold.add(grad_output_row[at] * input_row[at]); });
     grad_rstd_fold.finish();
     rt::join<Team>(&grad_rstd_fold);
     const opmath_t grad_rstd = grad_rstd_fold.value;
     const opmath_t rstd_value = rstd.load(place);
     const opmath_t grad_mean_d = opmath_t(-0.5) * grad_rstd * rt::powi<3>(rstd_value);
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t part = grad_output.load_or_zero(place, d) * rstd_value;
-      grad_input.store(part + 2 * grad_mean_d * input.load(place, d) / D, place, d);
-    }
+    rt::each<Team>(d_size.size, [&](auto at) {
+      const opmath_t part = near::div(2 * grad_mean_d * input_row[at], static_cast<opmath_t>(D));
+      grad_input_row.set(at, grad_output_row[at] * rstd_value + part);
+    });
   }
 };
 

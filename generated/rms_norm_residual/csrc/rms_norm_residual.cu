@@ -4,22 +4,22 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_rms_norm_residual_forward_0_hidden {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> input, residual;
-  rt::Tensor<scalar_t> hidden;
+  rt::Tensor<const scalar_t, rank> input, residual;
+  rt::Tensor<scalar_t, rank> hidden;
   rt::Divider d_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t residual, opmath_t* hidden) const { *hidden = input + residual; }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t hidden_value;
     compute(input.load(place, d), residual.load(place, d), &hidden_value);
     hidden.store(hidden_value, place, d);
@@ -28,7 +28,7 @@ struct Step_rms_norm_residual_forward_0_hidden {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto residual_pack = rt::load_pack<V>(residual, first);
-    rt::Pack<scalar_t, V> hidden_pack;
+    rt::Values<scalar_t, V> hidden_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t hidden_value;
@@ -40,142 +40,140 @@ struct Step_rms_norm_residual_forward_0_hidden {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_rms_norm_residual_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(3, 1, -1), rt::tensor(2, 1, 0),
-                 rt::tensor(4, 2, 0), rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> input, residual, weight;
-  rt::Tensor<opmath_t> rstd;
-  rt::Tensor<scalar_t> output;
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(3, 1, -1, 0), rt::tensor(4, 2, 0, 1),
+                 rt::tensor(2, 1, 0), rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> input, residual, weight;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<opmath_t, rank> rstd;
   rt::Divider d_size;
   int64_t D;
   opmath_t eps;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
+    const auto residual_row = rt::read_row<Team, 1>(d_size.size, residual, place, 0);
+    const auto weight_row = rt::read_row<Team, 0>(d_size.size, weight, 0);
+    auto output_row = rt::write_row<Team, 1>(output, place, 0);
     rt::Sum<opmath_t> mean_d_sum_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        mean_d_sum_fold.add(rt::powi<2>(input.load(place, d) + residual.load(place, d)));
-      }
-      mean_d_sum_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&mean_d_sum_fold),
+                   [&](auto at) { mean_d_sum_fold.add(rt::powi<2>(input_row[at] + residual_row[at])); });
     mean_d_sum_fold.finish();
     rt::join<Team>(&mean_d_sum_fold);
     const opmath_t mean_d_sum = mean_d_sum_fold.value;
-    const opmath_t rstd_value = rt::rsqrt(mean_d_sum / D + eps);
+    const opmath_t rstd_value = rt::rsqrt(near::div(mean_d_sum, static_cast<opmath_t>(D)) + eps);
     if (Team::rank() == 0) {
       rstd.store(rstd_value, place);
     }
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      output.store((input.load(place, d) + residual.load(place, d)) * rstd_value * weight.load(d), place, d);
-    }
+    rt::each<Team>(d_size.size, [&](auto at) {
+      output_row.set(at, (input_row[at] + residual_row[at]) * rstd_value * weight_row[at]);
+    });
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_rms_norm_residual_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0), rt::tensor(3, 2, 0), rt::integer(0),
-                 rt::integer(0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> input, residual;
-  rt::Tensor<opmath_t> rstd;
-  rt::Tensor<scalar_t> output;
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(3, 2, 0, 1), rt::tensor(2, 1, 0),
+                 rt::integer(0), rt::integer(0), rt::real(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> input, residual;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<opmath_t, rank> rstd;
   rt::Divider d_size;
   int64_t D;
   opmath_t eps;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto input_row = rt::read_row<Team, 1>(d_size.size, input, place, 0);
+    const auto residual_row = rt::read_row<Team, 1>(d_size.size, residual, place, 0);
+    auto output_row = rt::write_row<Team, 1>(output, place, 0);
     rt::Sum<opmath_t> mean_d_sum_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        mean_d_sum_fold.add(rt::powi<2>(input.load(place, d) + residual.load(place, d)));
-      }
-      mean_d_sum_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&mean_d_sum_fold),
+                   [&](auto at) { mean_d_sum_fold.add(rt::powi<2>(input_row[at] + residual_row[at])); });
     mean_d_sum_fold.finish();
     rt::join<Team>(&mean_d_sum_fold);
     const opmath_t mean_d_sum = mean_d_sum_fold.value;
-    const opmath_t rstd_value = rt::rsqrt(mean_d_sum / D + eps);
+    const opmath_t rstd_value = rt::rsqrt(near::div(mean_d_sum, static_cast<opmath_t>(D)) + eps);
     if (Team::rank() == 0) {
       rstd.store(rstd_value, place);
     }
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      output.store((input.load(place, d) + residual.load(place, d)) * rstd_value, place, d);
-    }
+    rt::each<Team>(d_size.size, [&](auto at) { output_row.set(at, (input_row[at] + residual_row[at]) * rstd_value); });
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_rms_norm_residual_backward_0_grad_hidden_1_copy {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
-  static constexpr auto fields = rt::fields(
-      rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, -1), rt::tensor(4, 2, 0), rt::tensor(3, 1, 0),
-      rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::integer(0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, hidden, weight, grad_hidden;
-  rt::Tensor<const opmath_t> rstd;
-  rt::Tensor<scalar_t> grad_hidden_1, grad_hidden_1_copy;
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, -1, 0), rt::tensor(4, 2, 0, 1),
+                 rt::tensor(5, 2, 0, 1), rt::tensor(6, 2, 0, 1), rt::tensor(3, 1, 0), rt::integer(0), rt::integer(1),
+                 rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> grad_output, hidden, weight, grad_hidden;
+  rt::Tensor<scalar_t, rank> grad_hidden_1, grad_hidden_1_copy;
+  rt::Tensor<const opmath_t, rank> rstd;
   rt::Divider d_size;
   bool given_grads_0;
   int64_t D;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto grad_output_row = rt::read_row_or_zero<Team, 1>(d_size.size, grad_output, place, 0);
+    const auto hidden_row = rt::read_row<Team, 1>(d_size.size, hidden, place, 0);
+    const auto weight_row = rt::read_row<Team, 0>(d_size.size, weight, 0);
+    const auto grad_hidden_row = rt::read_row_or_zero<Team, 1>(d_size.size, grad_hidden, place, 0);
+    auto grad_hidden_1_row = rt::write_row<Team, 1>(grad_hidden_1, place, 0);
+    auto grad_hidden_1_copy_row = rt::write_row<Team, 1>(grad_hidden_1_copy, place, 0);
     rt::Sum<opmath_t> grad_rstd_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        const opmath_t part = grad_output.load_or_zero(place, d);
-        grad_rstd_fold.add(part * hidden.load(place, d) * weight.load(d));
-      }
-      grad_rstd_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&grad_rstd_fold),
+                   [&](auto at) { grad_rstd_fold.add(grad_output_row[at] * hidden_row[at] * weight_row[at]); });
     grad_rstd_fold.finish();
     rt::join<Team>(&grad_rstd_fold);
     const opmath_t grad_rstd = grad_rstd_fold.value;
     const opmath_t rstd_value = rstd.load(place);
-    const opmath_t part_2 = opmath_t(-0.5) * rt::powi<3>(rstd_value) * grad_rstd;
-    const opmath_t grad_mean_d = given_grads_0 ? part_2 : opmath_t(0);
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t part_3 = rstd_value * weight.load(d) * grad_output.load_or_zero(place, d);
-      const opmath_t part_4 = 2 * grad_mean_d * hidden.load(place, d) / D;
-      const opmath_t part_5 = given_grads_0 ? part_3 : opmath_t(0);
-      const opmath_t grad_hidden_1_2 = grad_hidden.load_or_zero(place, d) + part_5 + part_4;
-      grad_hidden_1.store(grad_hidden_1_2, place, d);
-      grad_hidden_1_copy.store(grad_hidden_1_2, place, d);
-    }
+    const opmath_t part = opmath_t(-0.5) * rt::powi<3>(rstd_value) * grad_rstd;
+    const opmath_t grad_mean_d = given_grads_0 ? part : opmath_t(0);
+    rt::each<Team>(d_size.size, [&](auto at) {
+      const opmath_t part_2 = near::div(2 * grad_mean_d * hidden_row[at], static_cast<opmath_t>(D));
+      const opmath_t part_3 = rstd_value * weight_row[at] * grad_output_row[at];
+      const opmath_t grad_hidden_1_2 = grad_hidden_row[at] + (given_grads_0 ? part_3 : opmath_t(0)) + part_2;
+      grad_hidden_1_row.set(at, grad_hidden_1_2);
+      grad_hidden_1_copy_row.set(at, grad_hidden_1_2);
+    });
   }
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_rms_norm_residual_backward_0_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(2, 2, 0), rt::tensor(1, 1, 0),
                                             rt::tensor(3, 1, -1), rt::integer(1), rt::batch());
-  rt::Tensor<const scalar_t> hidden, grad_output;
-  rt::Tensor<const opmath_t> rstd;
-  rt::Tensor<scalar_t> grad_weight;
+  rt::Tensor<const scalar_t, rank> hidden, grad_output;
+  rt::Tensor<const opmath_t, rank> rstd;
+  rt::Tensor<scalar_t, rank> grad_weight;
   bool given_grads_0;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_weight_value_fold;
@@ -185,7 +183,7 @@ struct Step_rms_norm_residual_backward_0_grad_weight {
   };
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t d = point;
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t part = grad_output.load_or_zero(place, d);
     const opmath_t part_2 = hidden.load(place, d) * rstd.load(place) * part;
     folds->grad_weight_value_fold.add(given_grads_0 ? part_2 : opmath_t(0));
@@ -198,46 +196,46 @@ struct Step_rms_norm_residual_backward_0_grad_weight {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_rms_norm_residual_backward_1_grad_hidden_1_copy {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(3, 2, 0), rt::tensor(2, 1, 0),
-                 rt::tensor(4, 2, 0), rt::tensor(5, 2, 0), rt::integer(0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, hidden, grad_hidden;
-  rt::Tensor<const opmath_t> rstd;
-  rt::Tensor<scalar_t> grad_hidden_1, grad_hidden_1_copy;
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(3, 2, 0, 1),
+                                            rt::tensor(4, 2, 0, 1), rt::tensor(5, 2, 0, 1), rt::tensor(2, 1, 0),
+                                            rt::integer(0), rt::integer(1), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> grad_output, hidden, grad_hidden;
+  rt::Tensor<scalar_t, rank> grad_hidden_1, grad_hidden_1_copy;
+  rt::Tensor<const opmath_t, rank> rstd;
   rt::Divider d_size;
   bool given_grads_0;
   int64_t D;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto grad_output_row = rt::read_row_or_zero<Team, 1>(d_size.size, grad_output, place, 0);
+    const auto hidden_row = rt::read_row<Team, 1>(d_size.size, hidden, place, 0);
+    const auto grad_hidden_row = rt::read_row_or_zero<Team, 1>(d_size.size, grad_hidden, place, 0);
+    auto grad_hidden_1_row = rt::write_row<Team, 1>(grad_hidden_1, place, 0);
+    auto grad_hidden_1_copy_row = rt::write_row<Team, 1>(grad_hidden_1_copy, place, 0);
     rt::Sum<opmath_t> grad_rstd_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        grad_rstd_fold.add(grad_output.load_or_zero(place, d) * hidden.load(place, d));
-      }
-      grad_rstd_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&grad_rstd_fold),
+                   [&](auto at) { grad_rstd_fold.add(grad_output_row[at] * hidden_row[at]); });
     grad_rstd_fold.finish();
     rt::join<Team>(&grad_rstd_fold);
     const opmath_t grad_rstd = grad_rstd_fold.value;
     const opmath_t rstd_value = rstd.load(place);
     const opmath_t part = opmath_t(-0.5) * rt::powi<3>(rstd_value) * grad_rstd;
     const opmath_t grad_mean_d = given_grads_0 ? part : opmath_t(0);
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t part_2 = rstd_value * grad_output.load_or_zero(place, d);
-      const opmath_t part_3 = 2 * grad_mean_d * hidden.load(place, d) / D;
-      const opmath_t part_4 = given_grads_0 ? part_2 : opmath_t(0);
-      const opmath_t grad_hidden_1_2 = grad_hidden.load_or_zero(place, d) + part_4 + part_3;
-      grad_hidden_1.store(grad_hidden_1_2, place, d);
-      grad_hidden_1_copy.store(grad_hidden_1_2, place, d);
-    }
+    rt::each<Team>(d_size.size, [&](auto at) {
+      const opmath_t part_2 = near::div(2 * grad_mean_d * hidden_row[at], static_cast<opmath_t>(D));
+      const opmath_t part_3 = given_grads_0 ? rstd_value * grad_output_row[at] : opmath_t(0);
+      const opmath_t grad_hidden_1_2 = grad_hidden_row[at] + part_3 + part_2;
+      grad_hidden_1_row.set(at, grad_hidden_1_2);
+      grad_hidden_1_copy_row.set(at, grad_hidden_1_2);
+    });
   }
 };
 

@@ -4,25 +4,25 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_rope_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(2),
                  rt::integer(3), rt::report(), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<const scalar_t> input, cos, sin;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<const scalar_t, rank> input, cos, sin;
   int64_t H, D;
   OpgenBadIndex* report;
   rt::Divider d_size, t_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t t = rt::split(&rest, t_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t part;
     if (d < H) {
       const opmath_t part_2 = input.load(place, t, rt::checked(d + H, D, report, 0, 2));
@@ -38,25 +38,25 @@ struct Step_rope_forward_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_rope_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(2),
                  rt::integer(3), rt::report(), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t> grad_input;
-  rt::Tensor<const scalar_t> grad_output, cos, sin;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const scalar_t, rank> grad_output, cos, sin;
   int64_t H, _size;
   OpgenBadIndex* report;
   rt::Divider d_1_size, t_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d_1 = rt::split(&rest, d_1_size);
     const int64_t t = rt::split(&rest, t_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const int64_t t_2 = 2 * H;
     const int64_t t_3 = d_1 - H;
     const bool part = t_3 >= 0 && t_3 < t_2;
@@ -85,18 +85,18 @@ struct Step_rope_backward_grad_input {
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_rope_backward_grad_sin {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1), rt::integer(2),
                  rt::integer(1), rt::report(), rt::batch(), rt::integer(1));
-  rt::Tensor<const scalar_t> grad_output, input;
-  rt::Tensor<scalar_t> grad_cos, grad_sin;
+  rt::Tensor<const scalar_t, rank> grad_output, input;
+  rt::Tensor<scalar_t, rank> grad_cos, grad_sin;
   int64_t D, H;
   OpgenBadIndex* report;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
   rt::Divider h_size;
 
   struct Folds {
@@ -127,7 +127,7 @@ struct Step_rope_backward_grad_sin {
     int64_t rest = point;
     const int64_t h = rt::split(&rest, h_size);
     const int64_t t = rest;
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t grad_output_value = grad_output.load_or_zero(place, t, h);
     const opmath_t input_value = input.load(place, t, rt::checked(h, D, report, 1, 2));
     const opmath_t grad_output_value_2 = grad_output.load_or_zero(place, t, H + h);

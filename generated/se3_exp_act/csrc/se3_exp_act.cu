@@ -4,30 +4,27 @@
 #include "opgen_launch.cuh"
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_se3_exp_act_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(3)}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::batch());
-  rt::Tensor<const scalar_t> twist, point_2;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> twist, point_2;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     rt::Sum<opmath_t> s_fold;
     rt::Sum<opmath_t> norm_s_squares_fold;
-    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
-      stop = rt::next_stop<Team>(stop, 3);
-      for (; i_2 < stop; i_2 += Team::size) {
-        const opmath_t twist_value = twist.load(place, i_2 + 3);
-        s_fold.add(twist_value * twist_value);
-        norm_s_squares_fold.add(twist_value * twist_value);
-      }
-      s_fold.settle();
-      norm_s_squares_fold.settle();
-    }
+    rt::each<Team>(3, rt::settled(&s_fold, &norm_s_squares_fold), [&](auto at) {
+      const int64_t i_2 = at;
+      const opmath_t twist_value = twist.load(place, i_2 + 3);
+      s_fold.add(twist_value * twist_value);
+      norm_s_squares_fold.add(twist_value * twist_value);
+    });
     s_fold.finish();
     norm_s_squares_fold.finish();
     rt::join<Team>(&s_fold, &norm_s_squares_fold);
@@ -40,65 +37,65 @@ struct Step_se3_exp_act_forward_output {
     const opmath_t t_5 = s / 156;
     const opmath_t norm_s = rt::sqrt(norm_s_squares);
     const opmath_t part = 1 - s / 6 * (1 - s / 20 * (1 - t_2 * (1 - t_3 * (1 - t_4 * (1 - t_5)))));
-    const opmath_t a = t ? part : rt::sinc(norm_s / opmath_t(3.14159265358979323846));
+    const opmath_t a = t ? part : rt::sinc(near::div(norm_s, opmath_t(3.14159265358979323846)));
     const opmath_t part_3 = 1 - s / 30 * (1 - s / 56 * (1 - s / 90 * (1 - s / 132 * (1 - s / 182))));
     const opmath_t part_2 = s / 24 * part_3;
-    const opmath_t b = t ? opmath_t(1) / opmath_t(2) - part_2 : 2 * rt::square(rt::sin(norm_s / 2)) / s;
-    const opmath_t part_4 = s / 120 * (1 - t_2 * (1 - t_3 * (1 - t_4 * (1 - t_5 * (1 - s / 210)))));
-    const opmath_t c = t ? opmath_t(1) / opmath_t(6) - part_4 : (norm_s - rt::sin(norm_s)) / (s * norm_s);
-    for (int64_t i_3 = Team::rank(); i_3 < 3; i_3 += Team::size) {
+    const opmath_t part_4 = near::div(2 * rt::square(rt::sin(norm_s / 2)), s);
+    const opmath_t b = t ? opmath_t(1) / opmath_t(2) - part_2 : part_4;
+    const opmath_t part_5 = s / 120 * (1 - t_2 * (1 - t_3 * (1 - t_4 * (1 - t_5 * (1 - s / 210)))));
+    const opmath_t part_6 = near::div(norm_s - rt::sin(norm_s), s * norm_s);
+    const opmath_t c = t ? opmath_t(1) / opmath_t(6) - part_5 : part_6;
+    rt::each<Team>(3, [&](auto at) {
+      const int64_t i_3 = at;
       const opmath_t twist_value_2 = twist.load(place, rt::mod(i_3 + 1, 3) + 3);
       const opmath_t twist_value_3 = twist.load(place, rt::mod(i_3 + 2, 3) + 3);
       const opmath_t twist_value_4 = twist.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 1, 3) + 3);
       const opmath_t twist_value_5 = twist.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3) + 3);
       const opmath_t twist_value_6 = twist.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3) + 3);
       const opmath_t twist_value_7 = twist.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3) + 3);
-      const opmath_t part_5 = twist_value_4 * point_2.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3));
-      const opmath_t part_6 = twist_value_5 * point_2.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 1, 3));
-      const opmath_t part_7 = twist_value_6 * point_2.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3));
-      const opmath_t part_8 = twist_value_7 * point_2.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3));
-      const opmath_t part_9 = twist_value_4 * twist.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3));
-      const opmath_t part_10 = part_9 - twist_value_5 * twist.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 1, 3));
-      const opmath_t part_11 = twist_value_6 * twist.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3));
-      const opmath_t part_12 = twist_value_7 * twist.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3));
-      const opmath_t part_13 = -(twist_value_3 * (b * (part_7 - part_8) + c * (part_11 - part_12)));
-      const opmath_t part_14 = twist_value_2 * point_2.load(place, rt::mod(i_3 + 2, 3));
-      const opmath_t part_15 = a * (part_14 - twist_value_3 * point_2.load(place, rt::mod(i_3 + 1, 3)));
-      const opmath_t part_16 = twist_value_2 * twist.load(place, rt::mod(i_3 + 2, 3));
-      const opmath_t part_17 = b * (part_16 - twist_value_3 * twist.load(place, rt::mod(i_3 + 1, 3)));
-      const opmath_t part_18 = twist_value_2 * (b * (part_5 - part_6) + c * part_10);
-      const opmath_t part_19 = point_2.load(place, i_3);
-      output.store(part_19 + twist.load(place, i_3) + part_15 + part_17 + part_18 + part_13, place, i_3);
-    }
+      const opmath_t part_7 = twist_value_4 * point_2.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3));
+      const opmath_t part_8 = twist_value_5 * point_2.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 1, 3));
+      const opmath_t part_9 = twist_value_6 * point_2.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3));
+      const opmath_t part_10 = twist_value_7 * point_2.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3));
+      const opmath_t part_11 = twist_value_4 * twist.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3));
+      const opmath_t part_12 = twist_value_5 * twist.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 1, 3));
+      const opmath_t part_13 = twist_value_6 * twist.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3));
+      const opmath_t part_14 = twist_value_7 * twist.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3));
+      const opmath_t part_15 = -(twist_value_3 * (b * (part_9 - part_10) + c * (part_13 - part_14)));
+      const opmath_t part_16 = twist_value_2 * (b * (part_7 - part_8) + c * (part_11 - part_12));
+      const opmath_t part_17 = twist_value_2 * point_2.load(place, rt::mod(i_3 + 2, 3));
+      const opmath_t part_18 = a * (part_17 - twist_value_3 * point_2.load(place, rt::mod(i_3 + 1, 3)));
+      const opmath_t part_19 = twist_value_2 * twist.load(place, rt::mod(i_3 + 2, 3));
+      const opmath_t part_20 = b * (part_19 - twist_value_3 * twist.load(place, rt::mod(i_3 + 1, 3)));
+      const opmath_t part_21 = point_2.load(place, i_3);
+      output.store(part_21 + twist.load(place, i_3) + part_18 + part_20 + part_16 + part_15, place, i_3);
+    });
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_se3_exp_act_backward_c {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(3)}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> twist;
-  rt::Tensor<opmath_t> s, norm_s_squares, a, b, c;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> twist;
+  rt::Tensor<opmath_t, rank> s, norm_s_squares, a, b, c;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     rt::Sum<opmath_t> s_value_fold;
     rt::Sum<opmath_t> norm_s_squares_value_fold;
-    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
-      stop = rt::next_stop<Team>(stop, 3);
-      for (; i_2 < stop; i_2 += Team::size) {
-        const opmath_t twist_value = twist.load(place, i_2 + 3);
-        s_value_fold.add(twist_value * twist_value);
-        norm_s_squares_value_fold.add(twist_value * twist_value);
-      }
-      s_value_fold.settle();
-      norm_s_squares_value_fold.settle();
-    }
+    rt::each<Team>(3, rt::settled(&s_value_fold, &norm_s_squares_value_fold), [&](auto at) {
+      const int64_t i_2 = at;
+      const opmath_t twist_value = twist.load(place, i_2 + 3);
+      s_value_fold.add(twist_value * twist_value);
+      norm_s_squares_value_fold.add(twist_value * twist_value);
+    });
     s_value_fold.finish();
     norm_s_squares_value_fold.finish();
     rt::join<Team>(&s_value_fold, &norm_s_squares_value_fold);
@@ -115,33 +112,34 @@ struct Step_se3_exp_act_backward_c {
       norm_s_squares.store(norm_s_squares_value, place);
       const opmath_t part_2 = s_value / 6 * (1 - s_value / 20 * (1 - t_2 * (1 - t_3 * (1 - t_4 * (1 - t_5)))));
       const opmath_t part = 1 - part_2;
-      a.store(t ? part : rt::sinc(norm_s / opmath_t(3.14159265358979323846)), place);
+      a.store(t ? part : rt::sinc(near::div(norm_s, opmath_t(3.14159265358979323846))), place);
       const opmath_t part_3 = 1 - s_value / 56 * (1 - s_value / 90 * (1 - s_value / 132 * (1 - s_value / 182)));
       const opmath_t part_4 = opmath_t(1) / opmath_t(2) - s_value / 24 * (1 - s_value / 30 * part_3);
-      b.store(t ? part_4 : 2 * rt::square(rt::sin(norm_s / 2)) / s_value, place);
+      b.store(t ? part_4 : near::div(2 * rt::square(rt::sin(norm_s / 2)), s_value), place);
       const opmath_t part_6 = 1 - t_2 * (1 - t_3 * (1 - t_4 * (1 - t_5 * (1 - s_value / 210))));
       const opmath_t part_5 = s_value / 120 * part_6;
-      c.store(t ? opmath_t(1) / opmath_t(6) - part_5 : (norm_s - rt::sin(norm_s)) / (s_value * norm_s), place);
+      const opmath_t part_7 = near::div(norm_s - rt::sin(norm_s), s_value * norm_s);
+      c.store(t ? opmath_t(1) / opmath_t(6) - part_5 : part_7, place);
     }
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_se3_exp_act_backward_wv {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(3, rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(3, 2, 0), rt::fixed(3), rt::batch());
-  rt::Tensor<const scalar_t> twist, point_2;
-  rt::Tensor<opmath_t> wp, wv;
+  rt::Tensor<const scalar_t, rank> twist, point_2;
+  rt::Tensor<opmath_t, rank> wp, wv;
   rt::Divider i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t twist_value_2 = twist.load(place, rt::mod(i_2 + 1, 3) + 3);
     const opmath_t twist_value_3 = twist.load(place, rt::mod(i_2 + 2, 3) + 3);
     const opmath_t part = twist_value_2 * point_2.load(place, rt::mod(i_2 + 2, 3));
@@ -152,48 +150,44 @@ struct Step_se3_exp_act_backward_wv {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_se3_exp_act_backward_grad_mix_output_1 {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(3, rt::elements()), {rt::count(3)}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(3, 2, 0), rt::fixed(3), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, twist;
-  rt::Tensor<opmath_t> grad_mix_output, grad_mix_output_1;
+  rt::Tensor<const scalar_t, rank> grad_output, twist;
+  rt::Tensor<opmath_t, rank> grad_mix_output, grad_mix_output_1;
   rt::Divider i_1_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t i_1 = rt::split(&rest, i_1_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     rt::Sum<opmath_t> grad_mix_output_value_fold;
     rt::Sum<opmath_t> grad_mix_output_1_value_fold;
-    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
-      stop = rt::next_stop<Team>(stop, 3);
-      for (; i_2 < stop; i_2 += Team::size) {
-        const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2);
-        const bool part = rt::mod(i_2 + 2 - i_1, 3) == 0;
-        opmath_t part_2;
-        if (part) {
-          part_2 = grad_output_value * twist.load(place, rt::mod(i_2 + 1, 3) + 3);
-        } else {
-          part_2 = 0;
-        }
-        grad_mix_output_value_fold.add(part_2);
-        const bool part_3 = rt::mod(i_2 + 1 - i_1, 3) == 0;
-        opmath_t part_4;
-        if (part_3) {
-          part_4 = -(grad_output_value * twist.load(place, rt::mod(i_2 + 2, 3) + 3));
-        } else {
-          part_4 = 0;
-        }
-        grad_mix_output_1_value_fold.add(part_4);
+    rt::each<Team>(3, rt::settled(&grad_mix_output_value_fold, &grad_mix_output_1_value_fold), [&](auto at) {
+      const int64_t i_2 = at;
+      const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2);
+      const bool part = rt::mod(i_2 + 2 - i_1, 3) == 0;
+      opmath_t part_2;
+      if (part) {
+        part_2 = grad_output_value * twist.load(place, rt::mod(i_2 + 1, 3) + 3);
+      } else {
+        part_2 = 0;
       }
-      grad_mix_output_value_fold.settle();
-      grad_mix_output_1_value_fold.settle();
-    }
+      grad_mix_output_value_fold.add(part_2);
+      const bool part_3 = rt::mod(i_2 + 1 - i_1, 3) == 0;
+      opmath_t part_4;
+      if (part_3) {
+        part_4 = -(grad_output_value * twist.load(place, rt::mod(i_2 + 2, 3) + 3));
+      } else {
+        part_4 = 0;
+      }
+      grad_mix_output_1_value_fold.add(part_4);
+    });
     grad_mix_output_value_fold.finish();
     grad_mix_output_1_value_fold.finish();
     rt::join<Team>(&grad_mix_output_value_fold, &grad_mix_output_1_value_fold);
@@ -207,42 +201,37 @@ struct Step_se3_exp_act_backward_grad_mix_output_1 {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_se3_exp_act_backward_grad_s {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(3)}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(4, 2, 0), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0),
                                             rt::tensor(3, 2, 0), rt::tensor(7, 1, 0), rt::tensor(8, 1, 0), rt::batch());
-  rt::Tensor<const opmath_t> grad_mix_output, grad_mix_output_1, wv, wp, s, norm_s_squares;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<opmath_t> grad_norm_s, grad_s;
-  rt::Batch batch;
+  rt::Tensor<const opmath_t, rank> grad_mix_output, grad_mix_output_1, wv, wp, s, norm_s_squares;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<opmath_t, rank> grad_norm_s, grad_s;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     rt::Sum<opmath_t> grad_c_fold;
     rt::Sum<opmath_t> grad_b_output_fold;
     rt::Sum<opmath_t> grad_b_mix_fold;
     rt::Sum<opmath_t> grad_a_fold;
-    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
-      stop = rt::next_stop<Team>(stop, 3);
-      for (; i_2 < stop; i_2 += Team::size) {
-        const opmath_t grad_mix = grad_mix_output.load(place, i_2) + grad_mix_output_1.load(place, i_2);
-        const opmath_t wv_value = wv.load(place, i_2);
-        const opmath_t grad_output_value_2 = grad_output.load_or_zero(place, i_2);
-        const opmath_t wp_value = wp.load(place, i_2);
-        grad_c_fold.add(grad_mix * wv_value);
-        grad_b_output_fold.add(grad_output_value_2 * wv_value);
-        grad_b_mix_fold.add(grad_mix * wp_value);
-        grad_a_fold.add(grad_output_value_2 * wp_value);
-      }
-      grad_c_fold.settle();
-      grad_b_output_fold.settle();
-      grad_b_mix_fold.settle();
-      grad_a_fold.settle();
-    }
+    rt::each<Team>(3, rt::settled(&grad_c_fold, &grad_b_output_fold, &grad_b_mix_fold, &grad_a_fold), [&](auto at) {
+      const int64_t i_2 = at;
+      const opmath_t grad_mix = grad_mix_output.load(place, i_2) + grad_mix_output_1.load(place, i_2);
+      const opmath_t wv_value = wv.load(place, i_2);
+      const opmath_t grad_output_value_2 = grad_output.load_or_zero(place, i_2);
+      const opmath_t wp_value = wp.load(place, i_2);
+      grad_c_fold.add(grad_mix * wv_value);
+      grad_b_output_fold.add(grad_output_value_2 * wv_value);
+      grad_b_mix_fold.add(grad_mix * wp_value);
+      grad_a_fold.add(grad_output_value_2 * wp_value);
+    });
     grad_c_fold.finish();
     grad_b_output_fold.finish();
     grad_b_mix_fold.finish();
@@ -258,7 +247,7 @@ struct Step_se3_exp_act_backward_grad_s {
     const opmath_t t_7 = rt::sin(norm_s_2 / 2);
     const opmath_t t_8 = norm_s_2 - rt::sin(norm_s_2);
     const opmath_t grad_b = grad_b_output + grad_b_mix;
-    const opmath_t t_9 = norm_s_2 / opmath_t(3.14159265358979323846);
+    const opmath_t t_9 = near::div(norm_s_2, opmath_t(3.14159265358979323846));
     const opmath_t t_10 = rt::square(norm_s_2);
     const opmath_t t_11 = s_value_2 / 72;
     const opmath_t t_12 = s_value_2 / 110;
@@ -278,57 +267,60 @@ struct Step_se3_exp_act_backward_grad_s {
     const opmath_t t_26 = 1 - t_11 * t_25;
     const opmath_t t_27 = 1 - t_18 * t_26;
     if (Team::rank() == 0) {
-      const opmath_t part = (rt::cospi(t_9) - rt::sinc(t_9)) * opmath_t(3.14159265358979323846) / norm_s_2;
-      const opmath_t part_2 = t_7 * rt::sinc(norm_s_2 / (2 * opmath_t(3.14159265358979323846))) / s_value_2;
-      const opmath_t part_3 = 2 * grad_b * rt::cos(opmath_t(0.5) * norm_s_2) * t_7 / s_value_2;
+      const opmath_t part = near::div(2 * grad_b * rt::cos(opmath_t(0.5) * norm_s_2) * t_7, s_value_2);
+      const opmath_t part_2 = t_7 * rt::sinc(near::div(norm_s_2, 2 * opmath_t(3.14159265358979323846)));
+      const opmath_t part_3 = (rt::cospi(t_9) - rt::sinc(t_9)) * opmath_t(3.14159265358979323846);
       const opmath_t part_4 = (t_10 / 22230464256000 - opmath_t(1.0 / 93405312000.0)) * t_10;
       const opmath_t part_5 = (part_4 + opmath_t(1.0 / 518918400.0)) * t_10 - opmath_t(1.0 / 3991680.0);
       const opmath_t part_6 = (part_5 * t_10 + opmath_t(1.0 / 45360.0)) * t_10 - opmath_t(1.0 / 840.0);
       const opmath_t part_7 = (part_6 * t_10 + opmath_t(1.0 / 30.0)) * t_10 - opmath_t(1.0 / 3.0);
       const opmath_t part_8 = norm_s_2 * part_7 * rt::square(opmath_t(3.14159265358979323846));
-      const opmath_t part_9 = grad_c * (part_2 - t_8 / (s_value_2 * (norm_s_2 * norm_s_2)));
-      const opmath_t part_10 = part_8 / opmath_t(3.14159265358979323846);
-      const opmath_t part_11 = grad_a * (rt::abs(t_9) < opmath_t(0.25) ? part_10 : part);
-      const opmath_t part_12 = t_6 ? opmath_t(0) : part_11 / opmath_t(3.14159265358979323846);
-      grad_norm_s.store((t_6 ? opmath_t(0) : part_9) + (t_6 ? opmath_t(0) : part_3) + part_12, place);
-      const opmath_t part_14 = s_value_2 * (s_value_2 * (s_value_2 / 32760 - t_14 / 156) / 110 + t_15 / 110);
-      const opmath_t part_13 = part_14 / 72;
-      const opmath_t part_15 = s_value_2 * (s_value_2 * (s_value_2 / 24024 - t_20 / 132) / 90 + t_21 / 90) / 56;
-      const opmath_t part_16 = s_value_2 * (s_value_2 * (s_value_2 / 17160 - t_24 / 110) / 72 + t_25 / 72) / 42;
-      const opmath_t part_17 = opmath_t(0.05) * s_value_2 * (t_26 / 42 - part_16) - opmath_t(0.05) * t_27;
-      const opmath_t part_18 = -(grad_a * (s_value_2 * part_17 / 6 + (1 - s_value_2 / 20 * t_27) / 6));
-      const opmath_t part_19 = s_value_2 * (t_17 / 42 - s_value_2 * (t_16 / 72 - part_13) / 42) / 120;
-      const opmath_t part_20 = grad_c * (t_6 ? part_19 - (1 - t_18 * t_17) / 120 : -(t_8 / (t_19 * norm_s_2)));
-      const opmath_t part_21 = s_value_2 * (t_23 / 30 - s_value_2 * (t_22 / 56 - part_15) / 30) / 24;
-      const opmath_t part_22 = t_6 ? part_21 - (1 - s_value_2 / 30 * t_23) / 24 : -2 * rt::square(t_7) / t_19;
-      grad_s.store(part_20 + grad_b * part_22 + (t_6 ? part_18 : opmath_t(0)), place);
+      const opmath_t part_9 = near::div(part_8, opmath_t(3.14159265358979323846));
+      const opmath_t part_10 = grad_a * (rt::abs(t_9) < opmath_t(0.25) ? part_9 : near::div(part_3, norm_s_2));
+      const opmath_t part_11 = t_6 ? opmath_t(0) : near::div(part_10, opmath_t(3.14159265358979323846));
+      const opmath_t part_12 = near::div(t_8, s_value_2 * (norm_s_2 * norm_s_2));
+      const opmath_t part_13 = t_6 ? opmath_t(0) : grad_c * (near::div(part_2, s_value_2) - part_12);
+      grad_norm_s.store(part_13 + (t_6 ? opmath_t(0) : part) + part_11, place);
+      const opmath_t part_15 = s_value_2 * (s_value_2 * (s_value_2 / 32760 - t_14 / 156) / 110 + t_15 / 110);
+      const opmath_t part_14 = part_15 / 72;
+      const opmath_t part_16 = s_value_2 * (s_value_2 * (s_value_2 / 24024 - t_20 / 132) / 90 + t_21 / 90) / 56;
+      const opmath_t part_17 = s_value_2 * (s_value_2 * (s_value_2 / 17160 - t_24 / 110) / 72 + t_25 / 72) / 42;
+      const opmath_t part_18 = opmath_t(0.05) * s_value_2 * (t_26 / 42 - part_17) - opmath_t(0.05) * t_27;
+      const opmath_t part_19 = -(grad_a * (s_value_2 * part_18 / 6 + (1 - s_value_2 / 20 * t_27) / 6));
+      const opmath_t part_20 = s_value_2 * (t_17 / 42 - s_value_2 * (t_16 / 72 - part_14) / 42) / 120;
+      const opmath_t part_21 = t_6 ? part_20 - (1 - t_18 * t_17) / 120 : -near::div(t_8, t_19 * norm_s_2);
+      const opmath_t part_22 = s_value_2 * (t_23 / 30 - s_value_2 * (t_22 / 56 - part_16) / 30) / 24;
+      const opmath_t part_23 = part_22 - (1 - s_value_2 / 30 * t_23) / 24;
+      const opmath_t part_24 = grad_b * (t_6 ? part_23 : near::div(-2 * rt::square(t_7), t_19));
+      grad_s.store(grad_c * part_21 + part_24 + (t_6 ? part_19 : opmath_t(0)), place);
     }
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_se3_exp_act_backward_grad_twist {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(6, rt::elements()), {rt::count(3)}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0),
       rt::tensor(6, 2, 0), rt::tensor(7, 2, 0), rt::tensor(10, 1, 0), rt::tensor(11, 1, 0), rt::tensor(12, 1, 0),
       rt::tensor(13, 1, 0), rt::tensor(3, 2, 0), rt::tensor(8, 2, 0), rt::tensor(9, 2, 0), rt::tensor(14, 2, 0),
       rt::report(), rt::fixed(6), rt::batch());
-  rt::Tensor<const opmath_t> b, c, a, grad_mix_output, grad_mix_output_1, wp, wv, s, norm_s_squares, grad_norm_s,
+  rt::Tensor<const opmath_t, rank> b, c, a, grad_mix_output, grad_mix_output_1, wp, wv, s, norm_s_squares, grad_norm_s,
       grad_s;
-  rt::Tensor<const scalar_t> grad_output, twist, point_2;
-  rt::Tensor<scalar_t> grad_twist;
+  rt::Tensor<const scalar_t, rank> grad_output, twist, point_2;
+  rt::Tensor<scalar_t, rank> grad_twist;
   OpgenBadIndex* report;
   rt::Divider i_1_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t i_1 = rt::split(&rest, i_1_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const bool t_28 = i_1 - 3 >= 0;
     const opmath_t b_value = b.load(place);
     const opmath_t c_value = c.load(place);
@@ -342,81 +334,74 @@ struct Step_se3_exp_act_backward_grad_twist {
     rt::Sum<opmath_t> grad_twist_wv_3_fold;
     rt::Sum<opmath_t> grad_twist_wp_fold;
     rt::Sum<opmath_t> grad_twist_wp_1_fold;
-    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
-      stop = rt::next_stop<Team>(stop, 3);
-      for (; i_2 < stop; i_2 += Team::size) {
-        const bool t_30 = rt::mod(i_2 + 1 - i_1, 3) == 0;
-        const bool t_31 = t_28 && t_30;
-        const opmath_t grad_output_value_3 = grad_output.load_or_zero(place, i_2);
-        const bool t_32 = rt::mod(i_2 + 2 - i_1, 3) == 0;
-        const bool t_33 = t_28 && t_32;
-        const opmath_t grad_mix_2 = grad_mix_output.load(place, i_2) + grad_mix_output_1.load(place, i_2);
-        const opmath_t grad_wv = grad_output_value_3 * b_value + grad_mix_2 * c_value;
-        const opmath_t grad_wp = grad_output_value_3 * a_value + grad_mix_2 * b_value;
-        opmath_t part;
-        if (t_31) {
-          const opmath_t part_3 = b_value * wp.load(place, rt::mod(i_2 + 2, 3));
-          const opmath_t part_2 = part_3 + c_value * wv.load(place, rt::mod(i_2 + 2, 3));
-          part = grad_output_value_3 * part_2;
-        } else {
-          part = 0;
-        }
-        grad_twist_output_fold.add(part);
-        opmath_t part_4;
-        if (t_33) {
-          const opmath_t part_6 = b_value * wp.load(place, rt::mod(i_2 + 1, 3));
-          const opmath_t part_5 = part_6 + c_value * wv.load(place, rt::mod(i_2 + 1, 3));
-          part_4 = -(grad_output_value_3 * part_5);
-        } else {
-          part_4 = 0;
-        }
-        grad_twist_output_1_fold.add(part_4);
-        grad_twist_wv_fold.add(t_31 ? grad_wv * twist.load(place, rt::mod(i_2 + 2, 3)) : opmath_t(0));
-        opmath_t part_7;
-        if (t_29 && t_32) {
-          part_7 = grad_wv * twist.load(place, rt::mod(i_2 + 1, 3) + 3);
-        } else {
-          part_7 = 0;
-        }
-        grad_twist_wv_1_fold.add(part_7);
-        opmath_t part_8;
-        if (t_33) {
-          part_8 = -(grad_wv * twist.load(place, rt::mod(i_2 + 1, 3)));
-        } else {
-          part_8 = 0;
-        }
-        grad_twist_wv_2_fold.add(part_8);
-        opmath_t part_9;
-        if (t_29 && t_30) {
-          part_9 = -(grad_wv * twist.load(place, rt::mod(i_2 + 2, 3) + 3));
-        } else {
-          part_9 = 0;
-        }
-        grad_twist_wv_3_fold.add(part_9);
-        opmath_t part_10;
-        if (t_31) {
-          part_10 = grad_wp * point_2.load(place, rt::mod(i_2 + 2, 3));
-        } else {
-          part_10 = 0;
-        }
-        grad_twist_wp_fold.add(part_10);
-        opmath_t part_11;
-        if (t_33) {
-          part_11 = -(grad_wp * point_2.load(place, rt::mod(i_2 + 1, 3)));
-        } else {
-          part_11 = 0;
-        }
-        grad_twist_wp_1_fold.add(part_11);
+    const auto sums =
+        rt::settled(&grad_twist_output_fold, &grad_twist_output_1_fold, &grad_twist_wv_fold, &grad_twist_wv_1_fold,
+                    &grad_twist_wv_2_fold, &grad_twist_wv_3_fold, &grad_twist_wp_fold, &grad_twist_wp_1_fold);
+    rt::each<Team>(3, sums, [&](auto at) {
+      const int64_t i_2 = at;
+      const bool t_30 = rt::mod(i_2 + 1 - i_1, 3) == 0;
+      const bool t_31 = t_28 && t_30;
+      const opmath_t grad_output_value_3 = grad_output.load_or_zero(place, i_2);
+      const bool t_32 = rt::mod(i_2 + 2 - i_1, 3) == 0;
+      const bool t_33 = t_28 && t_32;
+      const opmath_t grad_mix_2 = grad_mix_output.load(place, i_2) + grad_mix_output_1.load(place, i_2);
+      const opmath_t grad_wv = grad_output_value_3 * b_value + grad_mix_2 * c_value;
+      const opmath_t grad_wp = grad_output_value_3 * a_value + grad_mix_2 * b_value;
+      opmath_t part;
+      if (t_31) {
+        const opmath_t part_3 = b_value * wp.load(place, rt::mod(i_2 + 2, 3));
+        const opmath_t part_2 = part_3 + c_value * wv.load(place, rt::mod(i_2 + 2, 3));
+        part = grad_output_value_3 * part_2;
+      } else {
+        part = 0;
       }
-      grad_twist_output_fold.settle();
-      grad_twist_output_1_fold.settle();
-      grad_twist_wv_fold.settle();
-      grad_twist_wv_1_fold.settle();
-      grad_twist_wv_2_fold.settle();
-      grad_twist_wv_3_fold.settle();
-      grad_twist_wp_fold.settle();
-      grad_twist_wp_1_fold.settle();
-    }
+      grad_twist_output_fold.add(part);
+      opmath_t part_4;
+      if (t_33) {
+        const opmath_t part_6 = b_value * wp.load(place, rt::mod(i_2 + 1, 3));
+        const opmath_t part_5 = part_6 + c_value * wv.load(place, rt::mod(i_2 + 1, 3));
+        part_4 = -(grad_output_value_3 * part_5);
+      } else {
+        part_4 = 0;
+      }
+      grad_twist_output_1_fold.add(part_4);
+      grad_twist_wv_fold.add(t_31 ? grad_wv * twist.load(place, rt::mod(i_2 + 2, 3)) : opmath_t(0));
+      opmath_t part_7;
+      if (t_29 && t_32) {
+        part_7 = grad_wv * twist.load(place, rt::mod(i_2 + 1, 3) + 3);
+      } else {
+        part_7 = 0;
+      }
+      grad_twist_wv_1_fold.add(part_7);
+      opmath_t part_8;
+      if (t_33) {
+        part_8 = -(grad_wv * twist.load(place, rt::mod(i_2 + 1, 3)));
+      } else {
+        part_8 = 0;
+      }
+      grad_twist_wv_2_fold.add(part_8);
+      opmath_t part_9;
+      if (t_29 && t_30) {
+        part_9 = -(grad_wv * twist.load(place, rt::mod(i_2 + 2, 3) + 3));
+      } else {
+        part_9 = 0;
+      }
+      grad_twist_wv_3_fold.add(part_9);
+      opmath_t part_10;
+      if (t_31) {
+        part_10 = grad_wp * point_2.load(place, rt::mod(i_2 + 2, 3));
+      } else {
+        part_10 = 0;
+      }
+      grad_twist_wp_fold.add(part_10);
+      opmath_t part_11;
+      if (t_33) {
+        part_11 = -(grad_wp * point_2.load(place, rt::mod(i_2 + 1, 3)));
+      } else {
+        part_11 = 0;
+      }
+      grad_twist_wp_1_fold.add(part_11);
+    });
     grad_twist_output_fold.finish();
     grad_twist_output_1_fold.finish();
     grad_twist_wv_fold.finish();
@@ -441,69 +426,65 @@ struct Step_se3_exp_act_backward_grad_twist {
     const bool t_36 = norm_s_3 == 0;
     const opmath_t twist_value_4 = twist.load(place, i_1);
     if (Team::rank() == 0) {
-      const opmath_t part_12 = t_36 ? opmath_t(0) : grad_norm_s.load(place) * twist_value_4 / norm_s_3;
-      const opmath_t part_13 = t_35 && (!t_36 && t_35) ? (t_34 ? opmath_t(0) : part_12) : opmath_t(0);
-      const opmath_t part_14 = t_28 ? 2 * grad_s.load(place) * twist_value_4 : opmath_t(0);
-      const opmath_t part_15 = t_28 ? part_13 : opmath_t(0);
+      const opmath_t part_12 = near::div(grad_norm_s.load(place) * twist_value_4, norm_s_3);
+      const opmath_t part_13 = t_28 ? 2 * grad_s.load(place) * twist_value_4 : opmath_t(0);
+      const opmath_t part_14 = t_34 ? opmath_t(0) : t_36 ? opmath_t(0) : part_12;
+      const opmath_t part_15 = t_28 ? (t_35 && (!t_36 && t_35) ? part_14 : opmath_t(0)) : opmath_t(0);
       opmath_t part_16;
       if (t_29) {
         part_16 = grad_output.load_or_zero(place, rt::checked(i_1, 3, report, 3, 1));
       } else {
         part_16 = 0;
       }
-      grad_twist.store(part_16 + grad_twist_output + grad_twist_output_1 + grad_twist_wv + grad_twist_wv_1 + grad_twist_wv_2 + grad_twist_wv_3 + grad_twist_wp + grad_twist_wp_1 + part_15 + part_14, place, i_1);
+      grad_twist.store(part_16 + grad_twist_output + grad_twist_output_1 + grad_twist_wv + grad_twist_wv_1 + grad_twist_wv_2 + grad_twist_wv_3 + grad_twist_wp + grad_twist_wp_1 + part_15 + part_13, place, i_1);
     }
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_se3_exp_act_backward_grad_point {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(3, rt::elements()), {rt::count(3)}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0),
                  rt::tensor(2, 2, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::fixed(3), rt::batch());
-  rt::Tensor<const opmath_t> a, b, grad_mix_output, grad_mix_output_1;
-  rt::Tensor<const scalar_t> grad_output, twist;
-  rt::Tensor<scalar_t> grad_point;
+  rt::Tensor<const opmath_t, rank> a, b, grad_mix_output, grad_mix_output_1;
+  rt::Tensor<const scalar_t, rank> grad_output, twist;
+  rt::Tensor<scalar_t, rank> grad_point;
   rt::Divider i_1_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t i_1 = rt::split(&rest, i_1_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t a_value_2 = a.load(place);
     const opmath_t b_value_2 = b.load(place);
     rt::Sum<opmath_t> grad_point_wp_fold;
     rt::Sum<opmath_t> grad_point_wp_1_fold;
-    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
-      stop = rt::next_stop<Team>(stop, 3);
-      for (; i_2 < stop; i_2 += Team::size) {
-        const opmath_t part = grad_mix_output.load(place, i_2) + grad_mix_output_1.load(place, i_2);
-        const opmath_t grad_wp_2 = grad_output.load_or_zero(place, i_2) * a_value_2 + part * b_value_2;
-        const bool part_2 = rt::mod(i_2 + 2 - i_1, 3) == 0;
-        opmath_t part_3;
-        if (part_2) {
-          part_3 = grad_wp_2 * twist.load(place, rt::mod(i_2 + 1, 3) + 3);
-        } else {
-          part_3 = 0;
-        }
-        grad_point_wp_fold.add(part_3);
-        const bool part_4 = rt::mod(i_2 + 1 - i_1, 3) == 0;
-        opmath_t part_5;
-        if (part_4) {
-          part_5 = -(grad_wp_2 * twist.load(place, rt::mod(i_2 + 2, 3) + 3));
-        } else {
-          part_5 = 0;
-        }
-        grad_point_wp_1_fold.add(part_5);
+    rt::each<Team>(3, rt::settled(&grad_point_wp_fold, &grad_point_wp_1_fold), [&](auto at) {
+      const int64_t i_2 = at;
+      const opmath_t part = grad_mix_output.load(place, i_2) + grad_mix_output_1.load(place, i_2);
+      const opmath_t grad_wp_2 = grad_output.load_or_zero(place, i_2) * a_value_2 + part * b_value_2;
+      const bool part_2 = rt::mod(i_2 + 2 - i_1, 3) == 0;
+      opmath_t part_3;
+      if (part_2) {
+        part_3 = grad_wp_2 * twist.load(place, rt::mod(i_2 + 1, 3) + 3);
+      } else {
+        part_3 = 0;
       }
-      grad_point_wp_fold.settle();
-      grad_point_wp_1_fold.settle();
-    }
+      grad_point_wp_fold.add(part_3);
+      const bool part_4 = rt::mod(i_2 + 1 - i_1, 3) == 0;
+      opmath_t part_5;
+      if (part_4) {
+        part_5 = -(grad_wp_2 * twist.load(place, rt::mod(i_2 + 2, 3) + 3));
+      } else {
+        part_5 = 0;
+      }
+      grad_point_wp_1_fold.add(part_5);
+    });
     grad_point_wp_fold.finish();
     grad_point_wp_1_fold.finish();
     rt::join<Team>(&grad_point_wp_fold, &grad_point_wp_1_fold);

@@ -3,12 +3,12 @@
 // CUDA kernels of segment_max. Compiles with nvcc, or with g++ -x c++ to run on the CPU (opgen_simt.h).
 #include "opgen_launch.cuh"
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_max_forward_size_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1));
-  rt::Tensor<int64_t> size;
+  rt::Tensor<int64_t, rank> size;
 
   OPGEN_DEVICE void compute(int64_t* size) const { *size = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -19,7 +19,7 @@ struct Step_segment_max_forward_size_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<int64_t, V> size_pack;
+    rt::Values<int64_t, V> size_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       int64_t size_value;
@@ -31,13 +31,13 @@ struct Step_segment_max_forward_size_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_max_forward_size {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::integer(0), rt::report());
-  rt::Tensor<int64_t> size;
-  rt::Tensor<const int64_t> segment;
+  rt::Tensor<int64_t, rank> size;
+  rt::Tensor<const int64_t, rank> segment;
   int64_t S;
   OpgenBadIndex* report;
 
@@ -48,19 +48,19 @@ struct Step_segment_max_forward_size {
   }
 };
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_max_forward_top_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<opmath_t> top;
+  rt::Tensor<opmath_t, rank> top;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t* top) const { *top = -rt::inf<opmath_t>(); }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t s = rest;
     opmath_t top_value;
     compute(&top_value);
@@ -68,7 +68,7 @@ struct Step_segment_max_forward_top_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> top_pack;
+    rt::Values<opmath_t, V> top_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t top_value;
@@ -80,47 +80,47 @@ struct Step_segment_max_forward_top_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_max_forward_top {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(2, 1, -1), rt::tensor(1, 2, 1),
                                             rt::integer(0), rt::report(), rt::integer(1), rt::batch());
-  rt::Tensor<opmath_t> top;
-  rt::Tensor<const int64_t> segment;
-  rt::Tensor<const scalar_t> input;
+  rt::Tensor<opmath_t, rank> top;
+  rt::Tensor<const int64_t, rank> segment;
+  rt::Tensor<const scalar_t, rank> input;
   int64_t S;
   OpgenBadIndex* report;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* const cell = top.at(rt::checked(segment.load(n), S, report, 0, 0), place);
     rt::atomic_max(cell, input.load(n, place));
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_max_forward_condition_2 {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(2, 2, 1), rt::tensor(1, 1, -1),
                                             rt::tensor(3, 2, 1), rt::real(0), rt::elements(), rt::batch());
-  rt::Tensor<const opmath_t> top;
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<const int64_t> size;
-  rt::Tensor<bool> condition_2;
+  rt::Tensor<const opmath_t, rank> top;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<const int64_t, rank> size;
+  rt::Tensor<bool, rank> condition_2;
   opmath_t empty;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t s = rest;
     const opmath_t top_value = top.load(s, place);
     output.store(size.load(s) > 0 ? top_value : empty, s, place);
@@ -129,25 +129,25 @@ struct Step_segment_max_forward_condition_2 {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_max_forward_condition {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(3, 2, 1), rt::tensor(0, 2, 1), rt::tensor(2, 1, -1), rt::tensor(1, 2, 1), rt::integer(1),
                  rt::report(), rt::elements(), rt::batch());
-  rt::Tensor<bool> condition;
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const int64_t> segment;
-  rt::Tensor<const opmath_t> top;
+  rt::Tensor<bool, rank> condition;
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<const int64_t, rank> segment;
+  rt::Tensor<const opmath_t, rank> top;
   int64_t S;
   OpgenBadIndex* report;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     const opmath_t part = top.load(rt::checked(segment.load(n), S, report, 1, 0), place);
     condition.store(input.load(n, place) == part, n, place);
@@ -155,40 +155,40 @@ struct Step_segment_max_forward_condition {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_max_backward_grad_top {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, 1), rt::tensor(0, 1, -1), rt::tensor(1, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<opmath_t> grad_top;
-  rt::Tensor<const int64_t> size;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<opmath_t, rank> grad_top;
+  rt::Tensor<const int64_t, rank> size;
+  rt::Tensor<const scalar_t, rank> grad_output;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t s = rest;
     grad_top.store(size.load(s) > 0 ? grad_output.load_or_zero(s, place) : opmath_t(0), s, place);
   }
 };
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_max_backward_ties_top_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<const bool> condition_2;
-  rt::Tensor<int64_t> ties_top;
+  rt::Tensor<const bool, rank> condition_2;
+  rt::Tensor<int64_t, rank> ties_top;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(bool condition_2, int64_t* ties_top) const { *ties_top = condition_2 ? 1 : 0; }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t s = rest;
     int64_t ties_top_value;
     compute(condition_2.load(s, place), &ties_top_value);
@@ -197,7 +197,7 @@ struct Step_segment_max_backward_ties_top_base {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto condition_2_pack = rt::load_pack<V>(condition_2, first);
-    rt::Pack<int64_t, V> ties_top_pack;
+    rt::Values<int64_t, V> ties_top_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       int64_t ties_top_value;
@@ -209,49 +209,50 @@ struct Step_segment_max_backward_ties_top_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_max_backward_ties_top {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1), rt::tensor(3, 1, -1), rt::tensor(2, 2, 1),
                                             rt::integer(0), rt::report(), rt::integer(1), rt::batch());
-  rt::Tensor<int64_t> ties_top;
-  rt::Tensor<const int64_t> segment;
-  rt::Tensor<const bool> condition;
+  rt::Tensor<int64_t, rank> ties_top;
+  rt::Tensor<const int64_t, rank> segment;
+  rt::Tensor<const bool, rank> condition;
   int64_t S;
   OpgenBadIndex* report;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     int64_t* const cell = ties_top.at(rt::checked(segment.load(n), S, report, 1, 0), place);
     rt::atomic_sum(cell, condition.load(n, place) ? 1 : 0);
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_max_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(4, 2, 1),
                  rt::tensor(5, 2, 1), rt::tensor(3, 2, 1), rt::integer(1), rt::report(), rt::elements(), rt::batch());
-  rt::Tensor<const bool> condition;
-  rt::Tensor<const int64_t> segment, size, ties_top;
-  rt::Tensor<scalar_t> grad_input;
-  rt::Tensor<const opmath_t> grad_top;
+  rt::Tensor<const bool, rank> condition;
+  rt::Tensor<const int64_t, rank> segment, size, ties_top;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const opmath_t, rank> grad_top;
   int64_t S;
   OpgenBadIndex* report;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     const bool condition_value = condition.load(n, place);
     const int64_t segment_value = segment.load(n);
@@ -261,7 +262,8 @@ struct Step_segment_max_backward_grad_input {
       opmath_t part_3;
       if (condition_value) {
         const opmath_t part_4 = grad_top.load(rt::checked(segment_value, S, report, 3, 0), place);
-        part_3 = part_4 / ties_top.load(rt::checked(segment_value, S, report, 4, 0), place);
+        const int64_t part_5 = ties_top.load(rt::checked(segment_value, S, report, 4, 0), place);
+        part_3 = near::div(part_4, static_cast<opmath_t>(part_5));
       } else {
         part_3 = 0;
       }

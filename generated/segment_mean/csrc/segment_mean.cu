@@ -3,12 +3,12 @@
 // CUDA kernels of segment_mean. Compiles with nvcc, or with g++ -x c++ to run on the CPU (opgen_simt.h).
 #include "opgen_launch.cuh"
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_mean_forward_size_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1));
-  rt::Tensor<int64_t> size;
+  rt::Tensor<int64_t, rank> size;
 
   OPGEN_DEVICE void compute(int64_t* size) const { *size = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -19,7 +19,7 @@ struct Step_segment_mean_forward_size_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<int64_t, V> size_pack;
+    rt::Values<int64_t, V> size_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       int64_t size_value;
@@ -31,13 +31,13 @@ struct Step_segment_mean_forward_size_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_mean_forward_size {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::integer(0), rt::report());
-  rt::Tensor<int64_t> size;
-  rt::Tensor<const int64_t> segment;
+  rt::Tensor<int64_t, rank> size;
+  rt::Tensor<const int64_t, rank> segment;
   int64_t S;
   OpgenBadIndex* report;
 
@@ -48,19 +48,19 @@ struct Step_segment_mean_forward_size {
   }
 };
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_mean_forward_total_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<opmath_t> total;
+  rt::Tensor<opmath_t, rank> total;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t* total) const { *total = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t s = rest;
     opmath_t total_value;
     compute(&total_value);
@@ -68,7 +68,7 @@ struct Step_segment_mean_forward_total_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> total_pack;
+    rt::Values<opmath_t, V> total_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t total_value;
@@ -80,89 +80,93 @@ struct Step_segment_mean_forward_total_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_mean_forward_total {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(2, 1, -1), rt::tensor(1, 2, 1),
                                             rt::integer(0), rt::report(), rt::integer(1), rt::batch());
-  rt::Tensor<opmath_t> total;
-  rt::Tensor<const int64_t> segment;
-  rt::Tensor<const scalar_t> input;
+  rt::Tensor<opmath_t, rank> total;
+  rt::Tensor<const int64_t, rank> segment;
+  rt::Tensor<const scalar_t, rank> input;
   int64_t S;
   OpgenBadIndex* report;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* const cell = total.at(rt::checked(segment.load(n), S, report, 0, 0), place);
     rt::atomic_sum(cell, input.load(n, place));
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_mean_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, 1), rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::elements(), rt::batch());
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<const opmath_t> total;
-  rt::Tensor<const int64_t> size;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<const opmath_t, rank> total;
+  rt::Tensor<const int64_t, rank> size;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t s = rest;
-    output.store(total.load(s, place) / rt::max(size.load(s), int64_t{1}), s, place);
+    const int64_t part = rt::max(size.load(s), int64_t{1});
+    output.store(near::div(total.load(s, place), static_cast<opmath_t>(part)), s, place);
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_mean_backward_grad_total {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, 1), rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::elements(), rt::batch());
-  rt::Tensor<opmath_t> grad_total;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const int64_t> size;
+  rt::Tensor<opmath_t, rank> grad_total;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<const int64_t, rank> size;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t s = rest;
-    grad_total.store(grad_output.load_or_zero(s, place) / rt::max(size.load(s), int64_t{1}), s, place);
+    const opmath_t part = grad_output.load_or_zero(s, place);
+    grad_total.store(near::div(part, static_cast<opmath_t>(rt::max(size.load(s), int64_t{1}))), s, place);
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_mean_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 2, 1), rt::tensor(1, 1, -1), rt::tensor(0, 2, 1),
                                             rt::integer(1), rt::report(), rt::elements(), rt::batch());
-  rt::Tensor<scalar_t> grad_input;
-  rt::Tensor<const int64_t> segment;
-  rt::Tensor<const opmath_t> grad_total;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const int64_t, rank> segment;
+  rt::Tensor<const opmath_t, rank> grad_total;
   int64_t S;
   OpgenBadIndex* report;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     grad_input.store(grad_total.load(rt::checked(segment.load(n), S, report, 0, 0), place), n, place);
   }

@@ -3,19 +3,19 @@
 // CUDA kernels of segment_softmax. Compiles with nvcc, or with g++ -x c++ to run on the CPU (opgen_simt.h).
 #include "opgen_launch.cuh"
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_softmax_forward_top_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<opmath_t> top;
+  rt::Tensor<opmath_t, rank> top;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t* top) const { *top = -rt::inf<opmath_t>(); }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t s = rest;
     opmath_t top_value;
     compute(&top_value);
@@ -23,7 +23,7 @@ struct Step_segment_softmax_forward_top_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> top_pack;
+    rt::Values<opmath_t, V> top_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t top_value;
@@ -35,42 +35,42 @@ struct Step_segment_softmax_forward_top_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_softmax_forward_top {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(2, 1, -1), rt::tensor(1, 2, 1),
                                             rt::integer(0), rt::report(), rt::integer(1), rt::batch());
-  rt::Tensor<opmath_t> top;
-  rt::Tensor<const int64_t> segment;
-  rt::Tensor<const scalar_t> input;
+  rt::Tensor<opmath_t, rank> top;
+  rt::Tensor<const int64_t, rank> segment;
+  rt::Tensor<const scalar_t, rank> input;
   int64_t S;
   OpgenBadIndex* report;
   rt::Divider e_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* const cell = top.at(rt::checked(segment.load(e), S, report, 0, 0), place);
     rt::atomic_max(cell, input.load(e, place));
   }
 };
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_softmax_forward_total_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<opmath_t> total;
+  rt::Tensor<opmath_t, rank> total;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t* total) const { *total = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t s = rest;
     opmath_t total_value;
     compute(&total_value);
@@ -78,7 +78,7 @@ struct Step_segment_softmax_forward_total_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> total_pack;
+    rt::Values<opmath_t, V> total_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t total_value;
@@ -90,74 +90,76 @@ struct Step_segment_softmax_forward_total_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_softmax_forward_total {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, -1), rt::tensor(0, 2, 1), rt::tensor(2, 2, 1), rt::tensor(3, 2, 1), rt::integer(0),
                  rt::report(), rt::integer(1), rt::batch());
-  rt::Tensor<const int64_t> segment;
-  rt::Tensor<opmath_t> total;
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const opmath_t> top;
+  rt::Tensor<const int64_t, rank> segment;
+  rt::Tensor<opmath_t, rank> total;
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<const opmath_t, rank> top;
   int64_t S;
   OpgenBadIndex* report;
   rt::Divider e_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const int64_t segment_value = segment.load(e);
     opmath_t* const cell = total.at(rt::checked(segment_value, S, report, 0, 0), place);
     const opmath_t part = (top.load(rt::checked(segment_value, S, report, 3, 0), place));
-    rt::atomic_sum(cell, rt::exp(input.load(e, place) - part));
+    rt::atomic_sum(cell, near::exp(input.load(e, place) - part));
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_softmax_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(4, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
                  rt::tensor(3, 2, 1), rt::integer(1), rt::report(), rt::elements(), rt::batch());
-  rt::Tensor<const int64_t> segment;
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<const opmath_t> top, total;
+  rt::Tensor<const int64_t, rank> segment;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<const opmath_t, rank> top, total;
   int64_t S;
   OpgenBadIndex* report;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t e = rest;
     const int64_t segment_value_2 = segment.load(e);
     const opmath_t part = (top.load(rt::checked(segment_value_2, S, report, 2, 0), place));
     const opmath_t part_2 = total.load(rt::checked(segment_value_2, S, report, 3, 0), place);
-    output.store(rt::exp(input.load(e, place) - part) / part_2, e, place);
+    output.store(near::div(near::exp(input.load(e, place) - part), part_2), e, place);
   }
 };
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_softmax_backward_dot_output_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<opmath_t> dot_output;
+  rt::Tensor<opmath_t, rank> dot_output;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t* dot_output) const { *dot_output = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t s = rest;
     opmath_t dot_output_value;
     compute(&dot_output_value);
@@ -165,7 +167,7 @@ struct Step_segment_softmax_backward_dot_output_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> dot_output_pack;
+    rt::Values<opmath_t, V> dot_output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t dot_output_value;
@@ -177,24 +179,24 @@ struct Step_segment_softmax_backward_dot_output_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_softmax_backward_dot_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(3, 1, -1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1), rt::integer(0),
                  rt::report(), rt::elements(), rt::batch());
-  rt::Tensor<opmath_t> dot_output;
-  rt::Tensor<const int64_t> segment;
-  rt::Tensor<const scalar_t> grad_output, output;
+  rt::Tensor<opmath_t, rank> dot_output;
+  rt::Tensor<const int64_t, rank> segment;
+  rt::Tensor<const scalar_t, rank> grad_output, output;
   int64_t S;
   OpgenBadIndex* report;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t e = rest;
     opmath_t* const cell = dot_output.at(rt::checked(segment.load(e), S, report, 0, 0), place);
     rt::atomic_sum(cell, grad_output.load_or_zero(e, place) * output.load(e, place));
@@ -202,25 +204,25 @@ struct Step_segment_softmax_backward_dot_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_softmax_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(4, 2, 1), rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(3, 1, -1),
                  rt::tensor(2, 2, 1), rt::integer(1), rt::report(), rt::elements(), rt::batch());
-  rt::Tensor<scalar_t> grad_input;
-  rt::Tensor<const scalar_t> output, grad_output;
-  rt::Tensor<const int64_t> segment;
-  rt::Tensor<const opmath_t> dot_output;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const scalar_t, rank> output, grad_output;
+  rt::Tensor<const int64_t, rank> segment;
+  rt::Tensor<const opmath_t, rank> dot_output;
   int64_t S;
   OpgenBadIndex* report;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t e = rest;
     const opmath_t part = dot_output.load(rt::checked(segment.load(e), S, report, 2, 0), place);
     grad_input.store(output.load(e, place) * (grad_output.load_or_zero(e, place) - part), e, place);

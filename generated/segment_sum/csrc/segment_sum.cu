@@ -3,19 +3,19 @@
 // CUDA kernels of segment_sum. Compiles with nvcc, or with g++ -x c++ to run on the CPU (opgen_simt.h).
 #include "opgen_launch.cuh"
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_sum_forward_output_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<opmath_t> output;
+  rt::Tensor<opmath_t, rank> output;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t* output) const { *output = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t s = rest;
     opmath_t output_value;
     compute(&output_value);
@@ -23,7 +23,7 @@ struct Step_segment_sum_forward_output_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> output_pack;
+    rt::Values<opmath_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -35,47 +35,47 @@ struct Step_segment_sum_forward_output_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_sum_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(2, 1, -1), rt::tensor(1, 2, 1),
                                             rt::integer(0), rt::report(), rt::integer(1), rt::batch());
-  rt::Tensor<opmath_t> output;
-  rt::Tensor<const int64_t> segment;
-  rt::Tensor<const scalar_t> input;
+  rt::Tensor<opmath_t, rank> output;
+  rt::Tensor<const int64_t, rank> segment;
+  rt::Tensor<const scalar_t, rank> input;
   int64_t S;
   OpgenBadIndex* report;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* const cell = output.at(rt::checked(segment.load(n), S, report, 0, 0), place);
     rt::atomic_sum(cell, input.load(n, place));
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_segment_sum_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 2, 1), rt::tensor(1, 1, -1), rt::tensor(0, 2, 1),
                                             rt::integer(1), rt::report(), rt::elements(), rt::batch());
-  rt::Tensor<scalar_t> grad_input;
-  rt::Tensor<const int64_t> segment;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const int64_t, rank> segment;
+  rt::Tensor<const scalar_t, rank> grad_output;
   int64_t S;
   OpgenBadIndex* report;
   rt::Divider batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     grad_input.store(grad_output.load_or_zero(rt::checked(segment.load(n), S, report, 0, 0), place), n, place);
   }

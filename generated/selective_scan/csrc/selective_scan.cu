@@ -4,61 +4,58 @@
 #include "opgen_launch.cuh"
 
 // every place goes on from the one before it; sequences that do not meet run side by side
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_selective_scan_forward_h {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, -1), rt::tensor(3, 3, 0), rt::tensor(4, 3, 0),
                  rt::tensor(2, 4, 0), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> delta, a, b, u;
-  rt::Tensor<opmath_t> h;
+  rt::Tensor<const scalar_t, rank> delta, a, b, u;
+  rt::Tensor<opmath_t, rank> h;
   rt::Divider t_size, n_size, d_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const int64_t d = rt::split(&rest, d_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     for (int64_t t = 0; t < t_size.size; ++t) {
       const opmath_t delta_value = delta.load(place, t, d);
       const opmath_t part = delta_value * b.load(place, t, n) * u.load(place, t, d);
       const opmath_t part_2 = t == 0 ? opmath_t(0) : h.load(place, t - 1, d, n);
-      h.store(rt::exp(delta_value * a.load(d, n)) * part_2 + part, place, t, d, n);
+      h.store(near::exp(delta_value * a.load(d, n)) * part_2 + part, place, t, d, n);
     }
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_selective_scan_forward_y {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                       {rt::count(rt::integer(2))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 0), rt::tensor(2, 1, -1), rt::tensor(3, 3, 0), rt::tensor(1, 4, 0),
+      rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(2, 1, -1), rt::tensor(3, 3, 0), rt::tensor(1, 4, 0, 3),
                  rt::tensor(4, 3, 0), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> c, skip, u;
-  rt::Tensor<const opmath_t> h;
-  rt::Tensor<scalar_t> y;
+  rt::Tensor<const scalar_t, rank> c, skip, u;
+  rt::Tensor<const opmath_t, rank> h;
+  rt::Tensor<scalar_t, rank> y;
   rt::Divider n_size, d_size, t_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t t = rt::split(&rest, t_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
+    const auto c_row = rt::read_row<Team, 2>(n_size.size, c, place, t, 0);
+    const auto h_row = rt::read_row<Team, 3>(n_size.size, h, place, t, d, 0);
     rt::Sum<opmath_t> sum_n_fold;
-    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
-      stop = rt::next_stop<Team>(stop, n_size.size);
-      for (; n < stop; n += Team::size) {
-        sum_n_fold.add(c.load(place, t, n) * h.load(place, t, d, n));
-      }
-      sum_n_fold.settle();
-    }
+    rt::each<Team>(n_size.size, rt::settled(&sum_n_fold), [&](auto at) { sum_n_fold.add(c_row[at] * h_row[at]); });
     sum_n_fold.finish();
     rt::join<Team>(&sum_n_fold);
     const opmath_t sum_n = sum_n_fold.value;
@@ -69,29 +66,30 @@ struct Step_selective_scan_forward_y {
 };
 
 // every place goes on from the one before it; sequences that do not meet run side by side
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_selective_scan_backward_grad_h {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 4, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(3, 3, 0),
                  rt::tensor(4, 2, -1), rt::integer(2), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t> grad_h;
-  rt::Tensor<const scalar_t> grad_y, c, delta, a;
+  rt::Tensor<opmath_t, rank> grad_h;
+  rt::Tensor<const scalar_t, rank> grad_y, c, delta, a;
   int64_t T;
   rt::Divider t_size, n_size, d_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const int64_t d = rt::split(&rest, d_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     for (int64_t t = t_size.size - 1; t >= 0; --t) {
       const opmath_t part = grad_y.load_or_zero(place, t, d) * c.load(place, t, n);
       opmath_t part_2;
       if (t + 1 < T) {
-        part_2 = grad_h.load(place, t + 1, d, n) * rt::exp(delta.load(place, t + 1, d) * a.load(d, n));
+        part_2 = grad_h.load(place, t + 1, d, n) * near::exp(delta.load(place, t + 1, d) * a.load(d, n));
       } else {
         part_2 = 0;
       }
@@ -101,51 +99,51 @@ struct Step_selective_scan_backward_grad_h {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_selective_scan_backward_grad_delta {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                       {rt::count(rt::integer(2))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(3, 3, 0), rt::tensor(4, 2, -1),
-                 rt::tensor(7, 3, 0), rt::tensor(8, 1, -1), rt::tensor(2, 4, 0), rt::tensor(5, 4, 0),
+      rt::fields(rt::tensor(2, 4, 0, 3), rt::tensor(5, 4, 0), rt::tensor(3, 3, 0, 2), rt::tensor(4, 2, -1, 1),
+                 rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(7, 3, 0), rt::tensor(8, 1, -1),
                  rt::tensor(6, 3, 0), rt::tensor(9, 3, 0), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> delta, u, b, a, grad_y, skip;
-  rt::Tensor<const opmath_t> grad_h, h;
-  rt::Tensor<scalar_t> grad_delta, grad_u;
+  rt::Tensor<const opmath_t, rank> grad_h, h;
+  rt::Tensor<const scalar_t, rank> b, a, delta, u, grad_y, skip;
+  rt::Tensor<scalar_t, rank> grad_delta, grad_u;
   rt::Divider n_size, d_size, t_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t t = rt::split(&rest, t_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
+    const auto grad_h_row = rt::read_row<Team, 3>(n_size.size, grad_h, place, t, d, 0);
+    const auto b_row = rt::read_row<Team, 2>(n_size.size, b, place, t, 0);
+    const auto a_row = rt::read_row<Team, 1>(n_size.size, a, d, 0);
     const bool t_2 = t == 0;
     const opmath_t delta_value = delta.load(place, t, d);
     const opmath_t u_value = u.load(place, t, d);
     rt::Sum<opmath_t> grad_u_h_sum_fold;
     rt::Sum<opmath_t> grad_delta_value_fold;
-    for (int64_t n = Team::rank(), stop = 0; stop < n_size.size;) {
-      stop = rt::next_stop<Team>(stop, n_size.size);
-      for (; n < stop; n += Team::size) {
-        const opmath_t grad_h_value = grad_h.load(place, t, d, n);
-        const opmath_t b_value = b.load(place, t, n);
-        const opmath_t a_value = a.load(d, n);
-        grad_u_h_sum_fold.add(grad_h_value * b_value);
-        const opmath_t part = b_value * u_value;
-        opmath_t part_2;
-        if (t_2) {
-          part_2 = 0;
-        } else {
-          part_2 = rt::exp(delta_value * a_value) * a_value * h.load(place, t - 1, d, n);
-        }
-        grad_delta_value_fold.add(grad_h_value * (part_2 + part));
+    rt::each<Team>(n_size.size, rt::settled(&grad_u_h_sum_fold, &grad_delta_value_fold), [&](auto at) {
+      const int64_t n = at;
+      const opmath_t grad_h_value = grad_h_row[at];
+      const opmath_t b_value = b_row[at];
+      const opmath_t a_value = a_row[at];
+      grad_u_h_sum_fold.add(grad_h_value * b_value);
+      const opmath_t part = b_value * u_value;
+      opmath_t part_2;
+      if (t_2) {
+        part_2 = 0;
+      } else {
+        part_2 = near::exp(delta_value * a_value) * a_value * h.load(place, t - 1, d, n);
       }
-      grad_u_h_sum_fold.settle();
-      grad_delta_value_fold.settle();
-    }
+      grad_delta_value_fold.add(grad_h_value * (part_2 + part));
+    });
     grad_u_h_sum_fold.finish();
     grad_delta_value_fold.finish();
     rt::join<Team>(&grad_u_h_sum_fold, &grad_delta_value_fold);
@@ -159,19 +157,20 @@ struct Step_selective_scan_backward_grad_delta {
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_selective_scan_backward_grad_a {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)),
                                                rt::count(rt::elements(), rt::integer(2))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 3, 0), rt::tensor(2, 4, 0), rt::tensor(3, 4, 0),
                  rt::tensor(4, 2, -1), rt::integer(2), rt::integer(1), rt::batch());
-  rt::Tensor<const scalar_t> a, delta;
-  rt::Tensor<const opmath_t> grad_h, h;
-  rt::Tensor<scalar_t> grad_a;
+  rt::Tensor<const scalar_t, rank> a, delta;
+  rt::Tensor<const opmath_t, rank> grad_h, h;
+  rt::Tensor<scalar_t, rank> grad_a;
   rt::Divider t_size, n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_a_value_fold;
@@ -186,13 +185,13 @@ struct Step_selective_scan_backward_grad_a {
     const opmath_t a_value_2 = a.load(d, n);
     int64_t inner_rest = inner;
     const int64_t t = rt::split(&inner_rest, t_size);
-    const rt::Place place = batch.place(inner_rest);
+    const rt::Place<rank> place = batch.place(inner_rest);
     const opmath_t delta_value_2 = delta.load(place, t, d);
     opmath_t part;
     if (t == 0) {
       part = 0;
     } else {
-      const opmath_t part_2 = rt::exp(delta_value_2 * a_value_2);
+      const opmath_t part_2 = near::exp(delta_value_2 * a_value_2);
       part = part_2 * delta_value_2 * grad_h.load(place, t, d, n) * h.load(place, t - 1, d, n);
     }
     folds->grad_a_value_fold.add(part);
@@ -207,18 +206,18 @@ struct Step_selective_scan_backward_grad_a {
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_selective_scan_backward_grad_b {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                                rt::count(rt::integer(2))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 4, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0),
                                             rt::tensor(3, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> grad_h;
-  rt::Tensor<const scalar_t> delta, u;
-  rt::Tensor<scalar_t> grad_b;
+  rt::Tensor<const opmath_t, rank> grad_h;
+  rt::Tensor<const scalar_t, rank> delta, u;
+  rt::Tensor<scalar_t, rank> grad_b;
   rt::Divider n_size, t_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_b_value_fold;
@@ -230,7 +229,7 @@ struct Step_selective_scan_backward_grad_b {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const int64_t t = rt::split(&rest, t_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const int64_t d = inner;
     const opmath_t part = grad_h.load(place, t, d, n);
     folds->grad_b_value_fold.add(part * delta.load(place, t, d) * u.load(place, t, d));
@@ -239,25 +238,25 @@ struct Step_selective_scan_backward_grad_b {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const int64_t t = rt::split(&rest, t_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t grad_b_value = folds.grad_b_value_fold.value;
     grad_b.store(grad_b_value, place, t, n);
   }
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_selective_scan_backward_grad_c {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
                                                rt::count(rt::integer(2))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 4, 0), rt::tensor(2, 3, 0),
                                             rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> grad_y;
-  rt::Tensor<const opmath_t> h;
-  rt::Tensor<scalar_t> grad_c;
+  rt::Tensor<const scalar_t, rank> grad_y;
+  rt::Tensor<const opmath_t, rank> h;
+  rt::Tensor<scalar_t, rank> grad_c;
   rt::Divider n_size, t_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_c_value_fold;
@@ -269,7 +268,7 @@ struct Step_selective_scan_backward_grad_c {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const int64_t t = rt::split(&rest, t_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const int64_t d = inner;
     folds->grad_c_value_fold.add(grad_y.load_or_zero(place, t, d) * h.load(place, t, d, n));
   }
@@ -277,23 +276,23 @@ struct Step_selective_scan_backward_grad_c {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const int64_t t = rt::split(&rest, t_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t grad_c_value = folds.grad_c_value_fold.value;
     grad_c.store(grad_c_value, place, t, n);
   }
 };
 
 // reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_selective_scan_backward_grad_skip {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 1, -1), rt::integer(1), rt::batch());
-  rt::Tensor<const scalar_t> grad_y, u;
-  rt::Tensor<scalar_t> grad_skip;
+  rt::Tensor<const scalar_t, rank> grad_y, u;
+  rt::Tensor<scalar_t, rank> grad_skip;
   rt::Divider t_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> grad_skip_value_fold;
@@ -305,7 +304,7 @@ struct Step_selective_scan_backward_grad_skip {
     const int64_t d = point;
     int64_t inner_rest = inner;
     const int64_t t = rt::split(&inner_rest, t_size);
-    const rt::Place place = batch.place(inner_rest);
+    const rt::Place<rank> place = batch.place(inner_rest);
     folds->grad_skip_value_fold.add(grad_y.load_or_zero(place, t, d) * u.load(place, t, d));
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {

@@ -4,15 +4,15 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_sign_ste_forward_condition {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> x;
-  rt::Tensor<scalar_t> y;
-  rt::Tensor<bool> condition;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> x;
+  rt::Tensor<scalar_t, rank> y;
+  rt::Tensor<bool, rank> condition;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t x, opmath_t* y, bool* condition) const {
     const opmath_t x_value = x;
@@ -20,7 +20,7 @@ struct Step_sign_ste_forward_condition {
     *condition = rt::abs(x_value) <= 1;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t y_value;
     bool condition_value;
     compute(x.load(place), &y_value, &condition_value);
@@ -30,8 +30,8 @@ struct Step_sign_ste_forward_condition {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto x_pack = rt::load_pack<V>(x, first);
-    rt::Pack<scalar_t, V> y_pack;
-    rt::Pack<bool, V> condition_pack;
+    rt::Values<scalar_t, V> y_pack;
+    rt::Values<bool, V> condition_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t y_value;
@@ -46,21 +46,21 @@ struct Step_sign_ste_forward_condition {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_sign_ste_backward_grad_x {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::batch());
-  rt::Tensor<const bool> condition;
-  rt::Tensor<const scalar_t> grad_y;
-  rt::Tensor<scalar_t> grad_x;
-  rt::Batch batch;
+  rt::Tensor<const bool, rank> condition;
+  rt::Tensor<const scalar_t, rank> grad_y;
+  rt::Tensor<scalar_t, rank> grad_x;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(bool condition, opmath_t grad_y, opmath_t* grad_x) const {
     *grad_x = condition ? grad_y : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_x_value;
     compute(condition.load(place), grad_y.load_or_zero(place), &grad_x_value);
     grad_x.store(grad_x_value, place);
@@ -69,7 +69,7 @@ struct Step_sign_ste_backward_grad_x {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto condition_pack = rt::load_pack<V>(condition, first);
     const auto grad_y_pack = rt::load_pack<V>(grad_y, first);
-    rt::Pack<scalar_t, V> grad_x_pack;
+    rt::Values<scalar_t, V> grad_x_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_x_value;

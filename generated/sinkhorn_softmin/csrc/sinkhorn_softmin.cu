@@ -4,23 +4,24 @@
 #include "opgen_launch.cuh"
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_sinkhorn_softmin_forward_logsumexp_j_sum {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 2, 0), rt::tensor(3, 2, 0),
                  rt::tensor(4, 2, 0), rt::integer(2), rt::integer(1), rt::integer(0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> x, y, f;
-  rt::Tensor<opmath_t> logsumexp_j_max, logsumexp_j_sum;
+  rt::Tensor<const scalar_t, rank> x, y, f;
+  rt::Tensor<opmath_t, rank> logsumexp_j_max, logsumexp_j_sum;
   rt::Divider d_size, j_size, i_size;
   opmath_t eps;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     rt::Running<opmath_t> logsumexp_j_max_value_fold;
     rt::Sum<opmath_t> logsumexp_j_sum_value_fold;
     for (int64_t j = 0; j < j_size.size; ++j) {
@@ -30,13 +31,13 @@ struct Step_sinkhorn_softmin_forward_logsumexp_j_sum {
         if (d % rt::block_adds == rt::block_adds - 1) cost.settle();
       }
       cost.finish();
-      const opmath_t t = (f.load(place, j) - cost.value) / eps;
+      const opmath_t t = near::div(f.load(place, j) - cost.value, eps);
       const opmath_t factor = logsumexp_j_max_value_fold.raise(t);
       if (factor != 1) {
         logsumexp_j_sum_value_fold.scale(factor);
       }
       const opmath_t logsumexp_j_max_shift = logsumexp_j_max_value_fold.shift;
-      logsumexp_j_sum_value_fold.add(rt::exp(t - logsumexp_j_max_shift));
+      logsumexp_j_sum_value_fold.add(near::exp(t - logsumexp_j_max_shift));
       if (j % rt::block_adds == rt::block_adds - 1) logsumexp_j_sum_value_fold.settle();
     }
     logsumexp_j_sum_value_fold.finish();
@@ -48,18 +49,18 @@ struct Step_sinkhorn_softmin_forward_logsumexp_j_sum {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_sinkhorn_softmin_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(3, 2, 0), rt::real(0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> logsumexp_j_max, logsumexp_j_sum;
-  rt::Tensor<opmath_t> logsumexp_j;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const opmath_t, rank> logsumexp_j_max, logsumexp_j_sum;
+  rt::Tensor<opmath_t, rank> logsumexp_j;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t eps;
   rt::Divider i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t logsumexp_j_max, opmath_t logsumexp_j_sum, opmath_t* logsumexp_j,
                             opmath_t* output) const {
@@ -73,7 +74,7 @@ struct Step_sinkhorn_softmin_forward_output {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t logsumexp_j_value_2;
     opmath_t output_value;
     compute(logsumexp_j_max.load(place, i_2), logsumexp_j_sum.load(place, i_2), &logsumexp_j_value_2, &output_value);
@@ -84,8 +85,8 @@ struct Step_sinkhorn_softmin_forward_output {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto logsumexp_j_max_pack = rt::load_pack<V>(logsumexp_j_max, first);
     const auto logsumexp_j_sum_pack = rt::load_pack<V>(logsumexp_j_sum, first);
-    rt::Pack<opmath_t, V> logsumexp_j_pack;
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<opmath_t, V> logsumexp_j_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t logsumexp_j_value_2;
@@ -100,17 +101,17 @@ struct Step_sinkhorn_softmin_forward_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_sinkhorn_softmin_backward_grad_logsumexp_j {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::real(0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<opmath_t> grad_logsumexp_j;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<opmath_t, rank> grad_logsumexp_j;
   opmath_t eps;
   rt::Divider i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t* grad_logsumexp_j) const {
     *grad_logsumexp_j = -(grad_output * eps);
@@ -118,7 +119,7 @@ struct Step_sinkhorn_softmin_backward_grad_logsumexp_j {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_logsumexp_j_value;
     compute(grad_output.load_or_zero(place, i_2), &grad_logsumexp_j_value);
     grad_logsumexp_j.store(grad_logsumexp_j_value, place, i_2);
@@ -126,7 +127,7 @@ struct Step_sinkhorn_softmin_backward_grad_logsumexp_j {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    rt::Pack<opmath_t, V> grad_logsumexp_j_pack;
+    rt::Values<opmath_t, V> grad_logsumexp_j_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_logsumexp_j_value;
@@ -138,27 +139,28 @@ struct Step_sinkhorn_softmin_backward_grad_logsumexp_j {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_sinkhorn_softmin_backward_grad_x_sum {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(5, 3, 0), rt::tensor(2, 3, 0),
                  rt::tensor(3, 3, 0), rt::tensor(4, 2, 0), rt::workspace(), rt::integer(1), rt::integer(2),
                  rt::integer(0), rt::real(0), rt::integer(2), rt::batch());
-  rt::Tensor<const opmath_t> logsumexp_j, grad_logsumexp_j;
-  rt::Tensor<opmath_t> grad_x_sum;
-  rt::Tensor<const scalar_t> x, y, f;
+  rt::Tensor<const opmath_t, rank> logsumexp_j, grad_logsumexp_j;
+  rt::Tensor<opmath_t, rank> grad_x_sum;
+  rt::Tensor<const scalar_t, rank> x, y, f;
   opmath_t* lost;
   rt::Divider d_size, j_size, i_size;
   opmath_t eps;
   int64_t N;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (d_size.size);
     const opmath_t logsumexp_j_value = logsumexp_j.load(place, i_2);
     const bool t = logsumexp_j_value == -rt::inf<opmath_t>();
@@ -174,7 +176,7 @@ struct Step_sinkhorn_softmin_backward_grad_x_sum {
         if (d_2 % rt::block_adds == rt::block_adds - 1) cost.settle();
       }
       cost.finish();
-      const opmath_t part = rt::exp((f.load(place, j) - cost.value) / eps - logsumexp_j_value);
+      const opmath_t part = near::exp(near::div(f.load(place, j) - cost.value, eps) - logsumexp_j_value);
       const opmath_t t_2 = t ? opmath_t(0) : grad_logsumexp_j_value * part;
       for (int64_t d = 0; d < d_size.size; ++d) {
         opmath_t high = grad_x_sum.load(place, i_2, d);
@@ -184,29 +186,29 @@ struct Step_sinkhorn_softmin_backward_grad_x_sum {
     }
     for (int64_t d = 0; d < d_size.size; ++d) {
       const opmath_t whole = rt::total(grad_x_sum.load(place, i_2, d), lost_row[d]);
-      grad_x_sum.store((N == 0 ? opmath_t(1) : -(1 / eps)) * whole, place, i_2, d);
+      grad_x_sum.store((N == 0 ? opmath_t(1) : -near::div(opmath_t(1), eps)) * whole, place, i_2, d);
     }
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_sinkhorn_softmin_backward_grad_x {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> grad_x_sum;
-  rt::Tensor<scalar_t> grad_x;
+  rt::Tensor<const opmath_t, rank> grad_x_sum;
+  rt::Tensor<scalar_t, rank> grad_x;
   rt::Divider d_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_x_sum, opmath_t* grad_x) const { *grad_x = 2 * grad_x_sum; }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_x_value;
     compute(grad_x_sum.load(place, i_2, d), &grad_x_value);
     grad_x.store(grad_x_value, place, i_2, d);
@@ -214,7 +216,7 @@ struct Step_sinkhorn_softmin_backward_grad_x {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_x_sum_pack = rt::load_pack<V>(grad_x_sum, first);
-    rt::Pack<scalar_t, V> grad_x_pack;
+    rt::Values<scalar_t, V> grad_x_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_x_value;
@@ -226,27 +228,28 @@ struct Step_sinkhorn_softmin_backward_grad_x {
 };
 
 // sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_sinkhorn_softmin_backward_grad_f_sum {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::tensor(6, 3, 0),
                  rt::tensor(5, 2, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::workspace(), rt::integer(1),
                  rt::integer(2), rt::integer(0), rt::real(0), rt::integer(2), rt::batch());
-  rt::Tensor<const scalar_t> f, x, y;
-  rt::Tensor<opmath_t> grad_y_sum, grad_f_sum;
-  rt::Tensor<const opmath_t> logsumexp_j, grad_logsumexp_j;
+  rt::Tensor<const scalar_t, rank> f, x, y;
+  rt::Tensor<opmath_t, rank> grad_y_sum, grad_f_sum;
+  rt::Tensor<const opmath_t, rank> logsumexp_j, grad_logsumexp_j;
   opmath_t* lost;
   rt::Divider d_2_size, i_size, j_size;
   opmath_t eps;
   int64_t M;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (d_2_size.size);
     const opmath_t t_3 = -rt::inf<opmath_t>();
     const opmath_t f_value = f.load(place, j);
@@ -263,7 +266,7 @@ struct Step_sinkhorn_softmin_backward_grad_f_sum {
       }
       cost_2.finish();
       const opmath_t logsumexp_j_value_2 = logsumexp_j.load(place, i_2);
-      const opmath_t part = rt::exp((f_value - cost_2.value) / eps - logsumexp_j_value_2);
+      const opmath_t part = near::exp(near::div(f_value - cost_2.value, eps) - logsumexp_j_value_2);
       const opmath_t t_4 = logsumexp_j_value_2 == t_3 ? opmath_t(0) : grad_logsumexp_j.load(place, i_2) * part;
       grad_f_sum_value_fold.add(t_4);
       for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
@@ -278,29 +281,29 @@ struct Step_sinkhorn_softmin_backward_grad_f_sum {
     grad_f_sum.store(grad_f_sum_value, place, j);
     for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
       const opmath_t whole = rt::total(grad_y_sum.load(place, j, d_2), lost_row[d_2]);
-      grad_y_sum.store((M == 0 ? opmath_t(1) : -(1 / eps)) * whole, place, j, d_2);
+      grad_y_sum.store((M == 0 ? opmath_t(1) : -near::div(opmath_t(1), eps)) * whole, place, j, d_2);
     }
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_sinkhorn_softmin_backward_grad_y {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> grad_y_sum;
-  rt::Tensor<scalar_t> grad_y;
+  rt::Tensor<const opmath_t, rank> grad_y_sum;
+  rt::Tensor<scalar_t, rank> grad_y;
   rt::Divider d_size, j_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_y_sum, opmath_t* grad_y) const { *grad_y = -2 * grad_y_sum; }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t j = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_y_value;
     compute(grad_y_sum.load(place, j, d), &grad_y_value);
     grad_y.store(grad_y_value, place, j, d);
@@ -308,7 +311,7 @@ struct Step_sinkhorn_softmin_backward_grad_y {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_y_sum_pack = rt::load_pack<V>(grad_y_sum, first);
-    rt::Pack<scalar_t, V> grad_y_pack;
+    rt::Values<scalar_t, V> grad_y_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_y_value;
@@ -320,23 +323,24 @@ struct Step_sinkhorn_softmin_backward_grad_y {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_sinkhorn_softmin_backward_grad_f {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::real(0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> grad_f_sum;
-  rt::Tensor<scalar_t> grad_f;
+  rt::Tensor<const opmath_t, rank> grad_f_sum;
+  rt::Tensor<scalar_t, rank> grad_f;
   opmath_t eps;
   rt::Divider j_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
-  OPGEN_DEVICE void compute(opmath_t grad_f_sum, opmath_t* grad_f) const { *grad_f = grad_f_sum / eps; }
+  OPGEN_DEVICE void compute(opmath_t grad_f_sum, opmath_t* grad_f) const { *grad_f = near::div(grad_f_sum, eps); }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_f_value;
     compute(grad_f_sum.load(place, j), &grad_f_value);
     grad_f.store(grad_f_value, place, j);
@@ -344,7 +348,7 @@ struct Step_sinkhorn_softmin_backward_grad_f {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_f_sum_pack = rt::load_pack<V>(grad_f_sum, first);
-    rt::Pack<scalar_t, V> grad_f_pack;
+    rt::Values<scalar_t, V> grad_f_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_f_value;

@@ -4,24 +4,25 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_smith_waterman_forward_s {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0), rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::real(0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> score;
-  rt::Tensor<opmath_t> s;
+  rt::Tensor<const scalar_t, rank> score;
+  rt::Tensor<opmath_t, rank> s;
   opmath_t temperature;
   rt::Divider j_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
-  OPGEN_DEVICE void compute(opmath_t score, opmath_t* s) const { *s = score / temperature; }
+  OPGEN_DEVICE void compute(opmath_t score, opmath_t* s) const { *s = near::div(score, temperature); }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t s_value;
     compute(score.load(place, i_2, j), &s_value);
     s.store(s_value, place, i_2, j);
@@ -29,7 +30,7 @@ struct Step_smith_waterman_forward_s {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto score_pack = rt::load_pack<V>(score, first);
-    rt::Pack<opmath_t, V> s_pack;
+    rt::Values<opmath_t, V> s_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t s_value;
@@ -41,22 +42,23 @@ struct Step_smith_waterman_forward_s {
 };
 
 // every place goes on from the one before it; sequences that do not meet run side by side
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_smith_waterman_forward_h_waves {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::tensor(2, 3, 0),
                                             rt::tensor(3, 3, 0), rt::tensor(4, 3, 0), rt::integer(1), rt::integer(0),
                                             rt::integer(2), rt::real(0), rt::real(1), rt::batch());
-  rt::Tensor<opmath_t> h_before, h_waves, paired_waves, apart_waves;
-  rt::Tensor<const opmath_t> s;
+  rt::Tensor<opmath_t, rank> h_before, h_waves, paired_waves, apart_waves;
+  rt::Tensor<const opmath_t, rank> s;
   rt::Divider j_size, wave_size;
   int64_t N;
   opmath_t gap, temperature;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     for (int64_t wave = 0; wave < wave_size.size; ++wave) {
       for (int64_t j = 0; j < j_size.size; ++j) {
         h_before.store(wave == 0 ? opmath_t(0) : h_waves.load(place, wave - 1, j), place, wave, j);
@@ -90,7 +92,7 @@ struct Step_smith_waterman_forward_h_waves {
           const opmath_t part_7 = j == 0 ? t_4 : t_5 ? opmath_t(0) : h_waves.load(place, wave - 1, j - 1);
           const opmath_t part_9 = t_3 == 0 ? t_4 : t_5 ? opmath_t(0) : h_waves.load(place, wave - 1, j);
           const opmath_t part_8 = rt::logaddexp(part_9, part_7);
-          part_6 = part_8 + gap / temperature;
+          part_6 = part_8 + near::div(gap, temperature);
         } else {
           part_6 = 0;
         }
@@ -113,43 +115,40 @@ struct Step_smith_waterman_forward_h_waves {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_smith_waterman_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::integer(0), rt::integer(1), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t> h_waves;
-  rt::Tensor<opmath_t> logsumexp_i_j;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const opmath_t, rank> h_waves;
+  rt::Tensor<opmath_t, rank> logsumexp_i_j;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider i_size, j_size;
   opmath_t temperature;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     rt::Max<opmath_t> logsumexp_i_j_max_fold;
-    for (int64_t inner = Team::rank(); inner < i_size.size * j_size.size; inner += Team::size) {
-      int64_t inner_rest = inner;
+    rt::each<Team>(i_size.size * j_size.size, [&](auto at) {
+      int64_t inner_rest = at;
       const int64_t j = rt::split(&inner_rest, j_size);
       const int64_t i_2 = inner_rest;
       logsumexp_i_j_max_fold.add(h_waves.load(place, i_2 + j, j));
-    }
+    });
     rt::join<Team>(&logsumexp_i_j_max_fold);
     const opmath_t logsumexp_i_j_max = logsumexp_i_j_max_fold.value;
     const opmath_t logsumexp_i_j_shift = rt::isfinite(logsumexp_i_j_max) ? logsumexp_i_j_max : opmath_t(0);
     rt::Sum<opmath_t> logsumexp_i_j_sum_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < i_size.size * j_size.size;) {
-      stop = rt::next_stop<Team>(stop, i_size.size * j_size.size);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const int64_t j = rt::split(&inner_rest, j_size);
-        const int64_t i_3 = inner_rest;
-        logsumexp_i_j_sum_fold.add(rt::exp(h_waves.load(place, i_3 + j, j) - logsumexp_i_j_shift));
-      }
-      logsumexp_i_j_sum_fold.settle();
-    }
+    rt::each<Team>(i_size.size * j_size.size, rt::settled(&logsumexp_i_j_sum_fold), [&](auto at) {
+      int64_t inner_rest = at;
+      const int64_t j = rt::split(&inner_rest, j_size);
+      const int64_t i_3 = inner_rest;
+      logsumexp_i_j_sum_fold.add(near::exp(h_waves.load(place, i_3 + j, j) - logsumexp_i_j_shift));
+    });
     logsumexp_i_j_sum_fold.finish();
     rt::join<Team>(&logsumexp_i_j_sum_fold);
     const opmath_t logsumexp_i_j_sum = logsumexp_i_j_sum_fold.value;
@@ -162,33 +161,34 @@ struct Step_smith_waterman_forward_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_smith_waterman_backward_grad_h {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(4, 3, 0), rt::tensor(2, 3, 0), rt::tensor(5, 3, 0),
                  rt::tensor(1, 3, 0), rt::tensor(3, 1, 0), rt::real(0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> logsumexp_i_j, h_waves;
-  rt::Tensor<opmath_t> s, grad_h;
-  rt::Tensor<const scalar_t> score, grad_output;
+  rt::Tensor<const opmath_t, rank> logsumexp_i_j, h_waves;
+  rt::Tensor<opmath_t, rank> s, grad_h;
+  rt::Tensor<const scalar_t, rank> score, grad_output;
   opmath_t temperature;
   rt::Divider j_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t logsumexp_i_j_value = logsumexp_i_j.load(place);
-    s.store(score.load(place, i_2, j) / temperature, place, i_2, j);
+    s.store(near::div(score.load(place, i_2, j), temperature), place, i_2, j);
     const bool part = logsumexp_i_j_value == -rt::inf<opmath_t>();
     opmath_t part_2;
     if (part) {
       part_2 = 0;
     } else {
-      const opmath_t part_3 = rt::exp(h_waves.load(place, i_2 + j, j) - logsumexp_i_j_value);
+      const opmath_t part_3 = near::exp(h_waves.load(place, i_2 + j, j) - logsumexp_i_j_value);
       part_2 = grad_output.load_or_zero(place) * temperature * part_3;
     }
     grad_h.store(part_2, place, i_2, j);
@@ -196,22 +196,23 @@ struct Step_smith_waterman_backward_grad_h {
 };
 
 // every place goes on from the one before it; sequences that do not meet run side by side
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_smith_waterman_backward_grad_h_before {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(5, 3, 0), rt::tensor(6, 3, 0), rt::tensor(7, 3, 0),
       rt::tensor(9, 3, 0), rt::tensor(4, 3, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::tensor(8, 3, 0),
       rt::integer(2), rt::integer(1), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> h_waves, grad_h, paired_waves, apart_waves, s, h_before;
-  rt::Tensor<opmath_t> grad_h_waves, grad_apart_waves, grad_h_before, grad_paired_waves;
+  rt::Tensor<const opmath_t, rank> h_waves, grad_h, paired_waves, apart_waves, s, h_before;
+  rt::Tensor<opmath_t, rank> grad_h_waves, grad_apart_waves, grad_h_before, grad_paired_waves;
   int64_t N, M;
   rt::Divider j_size, wave_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     for (int64_t wave = wave_size.size - 1; wave >= 0; --wave) {
       for (int64_t j = 0; j < j_size.size; ++j) {
         const int64_t t = wave - j;
@@ -242,10 +243,9 @@ struct Step_smith_waterman_backward_grad_h_before {
               if (t_6) {
                 part_10 = 0;
               } else {
-                const opmath_t part_12 =
+                const opmath_t part_11 =
                     (t_8 ? rt::inf<opmath_t>() : -h_waves.load(place, wave, j - 1)) + h_waves_value;
-                const opmath_t part_11 = rt::sigmoid(part_12);
-                part_10 = grad_apart_waves.load(place, wave + 1, j) * part_11;
+                part_10 = grad_apart_waves.load(place, wave + 1, j) * near::sigmoid(part_11);
               }
               part_9 = part_10;
             }
@@ -257,134 +257,134 @@ struct Step_smith_waterman_backward_grad_h_before {
         } else {
           part_4 = 0;
         }
-        opmath_t part_13;
+        opmath_t part_12;
         if (part_3) {
-          opmath_t part_14;
+          opmath_t part_13;
           if (t_2) {
-            const bool part_15 = (t_9 ? t_7 : h_waves.load(place, wave, j + 1)) == t_7 && h_waves_value == t_7;
-            opmath_t part_16;
-            if (part_15) {
-              part_16 = 0;
+            const bool part_14 = (t_9 ? t_7 : h_waves.load(place, wave, j + 1)) == t_7 && h_waves_value == t_7;
+            opmath_t part_15;
+            if (part_14) {
+              part_15 = 0;
             } else {
-              const opmath_t part_18 = h_waves_value + (t_9 ? rt::inf<opmath_t>() : -h_waves.load(place, wave, j + 1));
-              const opmath_t part_17 = rt::sigmoid(part_18);
-              part_16 = grad_apart_waves.load(place, wave + 1, j + 1) * part_17;
+              const opmath_t part_16 = h_waves_value + (t_9 ? rt::inf<opmath_t>() : -h_waves.load(place, wave, j + 1));
+              part_15 = grad_apart_waves.load(place, wave + 1, j + 1) * near::sigmoid(part_16);
             }
-            part_14 = part_16;
+            part_13 = part_15;
           } else {
-            part_14 = 0;
+            part_13 = 0;
           }
-          part_13 = part_14;
+          part_12 = part_13;
         } else {
-          part_13 = 0;
+          part_12 = 0;
         }
-        grad_h_waves.store(part_2 + part_4 + part_13 + part, place, wave, j);
+        grad_h_waves.store(part_2 + part_4 + part_12 + part, place, wave, j);
       }
       for (int64_t j = 0; j < j_size.size; ++j) {
         const int64_t t_10 = wave - j;
         const opmath_t paired_waves_value = paired_waves.load(place, wave, j);
         const opmath_t t_11 = -rt::inf<opmath_t>();
         const opmath_t apart_waves_value = apart_waves.load(place, wave, j);
-        const bool part_19 = t_10 >= 0 && t_10 < N;
-        opmath_t part_20;
-        if (part_19) {
-          const bool part_22 = paired_waves_value + s.load(place, wave - j, j) == t_11;
-          const bool part_21 = part_22 && apart_waves_value == t_11;
-          opmath_t part_23;
-          if (part_21) {
-            part_23 = 0;
+        const bool part_17 = t_10 >= 0 && t_10 < N;
+        opmath_t part_18;
+        if (part_17) {
+          const bool part_20 = paired_waves_value + s.load(place, wave - j, j) == t_11;
+          const bool part_19 = part_20 && apart_waves_value == t_11;
+          opmath_t part_21;
+          if (part_19) {
+            part_21 = 0;
           } else {
-            const opmath_t part_25 = apart_waves_value - (paired_waves_value + s.load(place, wave - j, j));
-            const opmath_t part_24 = rt::sigmoid(part_25);
-            part_23 = grad_h_waves.load(place, wave, j) * part_24;
+            const opmath_t part_23 = apart_waves_value - (paired_waves_value + s.load(place, wave - j, j));
+            const opmath_t part_22 = near::sigmoid(part_23);
+            part_21 = grad_h_waves.load(place, wave, j) * part_22;
           }
-          part_20 = part_23;
+          part_18 = part_21;
         } else {
-          part_20 = 0;
+          part_18 = 0;
         }
-        grad_apart_waves.store(part_20, place, wave, j);
+        grad_apart_waves.store(part_18, place, wave, j);
       }
       for (int64_t j = 0; j < j_size.size; ++j) {
         const int64_t t_12 = wave - j;
         const opmath_t paired_waves_value_2 = paired_waves.load(place, wave, j);
         const opmath_t t_13 = -rt::inf<opmath_t>();
         const opmath_t apart_waves_value_2 = apart_waves.load(place, wave, j);
-        const bool part_26 = t_12 >= 0 && t_12 < N;
-        opmath_t part_27;
-        if (part_26) {
-          const bool part_29 = paired_waves_value_2 + s.load(place, wave - j, j) == t_13;
-          const bool part_28 = part_29 && apart_waves_value_2 == t_13;
-          opmath_t part_30;
-          if (part_28) {
-            part_30 = 0;
+        const bool part_24 = t_12 >= 0 && t_12 < N;
+        opmath_t part_25;
+        if (part_24) {
+          const bool part_27 = paired_waves_value_2 + s.load(place, wave - j, j) == t_13;
+          const bool part_26 = part_27 && apart_waves_value_2 == t_13;
+          opmath_t part_28;
+          if (part_26) {
+            part_28 = 0;
           } else {
-            const opmath_t part_32 = paired_waves_value_2 + s.load(place, wave - j, j) - apart_waves_value_2;
-            const opmath_t part_31 = rt::sigmoid(part_32);
-            part_30 = grad_h_waves.load(place, wave, j) * part_31;
+            const opmath_t part_30 = paired_waves_value_2 + s.load(place, wave - j, j) - apart_waves_value_2;
+            const opmath_t part_29 = near::sigmoid(part_30);
+            part_28 = grad_h_waves.load(place, wave, j) * part_29;
           }
-          part_27 = part_30;
+          part_25 = part_28;
         } else {
-          part_27 = 0;
+          part_25 = 0;
         }
-        grad_paired_waves.store(part_27, place, wave, j);
+        grad_paired_waves.store(part_25, place, wave, j);
       }
       for (int64_t j = 0; j < j_size.size; ++j) {
         const int64_t t_14 = wave - j;
         const bool t_15 = t_14 == 0;
         const opmath_t t_16 = -rt::inf<opmath_t>();
         const opmath_t h_before_value = h_before.load(place, wave, j);
-        const bool part_33 = j + 1 < M && wave + 1 < N + M;
-        opmath_t part_34;
-        if (part_33) {
-          const bool part_35 = t_14 >= 0 && t_14 < N;
-          opmath_t part_36;
-          if (part_35) {
-            const bool part_37 = (t_15 ? t_16 : h_before_value) == t_16 && 0 == t_16;
-            opmath_t part_38;
-            if (part_37) {
-              part_38 = 0;
+        const bool part_31 = j + 1 < M && wave + 1 < N + M;
+        opmath_t part_32;
+        if (part_31) {
+          const bool part_33 = t_14 >= 0 && t_14 < N;
+          opmath_t part_34;
+          if (part_33) {
+            const bool part_35 = (t_15 ? t_16 : h_before_value) == t_16 && 0 == t_16;
+            opmath_t part_36;
+            if (part_35) {
+              part_36 = 0;
             } else {
-              opmath_t part_39;
+              opmath_t part_37;
               if (t_15) {
-                part_39 = 0;
+                part_37 = 0;
               } else {
-                part_39 = grad_paired_waves.load(place, wave + 1, j + 1) * rt::sigmoid(h_before_value);
+                part_37 = grad_paired_waves.load(place, wave + 1, j + 1) * near::sigmoid(h_before_value);
               }
-              part_38 = part_39;
+              part_36 = part_37;
             }
-            part_36 = part_38;
+            part_34 = part_36;
           } else {
-            part_36 = 0;
+            part_34 = 0;
           }
-          part_34 = part_36;
+          part_32 = part_34;
         } else {
-          part_34 = 0;
+          part_32 = 0;
         }
-        grad_h_before.store(part_34, place, wave, j);
+        grad_h_before.store(part_32, place, wave, j);
       }
     }
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_smith_waterman_backward_grad_score {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0),
                  rt::tensor(4, 3, 0), rt::real(0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> s, paired_waves, apart_waves, grad_h_waves;
-  rt::Tensor<scalar_t> grad_score;
+  rt::Tensor<const opmath_t, rank> s, paired_waves, apart_waves, grad_h_waves;
+  rt::Tensor<scalar_t, rank> grad_score;
   opmath_t temperature;
   rt::Divider j_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t s_value = s.load(place, i_2, j);
     const opmath_t t_17 = -rt::inf<opmath_t>();
     const bool part = paired_waves.load(place, j + i_2, j) + s_value == t_17;
@@ -395,9 +395,9 @@ struct Step_smith_waterman_backward_grad_score {
     } else {
       const opmath_t part_5 = paired_waves.load(place, j + i_2, j) + s_value;
       const opmath_t part_4 = part_5 - apart_waves.load(place, j + i_2, j);
-      part_3 = grad_h_waves.load(place, j + i_2, j) * rt::sigmoid(part_4);
+      part_3 = grad_h_waves.load(place, j + i_2, j) * near::sigmoid(part_4);
     }
-    grad_score.store(part_3 / temperature, place, i_2, j);
+    grad_score.store(near::div(part_3, temperature), place, i_2, j);
   }
 };
 

@@ -4,17 +4,18 @@
 #include "opgen_launch.cuh"
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_smooth_l1_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> input, target;
-  rt::Tensor<opmath_t> difference;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> input, target;
+  rt::Tensor<opmath_t, rank> difference;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t beta;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
@@ -25,30 +26,31 @@ struct Step_smooth_l1_loss_forward_0_output {
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const opmath_t t = 2 * beta;
     const opmath_t t_2 = beta / 2;
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t difference_2 = input.load(place) - target.load(place);
     const opmath_t error = rt::abs(difference_2);
-    folds->output_sum_fold.add(error < beta ? error * error / t : error - t_2);
+    folds->output_sum_fold.add(error < beta ? near::div(error * error, t) : error - t_2);
     difference.store(difference_2, place);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / batch.count);
+    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_smooth_l1_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> input, target;
-  rt::Tensor<opmath_t> difference;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> input, target;
+  rt::Tensor<opmath_t, rank> difference;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t beta;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -59,10 +61,10 @@ struct Step_smooth_l1_loss_forward_1_output {
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const opmath_t t = 2 * beta;
     const opmath_t t_2 = beta / 2;
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t difference_2 = input.load(place) - target.load(place);
     const opmath_t error = rt::abs(difference_2);
-    folds->output_value_fold.add(error < beta ? error * error / t : error - t_2);
+    folds->output_value_fold.add(error < beta ? near::div(error * error, t) : error - t_2);
     difference.store(difference_2, place);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -72,26 +74,27 @@ struct Step_smooth_l1_loss_forward_1_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_smooth_l1_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> input, target;
-  rt::Tensor<opmath_t> difference;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> input, target;
+  rt::Tensor<opmath_t, rank> difference;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t beta;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t* difference, opmath_t* output) const {
     const opmath_t difference_value = input - target;
     const opmath_t error = rt::abs(difference_value);
     *difference = difference_value;
-    *output = error < beta ? error * error / (2 * beta) : error - beta / 2;
+    *output = error < beta ? near::div(error * error, 2 * beta) : error - beta / 2;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t difference_value_2;
     opmath_t output_value;
     compute(input.load(place), target.load(place), &difference_value_2, &output_value);
@@ -102,8 +105,8 @@ struct Step_smooth_l1_loss_forward_2_output {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto target_pack = rt::load_pack<V>(target, first);
-    rt::Pack<opmath_t, V> difference_pack;
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<opmath_t, V> difference_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t difference_value_2;
@@ -118,29 +121,31 @@ struct Step_smooth_l1_loss_forward_2_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_smooth_l1_loss_backward_0_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                                             rt::tensor(1, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t> difference;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const opmath_t, rank> difference;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Tensor<const scalar_t, rank> grad_output;
   opmath_t beta;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t difference, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t difference_value = difference;
     const opmath_t error = rt::abs(difference_value);
-    const opmath_t part = error < beta ? error / beta : opmath_t(1);
-    const opmath_t part_2 = grad_output.load_or_zero() * part / batch.count;
-    const opmath_t grad_input_value = part_2 * rt::sign(difference_value);
+    const opmath_t part = error < beta ? near::div(error, beta) : opmath_t(1);
+    const opmath_t part_2 = grad_output.load_or_zero() * part;
+    const opmath_t part_3 = near::div(part_2, static_cast<opmath_t>(batch.count));
+    const opmath_t grad_input_value = part_3 * rt::sign(difference_value);
     *grad_input = grad_input_value;
     *grad_target = -grad_input_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value_2;
     opmath_t grad_target_value;
     compute(difference.load(place), &grad_input_value_2, &grad_target_value);
@@ -150,8 +155,8 @@ struct Step_smooth_l1_loss_backward_0_grad_target {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto difference_pack = rt::load_pack<V>(difference, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value_2;
@@ -166,28 +171,29 @@ struct Step_smooth_l1_loss_backward_0_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_smooth_l1_loss_backward_1_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                                             rt::tensor(1, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t> difference;
-  rt::Tensor<scalar_t> grad_input, grad_target;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const opmath_t, rank> difference;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
+  rt::Tensor<const scalar_t, rank> grad_output;
   opmath_t beta;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t difference, opmath_t* grad_input, opmath_t* grad_target) const {
     const opmath_t difference_value = difference;
     const opmath_t error = rt::abs(difference_value);
-    const opmath_t part = error < beta ? error / beta : opmath_t(1);
+    const opmath_t part = error < beta ? near::div(error, beta) : opmath_t(1);
     const opmath_t grad_input_value = grad_output.load_or_zero() * part * rt::sign(difference_value);
     *grad_input = grad_input_value;
     *grad_target = -grad_input_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value_2;
     opmath_t grad_target_value;
     compute(difference.load(place), &grad_input_value_2, &grad_target_value);
@@ -197,8 +203,8 @@ struct Step_smooth_l1_loss_backward_1_grad_target {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto difference_pack = rt::load_pack<V>(difference, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value_2;
@@ -213,29 +219,30 @@ struct Step_smooth_l1_loss_backward_1_grad_target {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_smooth_l1_loss_backward_2_grad_target {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t> difference;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<scalar_t> grad_input, grad_target;
+  rt::Tensor<const opmath_t, rank> difference;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<scalar_t, rank> grad_input, grad_target;
   opmath_t beta;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t difference, opmath_t grad_output, opmath_t* grad_input,
                             opmath_t* grad_target) const {
     const opmath_t difference_value = difference;
     const opmath_t error = rt::abs(difference_value);
-    const opmath_t part = grad_output * (error < beta ? error / beta : opmath_t(1));
+    const opmath_t part = grad_output * (error < beta ? near::div(error, beta) : opmath_t(1));
     const opmath_t grad_input_value = part * rt::sign(difference_value);
     *grad_input = grad_input_value;
     *grad_target = -grad_input_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_input_value_2;
     opmath_t grad_target_value;
     compute(difference.load(place), grad_output.load_or_zero(place), &grad_input_value_2, &grad_target_value);
@@ -246,8 +253,8 @@ struct Step_smooth_l1_loss_backward_2_grad_target {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto difference_pack = rt::load_pack<V>(difference, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
-    rt::Pack<scalar_t, V> grad_target_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value_2;

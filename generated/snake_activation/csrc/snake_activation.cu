@@ -4,43 +4,45 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_snake_activation_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2),
                                             rt::elements(), rt::integer(1), rt::batch());
-  rt::Tensor<const scalar_t> input, alpha;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> input, alpha;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider batch_size, c_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
     const opmath_t input_value = input.load(n, c, place);
     const opmath_t alpha_value = alpha.load(c);
-    output.store(input_value + rt::powi<2>(rt::sin(alpha_value * input_value)) / alpha_value, n, c, place);
+    const opmath_t part = near::div(rt::powi<2>(rt::sin(alpha_value * input_value)), alpha_value);
+    output.store(input_value + part, n, c, place);
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_snake_activation_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 3, 2), rt::tensor(2, 3, 2),
                                             rt::tensor(3, 3, 2), rt::elements(), rt::integer(1), rt::batch());
-  rt::Tensor<const scalar_t> alpha, input, grad_output;
-  rt::Tensor<scalar_t> grad_input;
+  rt::Tensor<const scalar_t, rank> alpha, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_input;
   rt::Divider batch_size, c_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
-    const rt::Place place = batch.place(rt::split(&rest, batch_size));
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
     const opmath_t t = alpha.load(c) * input.load(n, c, place);
@@ -49,16 +51,17 @@ struct Step_snake_activation_backward_grad_input {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_snake_activation_backward_grad_alpha {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 3, 2), rt::tensor(2, 3, 2),
                                             rt::tensor(3, 1, -1), rt::integer(1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t> alpha, input, grad_output;
-  rt::Tensor<scalar_t> grad_alpha;
+  rt::Tensor<const scalar_t, rank> alpha, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_alpha;
   rt::Divider n_size, batch_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
@@ -66,20 +69,17 @@ struct Step_snake_activation_backward_grad_alpha {
     const opmath_t alpha_value = alpha.load(c);
     const opmath_t t_2 = alpha_value * alpha_value;
     rt::Sum<opmath_t> grad_alpha_value_fold;
-    for (int64_t inner = Team::rank(), stop = 0; stop < n_size.size * batch.count;) {
-      stop = rt::next_stop<Team>(stop, n_size.size * batch.count);
-      for (; inner < stop; inner += Team::size) {
-        int64_t inner_rest = inner;
-        const rt::Place place = batch.place(rt::split(&inner_rest, batch_size));
-        const int64_t n = inner_rest;
-        const opmath_t input_value = input.load(n, c, place);
-        const opmath_t t_3 = alpha_value * input_value;
-        const opmath_t t_4 = rt::sin(t_3);
-        const opmath_t part = 2 * rt::cos(t_3) * t_4 * input_value / alpha_value;
-        grad_alpha_value_fold.add(grad_output.load_or_zero(n, c, place) * (part - t_4 * t_4 / t_2));
-      }
-      grad_alpha_value_fold.settle();
-    }
+    rt::each<Team>(n_size.size * batch.count, rt::settled(&grad_alpha_value_fold), [&](auto at) {
+      int64_t inner_rest = at;
+      const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
+      const int64_t n = inner_rest;
+      const opmath_t input_value = input.load(n, c, place);
+      const opmath_t t_3 = alpha_value * input_value;
+      const opmath_t t_4 = rt::sin(t_3);
+      const opmath_t part = near::div(2 * rt::cos(t_3) * t_4 * input_value, alpha_value);
+      const opmath_t part_2 = grad_output.load_or_zero(n, c, place);
+      grad_alpha_value_fold.add(part_2 * (part - near::div(t_4 * t_4, t_2)));
+    });
     grad_alpha_value_fold.finish();
     rt::join<Team>(&grad_alpha_value_fold);
     const opmath_t grad_alpha_value = grad_alpha_value_fold.value;

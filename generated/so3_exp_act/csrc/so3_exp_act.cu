@@ -4,30 +4,27 @@
 #include "opgen_launch.cuh"
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_so3_exp_act_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(3)}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::batch());
-  rt::Tensor<const scalar_t> rotation, point_2;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> rotation, point_2;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     rt::Sum<opmath_t> s_fold;
     rt::Sum<opmath_t> norm_s_squares_fold;
-    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
-      stop = rt::next_stop<Team>(stop, 3);
-      for (; i_2 < stop; i_2 += Team::size) {
-        const opmath_t rotation_value = rotation.load(place, i_2);
-        s_fold.add(rotation_value * rotation_value);
-        norm_s_squares_fold.add(rotation_value * rotation_value);
-      }
-      s_fold.settle();
-      norm_s_squares_fold.settle();
-    }
+    rt::each<Team>(3, rt::settled(&s_fold, &norm_s_squares_fold), [&](auto at) {
+      const int64_t i_2 = at;
+      const opmath_t rotation_value = rotation.load(place, i_2);
+      s_fold.add(rotation_value * rotation_value);
+      norm_s_squares_fold.add(rotation_value * rotation_value);
+    });
     s_fold.finish();
     norm_s_squares_fold.finish();
     rt::join<Team>(&s_fold, &norm_s_squares_fold);
@@ -38,55 +35,54 @@ struct Step_so3_exp_act_forward_output {
     const opmath_t part_3 = 1 - s / 20 * (1 - s / 42 * (1 - s / 72 * (1 - s / 110 * (1 - s / 156))));
     const opmath_t part_2 = s / 6 * part_3;
     const opmath_t part = 1 - part_2;
-    const opmath_t a = t ? part : rt::sinc(norm_s / opmath_t(3.14159265358979323846));
+    const opmath_t a = t ? part : rt::sinc(near::div(norm_s, opmath_t(3.14159265358979323846)));
     const opmath_t part_5 = 1 - s / 30 * (1 - s / 56 * (1 - s / 90 * (1 - s / 132 * (1 - s / 182))));
     const opmath_t part_4 = s / 24 * part_5;
-    const opmath_t b = t ? opmath_t(1) / opmath_t(2) - part_4 : 2 * rt::square(rt::sin(norm_s / 2)) / s;
-    for (int64_t i_3 = Team::rank(); i_3 < 3; i_3 += Team::size) {
+    const opmath_t part_6 = near::div(2 * rt::square(rt::sin(norm_s / 2)), s);
+    const opmath_t b = t ? opmath_t(1) / opmath_t(2) - part_4 : part_6;
+    rt::each<Team>(3, [&](auto at) {
+      const int64_t i_3 = at;
       const opmath_t rotation_value_2 = rotation.load(place, rt::mod(i_3 + 1, 3));
       const opmath_t rotation_value_3 = rotation.load(place, rt::mod(i_3 + 2, 3));
-      const opmath_t part_6 = rotation_value_2 * point_2.load(place, rt::mod(i_3 + 2, 3));
-      const opmath_t part_7 = a * (part_6 - rotation_value_3 * point_2.load(place, rt::mod(i_3 + 1, 3)));
-      const opmath_t part_8 = rotation.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 1, 3));
-      const opmath_t part_9 = part_8 * point_2.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3));
-      const opmath_t part_10 = rotation.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3));
-      const opmath_t part_11 = part_9 - part_10 * point_2.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 1, 3));
-      const opmath_t part_12 = rotation.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3));
-      const opmath_t part_13 = part_12 * point_2.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3));
-      const opmath_t part_14 = rotation.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3));
-      const opmath_t part_15 = part_13 - part_14 * point_2.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3));
-      const opmath_t part_16 = b * (rotation_value_2 * part_11 - rotation_value_3 * part_15);
-      output.store(point_2.load(place, i_3) + part_7 + part_16, place, i_3);
-    }
+      const opmath_t part_7 = rotation_value_2 * point_2.load(place, rt::mod(i_3 + 2, 3));
+      const opmath_t part_8 = a * (part_7 - rotation_value_3 * point_2.load(place, rt::mod(i_3 + 1, 3)));
+      const opmath_t part_9 = rotation.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 1, 3));
+      const opmath_t part_10 = part_9 * point_2.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3));
+      const opmath_t part_11 = rotation.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3));
+      const opmath_t part_12 = part_10 - part_11 * point_2.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 1, 3));
+      const opmath_t part_13 = rotation.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3));
+      const opmath_t part_14 = part_13 * point_2.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3));
+      const opmath_t part_15 = rotation.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3));
+      const opmath_t part_16 = part_14 - part_15 * point_2.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3));
+      const opmath_t part_17 = b * (rotation_value_2 * part_12 - rotation_value_3 * part_16);
+      output.store(point_2.load(place, i_3) + part_8 + part_17, place, i_3);
+    });
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_so3_exp_act_backward_b {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(3)}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> rotation;
-  rt::Tensor<opmath_t> s, norm_s_squares, a, b;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> rotation;
+  rt::Tensor<opmath_t, rank> s, norm_s_squares, a, b;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     rt::Sum<opmath_t> s_value_fold;
     rt::Sum<opmath_t> norm_s_squares_value_fold;
-    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
-      stop = rt::next_stop<Team>(stop, 3);
-      for (; i_2 < stop; i_2 += Team::size) {
-        const opmath_t rotation_value = rotation.load(place, i_2);
-        s_value_fold.add(rotation_value * rotation_value);
-        norm_s_squares_value_fold.add(rotation_value * rotation_value);
-      }
-      s_value_fold.settle();
-      norm_s_squares_value_fold.settle();
-    }
+    rt::each<Team>(3, rt::settled(&s_value_fold, &norm_s_squares_value_fold), [&](auto at) {
+      const int64_t i_2 = at;
+      const opmath_t rotation_value = rotation.load(place, i_2);
+      s_value_fold.add(rotation_value * rotation_value);
+      norm_s_squares_value_fold.add(rotation_value * rotation_value);
+    });
     s_value_fold.finish();
     norm_s_squares_value_fold.finish();
     rt::join<Team>(&s_value_fold, &norm_s_squares_value_fold);
@@ -98,31 +94,31 @@ struct Step_so3_exp_act_backward_b {
       s.store(s_value, place);
       norm_s_squares.store(norm_s_squares_value, place);
       const opmath_t part = 1 - s_value / 42 * (1 - s_value / 72 * (1 - s_value / 110 * (1 - s_value / 156)));
-      const opmath_t part_2 = rt::sinc(norm_s / opmath_t(3.14159265358979323846));
+      const opmath_t part_2 = rt::sinc(near::div(norm_s, opmath_t(3.14159265358979323846)));
       a.store(t ? 1 - s_value / 6 * (1 - s_value / 20 * part) : part_2, place);
       const opmath_t part_3 = 1 - s_value / 56 * (1 - s_value / 90 * (1 - s_value / 132 * (1 - s_value / 182)));
       const opmath_t part_4 = opmath_t(1) / opmath_t(2) - s_value / 24 * (1 - s_value / 30 * part_3);
-      b.store(t ? part_4 : 2 * rt::square(rt::sin(norm_s / 2)) / s_value, place);
+      b.store(t ? part_4 : near::div(2 * rt::square(rt::sin(norm_s / 2)), s_value), place);
     }
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_so3_exp_act_backward_cross {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(3, rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::fixed(3), rt::batch());
-  rt::Tensor<opmath_t> cross;
-  rt::Tensor<const scalar_t> rotation, point_2;
+  rt::Tensor<opmath_t, rank> cross;
+  rt::Tensor<const scalar_t, rank> rotation, point_2;
   rt::Divider i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t part = rotation.load(place, rt::mod(i_2 + 1, 3));
     const opmath_t part_2 = part * point_2.load(place, rt::mod(i_2 + 2, 3));
     const opmath_t part_3 = rotation.load(place, rt::mod(i_2 + 2, 3));
@@ -131,69 +127,65 @@ struct Step_so3_exp_act_backward_cross {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_so3_exp_act_backward_grad_rotation_twice_1 {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(3, rt::elements()), {rt::count(3)}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(3, 2, 0), rt::tensor(1, 2, 0),
                                             rt::tensor(2, 2, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0),
                                             rt::tensor(6, 2, 0), rt::tensor(7, 2, 0), rt::fixed(3), rt::batch());
-  rt::Tensor<const opmath_t> b, cross;
-  rt::Tensor<const scalar_t> grad_output, rotation;
-  rt::Tensor<opmath_t> grad_cross_twice, grad_cross_twice_1, grad_rotation_twice, grad_rotation_twice_1;
+  rt::Tensor<const opmath_t, rank> b, cross;
+  rt::Tensor<const scalar_t, rank> grad_output, rotation;
+  rt::Tensor<opmath_t, rank> grad_cross_twice, grad_cross_twice_1, grad_rotation_twice, grad_rotation_twice_1;
   rt::Divider i_1_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t i_1 = rt::split(&rest, i_1_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t b_value = b.load(place);
     rt::Sum<opmath_t> grad_cross_twice_value_fold;
     rt::Sum<opmath_t> grad_cross_twice_1_value_fold;
     rt::Sum<opmath_t> grad_rotation_twice_value_fold;
     rt::Sum<opmath_t> grad_rotation_twice_1_value_fold;
-    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
-      stop = rt::next_stop<Team>(stop, 3);
-      for (; i_2 < stop; i_2 += Team::size) {
-        const bool t_2 = rt::mod(i_2 + 2 - i_1, 3) == 0;
-        const opmath_t grad_twice = grad_output.load_or_zero(place, i_2) * b_value;
-        const bool t_3 = rt::mod(i_2 + 1 - i_1, 3) == 0;
-        opmath_t part;
-        if (t_2) {
-          part = grad_twice * rotation.load(place, rt::mod(i_2 + 1, 3));
-        } else {
-          part = 0;
-        }
-        grad_cross_twice_value_fold.add(part);
-        opmath_t part_2;
-        if (t_3) {
-          part_2 = -(grad_twice * rotation.load(place, rt::mod(i_2 + 2, 3)));
-        } else {
-          part_2 = 0;
-        }
-        grad_cross_twice_1_value_fold.add(part_2);
-        opmath_t part_3;
-        if (t_3) {
-          part_3 = grad_twice * cross.load(place, rt::mod(i_2 + 2, 3));
-        } else {
-          part_3 = 0;
-        }
-        grad_rotation_twice_value_fold.add(part_3);
-        opmath_t part_4;
-        if (t_2) {
-          part_4 = -(grad_twice * cross.load(place, rt::mod(i_2 + 1, 3)));
-        } else {
-          part_4 = 0;
-        }
-        grad_rotation_twice_1_value_fold.add(part_4);
+    const auto sums = rt::settled(&grad_cross_twice_value_fold, &grad_cross_twice_1_value_fold,
+                                  &grad_rotation_twice_value_fold, &grad_rotation_twice_1_value_fold);
+    rt::each<Team>(3, sums, [&](auto at) {
+      const int64_t i_2 = at;
+      const bool t_2 = rt::mod(i_2 + 2 - i_1, 3) == 0;
+      const opmath_t grad_twice = grad_output.load_or_zero(place, i_2) * b_value;
+      const bool t_3 = rt::mod(i_2 + 1 - i_1, 3) == 0;
+      opmath_t part;
+      if (t_2) {
+        part = grad_twice * rotation.load(place, rt::mod(i_2 + 1, 3));
+      } else {
+        part = 0;
       }
-      grad_cross_twice_value_fold.settle();
-      grad_cross_twice_1_value_fold.settle();
-      grad_rotation_twice_value_fold.settle();
-      grad_rotation_twice_1_value_fold.settle();
-    }
+      grad_cross_twice_value_fold.add(part);
+      opmath_t part_2;
+      if (t_3) {
+        part_2 = -(grad_twice * rotation.load(place, rt::mod(i_2 + 2, 3)));
+      } else {
+        part_2 = 0;
+      }
+      grad_cross_twice_1_value_fold.add(part_2);
+      opmath_t part_3;
+      if (t_3) {
+        part_3 = grad_twice * cross.load(place, rt::mod(i_2 + 2, 3));
+      } else {
+        part_3 = 0;
+      }
+      grad_rotation_twice_value_fold.add(part_3);
+      opmath_t part_4;
+      if (t_2) {
+        part_4 = -(grad_twice * cross.load(place, rt::mod(i_2 + 1, 3)));
+      } else {
+        part_4 = 0;
+      }
+      grad_rotation_twice_1_value_fold.add(part_4);
+    });
     grad_cross_twice_value_fold.finish();
     grad_cross_twice_1_value_fold.finish();
     grad_rotation_twice_value_fold.finish();
@@ -214,37 +206,34 @@ struct Step_so3_exp_act_backward_grad_rotation_twice_1 {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_so3_exp_act_backward_grad_s {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(3)}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::tensor(3, 1, 0),
                  rt::tensor(4, 1, 0), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output, rotation;
-  rt::Tensor<const opmath_t> cross, s, norm_s_squares;
-  rt::Tensor<opmath_t> grad_norm_s, grad_s;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_output, rotation;
+  rt::Tensor<const opmath_t, rank> cross, s, norm_s_squares;
+  rt::Tensor<opmath_t, rank> grad_norm_s, grad_s;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     rt::Sum<opmath_t> grad_b_fold;
     rt::Sum<opmath_t> grad_a_fold;
-    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
-      stop = rt::next_stop<Team>(stop, 3);
-      for (; i_2 < stop; i_2 += Team::size) {
-        const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2);
-        const opmath_t part = rotation.load(place, rt::mod(i_2 + 1, 3));
-        const opmath_t part_2 = part * cross.load(place, rt::mod(i_2 + 2, 3));
-        const opmath_t part_3 = rotation.load(place, rt::mod(i_2 + 2, 3));
-        const opmath_t part_4 = part_2 - part_3 * cross.load(place, rt::mod(i_2 + 1, 3));
-        grad_b_fold.add(grad_output_value * part_4);
-        grad_a_fold.add(grad_output_value * cross.load(place, i_2));
-      }
-      grad_b_fold.settle();
-      grad_a_fold.settle();
-    }
+    rt::each<Team>(3, rt::settled(&grad_b_fold, &grad_a_fold), [&](auto at) {
+      const int64_t i_2 = at;
+      const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2);
+      const opmath_t part = rotation.load(place, rt::mod(i_2 + 1, 3));
+      const opmath_t part_2 = part * cross.load(place, rt::mod(i_2 + 2, 3));
+      const opmath_t part_3 = rotation.load(place, rt::mod(i_2 + 2, 3));
+      const opmath_t part_4 = part_2 - part_3 * cross.load(place, rt::mod(i_2 + 1, 3));
+      grad_b_fold.add(grad_output_value * part_4);
+      grad_a_fold.add(grad_output_value * cross.load(place, i_2));
+    });
     grad_b_fold.finish();
     grad_a_fold.finish();
     rt::join<Team>(&grad_b_fold, &grad_a_fold);
@@ -254,7 +243,7 @@ struct Step_so3_exp_act_backward_grad_s {
     const bool t_4 = s_value_2 < opmath_t(0.25);
     const opmath_t norm_s_2 = rt::sqrt(norm_s_squares.load(place));
     const opmath_t t_5 = rt::sin(norm_s_2 / 2);
-    const opmath_t t_6 = norm_s_2 / opmath_t(3.14159265358979323846);
+    const opmath_t t_6 = near::div(norm_s_2, opmath_t(3.14159265358979323846));
     const opmath_t t_7 = rt::square(norm_s_2);
     const opmath_t t_8 = 1 - s_value_2 / 182;
     const opmath_t t_9 = 1 - s_value_2 / 132 * t_8;
@@ -265,23 +254,23 @@ struct Step_so3_exp_act_backward_grad_s {
     const opmath_t t_14 = 1 - s_value_2 / 72 * t_13;
     const opmath_t t_15 = 1 - s_value_2 / 42 * t_14;
     if (Team::rank() == 0) {
-      const opmath_t part_5 = (rt::cospi(t_6) - rt::sinc(t_6)) * opmath_t(3.14159265358979323846) / norm_s_2;
-      const opmath_t part_6 = 2 * grad_b * rt::cos(opmath_t(0.5) * norm_s_2) * t_5 / s_value_2;
+      const opmath_t part_5 = near::div(2 * grad_b * rt::cos(opmath_t(0.5) * norm_s_2) * t_5, s_value_2);
+      const opmath_t part_6 = (rt::cospi(t_6) - rt::sinc(t_6)) * opmath_t(3.14159265358979323846);
       const opmath_t part_7 = (t_7 / 22230464256000 - opmath_t(1.0 / 93405312000.0)) * t_7;
       const opmath_t part_8 = (part_7 + opmath_t(1.0 / 518918400.0)) * t_7 - opmath_t(1.0 / 3991680.0);
       const opmath_t part_9 = ((part_8 * t_7 + opmath_t(1.0 / 45360.0)) * t_7 - opmath_t(1.0 / 840.0)) * t_7;
       const opmath_t part_10 = (part_9 + opmath_t(1.0 / 30.0)) * t_7 - opmath_t(1.0 / 3.0);
       const opmath_t part_11 = norm_s_2 * part_10 * rt::square(opmath_t(3.14159265358979323846));
-      const opmath_t part_12 = part_11 / opmath_t(3.14159265358979323846);
-      const opmath_t part_13 = grad_a * (rt::abs(t_6) < opmath_t(0.25) ? part_12 : part_5);
-      const opmath_t part_14 = t_4 ? opmath_t(0) : part_13 / opmath_t(3.14159265358979323846);
-      grad_norm_s.store((t_4 ? opmath_t(0) : part_6) + part_14, place);
+      const opmath_t part_12 = near::div(part_11, opmath_t(3.14159265358979323846));
+      const opmath_t part_13 = rt::abs(t_6) < opmath_t(0.25) ? part_12 : near::div(part_6, norm_s_2);
+      const opmath_t part_14 = near::div(grad_a * part_13, opmath_t(3.14159265358979323846));
+      grad_norm_s.store((t_4 ? opmath_t(0) : part_5) + (t_4 ? opmath_t(0) : part_14), place);
       const opmath_t part_15 = s_value_2 * (s_value_2 * (s_value_2 / 17160 - t_12 / 110) / 72 + t_13 / 72) / 42;
       const opmath_t part_16 = s_value_2 * (s_value_2 * (s_value_2 / 24024 - t_8 / 132) / 90 + t_9 / 90) / 56;
       const opmath_t part_17 = opmath_t(0.05) * s_value_2 * (t_14 / 42 - part_15) - opmath_t(0.05) * t_15;
       const opmath_t part_18 = -(grad_a * (s_value_2 * part_17 / 6 + (1 - s_value_2 / 20 * t_15) / 6));
       const opmath_t part_19 = s_value_2 * (t_11 / 30 - s_value_2 * (t_10 / 56 - part_16) / 30) / 24;
-      const opmath_t part_20 = -2 * rt::square(t_5) / (s_value_2 * s_value_2);
+      const opmath_t part_20 = near::div(-2 * rt::square(t_5), s_value_2 * s_value_2);
       const opmath_t part_21 = grad_b * (t_4 ? part_19 - (1 - s_value_2 / 30 * t_11) / 24 : part_20);
       grad_s.store(part_21 + (t_4 ? part_18 : opmath_t(0)), place);
     }
@@ -289,73 +278,70 @@ struct Step_so3_exp_act_backward_grad_s {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_so3_exp_act_backward_grad_point {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(3, rt::elements()), {rt::count(3)}};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 1, 0), rt::tensor(2, 2, 0), rt::tensor(3, 2, 0), rt::tensor(6, 1, 0), rt::tensor(7, 1, 0),
       rt::tensor(8, 2, 0), rt::tensor(9, 2, 0), rt::tensor(10, 1, 0), rt::tensor(11, 1, 0), rt::tensor(1, 2, 0),
       rt::tensor(4, 2, 0), rt::tensor(5, 2, 0), rt::tensor(12, 2, 0), rt::tensor(13, 2, 0), rt::fixed(3), rt::batch());
-  rt::Tensor<const opmath_t> a, grad_cross_twice, grad_cross_twice_1, s, norm_s_squares, grad_rotation_twice,
+  rt::Tensor<const opmath_t, rank> a, grad_cross_twice, grad_cross_twice_1, s, norm_s_squares, grad_rotation_twice,
       grad_rotation_twice_1, grad_norm_s, grad_s;
-  rt::Tensor<const scalar_t> grad_output, point_2, rotation;
-  rt::Tensor<scalar_t> grad_rotation, grad_point;
+  rt::Tensor<const scalar_t, rank> grad_output, point_2, rotation;
+  rt::Tensor<scalar_t, rank> grad_rotation, grad_point;
   rt::Divider i_1_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t i_1 = rt::split(&rest, i_1_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t a_value = a.load(place);
     rt::Sum<opmath_t> grad_rotation_cross_fold;
     rt::Sum<opmath_t> grad_rotation_cross_1_fold;
     rt::Sum<opmath_t> grad_point_cross_fold;
     rt::Sum<opmath_t> grad_point_cross_1_fold;
-    for (int64_t i_2 = Team::rank(), stop = 0; stop < 3;) {
-      stop = rt::next_stop<Team>(stop, 3);
-      for (; i_2 < stop; i_2 += Team::size) {
-        const bool t_16 = rt::mod(i_2 + 1 - i_1, 3) == 0;
-        const opmath_t part = grad_output.load_or_zero(place, i_2) * a_value;
-        const opmath_t part_2 = grad_cross_twice_1.load(place, i_2);
-        const opmath_t grad_cross = part + grad_cross_twice.load(place, i_2) + part_2;
-        const bool t_17 = rt::mod(i_2 + 2 - i_1, 3) == 0;
-        opmath_t part_3;
-        if (t_16) {
-          part_3 = grad_cross * point_2.load(place, rt::mod(i_2 + 2, 3));
-        } else {
-          part_3 = 0;
-        }
-        grad_rotation_cross_fold.add(part_3);
-        opmath_t part_4;
-        if (t_17) {
-          part_4 = -(grad_cross * point_2.load(place, rt::mod(i_2 + 1, 3)));
-        } else {
-          part_4 = 0;
-        }
-        grad_rotation_cross_1_fold.add(part_4);
-        opmath_t part_5;
-        if (t_17) {
-          part_5 = grad_cross * rotation.load(place, rt::mod(i_2 + 1, 3));
-        } else {
-          part_5 = 0;
-        }
-        grad_point_cross_fold.add(part_5);
-        opmath_t part_6;
-        if (t_16) {
-          part_6 = -(grad_cross * rotation.load(place, rt::mod(i_2 + 2, 3)));
-        } else {
-          part_6 = 0;
-        }
-        grad_point_cross_1_fold.add(part_6);
+    const auto sums = rt::settled(&grad_rotation_cross_fold, &grad_rotation_cross_1_fold, &grad_point_cross_fold,
+                                  &grad_point_cross_1_fold);
+    rt::each<Team>(3, sums, [&](auto at) {
+      const int64_t i_2 = at;
+      const bool t_16 = rt::mod(i_2 + 1 - i_1, 3) == 0;
+      const opmath_t part = grad_output.load_or_zero(place, i_2) * a_value;
+      const opmath_t part_2 = grad_cross_twice_1.load(place, i_2);
+      const opmath_t grad_cross = part + grad_cross_twice.load(place, i_2) + part_2;
+      const bool t_17 = rt::mod(i_2 + 2 - i_1, 3) == 0;
+      opmath_t part_3;
+      if (t_16) {
+        part_3 = grad_cross * point_2.load(place, rt::mod(i_2 + 2, 3));
+      } else {
+        part_3 = 0;
       }
-      grad_rotation_cross_fold.settle();
-      grad_rotation_cross_1_fold.settle();
-      grad_point_cross_fold.settle();
-      grad_point_cross_1_fold.settle();
-    }
+      grad_rotation_cross_fold.add(part_3);
+      opmath_t part_4;
+      if (t_17) {
+        part_4 = -(grad_cross * point_2.load(place, rt::mod(i_2 + 1, 3)));
+      } else {
+        part_4 = 0;
+      }
+      grad_rotation_cross_1_fold.add(part_4);
+      opmath_t part_5;
+      if (t_17) {
+        part_5 = grad_cross * rotation.load(place, rt::mod(i_2 + 1, 3));
+      } else {
+        part_5 = 0;
+      }
+      grad_point_cross_fold.add(part_5);
+      opmath_t part_6;
+      if (t_16) {
+        part_6 = -(grad_cross * rotation.load(place, rt::mod(i_2 + 2, 3)));
+      } else {
+        part_6 = 0;
+      }
+      grad_point_cross_1_fold.add(part_6);
+    });
     grad_rotation_cross_fold.finish();
     grad_rotation_cross_1_fold.finish();
     grad_point_cross_fold.finish();
@@ -372,7 +358,7 @@ struct Step_so3_exp_act_backward_grad_point {
     const bool t_20 = norm_s_3 == 0;
     const opmath_t rotation_value_2 = rotation.load(place, i_1);
     if (Team::rank() == 0) {
-      const opmath_t part_7 = grad_norm_s.load(place) * rotation_value_2 / norm_s_3;
+      const opmath_t part_7 = near::div(grad_norm_s.load(place) * rotation_value_2, norm_s_3);
       const opmath_t part_8 = t_18 ? opmath_t(0) : t_20 ? opmath_t(0) : part_7;
       const opmath_t part_9 = t_19 && (!t_20 && t_19) ? part_8 : opmath_t(0);
       const opmath_t part_10 = 2 * grad_s.load(place) * rotation_value_2;

@@ -4,22 +4,23 @@
 #include "opgen_launch.cuh"
 
 // every place goes on from the one before it; sequences that do not meet run side by side
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_soft_dtw_forward_r_waves {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::integer(1),
                  rt::integer(0), rt::integer(2), rt::real(0), rt::batch());
-  rt::Tensor<opmath_t> r_before, r_waves, near_waves;
-  rt::Tensor<const scalar_t> cost;
+  rt::Tensor<opmath_t, rank> r_before, r_waves, near_waves;
+  rt::Tensor<const scalar_t, rank> cost;
   rt::Divider j_size, wave_size;
   int64_t N;
   opmath_t gamma;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     for (int64_t wave = 0; wave < wave_size.size; ++wave) {
       for (int64_t j = 0; j < j_size.size; ++j) {
         r_before.store(wave == 0 ? opmath_t(0) : r_waves.load(place, wave - 1, j), place, wave, j);
@@ -31,20 +32,20 @@ struct Step_soft_dtw_forward_r_waves {
         opmath_t part_2;
         if (part) {
           opmath_t part_4;
-          if (t == 0) {
+          if (j == 0) {
             part_4 = rt::inf<opmath_t>();
           } else {
-            part_4 = t_2 ? opmath_t(0) : r_waves.load(place, wave - 1, j);
+            part_4 = t_2 ? opmath_t(0) : r_waves.load(place, wave - 1, j - 1);
           }
-          const opmath_t part_3 = -part_4 / gamma;
+          const opmath_t part_3 = -part_4;
           opmath_t part_6;
-          if (j == 0) {
+          if (t == 0) {
             part_6 = rt::inf<opmath_t>();
           } else {
-            part_6 = t_2 ? opmath_t(0) : r_waves.load(place, wave - 1, j - 1);
+            part_6 = t_2 ? opmath_t(0) : r_waves.load(place, wave - 1, j);
           }
           const opmath_t part_5 = -part_6;
-          part_2 = rt::logaddexp(part_3, part_5 / gamma);
+          part_2 = rt::logaddexp(near::div(part_5, gamma), near::div(part_3, gamma));
         } else {
           part_2 = 0;
         }
@@ -65,7 +66,7 @@ struct Step_soft_dtw_forward_r_waves {
           } else {
             part_12 = t_4 ? rt::inf<opmath_t>() : wave == 0 ? opmath_t(0) : r_before.load(place, wave - 1, j - 1);
           }
-          part_8 = part_11 - gamma * rt::logaddexp(part_10, -part_12 / gamma);
+          part_8 = part_11 - gamma * rt::logaddexp(part_10, near::div(-part_12, gamma));
         } else {
           part_8 = 0;
         }
@@ -76,40 +77,40 @@ struct Step_soft_dtw_forward_r_waves {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_soft_dtw_forward_r {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t> r;
-  rt::Tensor<const opmath_t> r_waves;
+  rt::Tensor<opmath_t, rank> r;
+  rt::Tensor<const opmath_t, rank> r_waves;
   rt::Divider j_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     r.store(r_waves.load(place, i_2 + j, j), place, i_2, j);
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_soft_dtw_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 1, 0), rt::tensor(0, 3, 0), rt::integer(0), rt::integer(1), rt::batch());
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<const opmath_t> r;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<const opmath_t, rank> r;
   int64_t M, N;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     const bool t_5 = M == 0;
     const opmath_t part = t_5 ? opmath_t(0) : rt::inf<opmath_t>();
     output.store(N == 0 ? part : t_5 ? rt::inf<opmath_t>() : r.load(place, N - 1, M - 1), place);
@@ -117,46 +118,47 @@ struct Step_soft_dtw_forward_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_soft_dtw_backward_grad_r {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 1, 0), rt::integer(0), rt::integer(1),
                                             rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t> grad_r;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<opmath_t, rank> grad_r;
+  rt::Tensor<const scalar_t, rank> grad_output;
   int64_t N, M;
   rt::Divider j_size, i_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const int64_t i_2 = rt::split(&rest, i_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t part = M == 0 ? opmath_t(0) : grad_output.load_or_zero(place);
     grad_r.store(i_2 == N - 1 && j == M - 1 ? (N == 0 ? opmath_t(0) : part) : opmath_t(0), place, i_2, j);
   }
 };
 
 // every place goes on from the one before it; sequences that do not meet run side by side
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_soft_dtw_backward_grad_r_before {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(5, 3, 0), rt::tensor(6, 3, 0),
                  rt::tensor(4, 3, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::integer(2), rt::integer(1),
                  rt::real(0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> r_waves, grad_r, near_waves, r_before;
-  rt::Tensor<opmath_t> grad_r_waves, grad_near_waves, grad_r_before;
+  rt::Tensor<const opmath_t, rank> r_waves, grad_r, near_waves, r_before;
+  rt::Tensor<opmath_t, rank> grad_r_waves, grad_near_waves, grad_r_before;
   int64_t N, M;
   opmath_t gamma;
   rt::Divider j_size, wave_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     for (int64_t wave = wave_size.size - 1; wave >= 0; --wave) {
       for (int64_t j = 0; j < j_size.size; ++j) {
         const int64_t t = wave - j;
@@ -165,9 +167,9 @@ struct Step_soft_dtw_backward_grad_r_before {
         const bool t_4 = t_3 < N + M;
         const int64_t t_5 = t_3 - j;
         const bool t_6 = t_5 == 0;
-        const opmath_t t_7 = rt::inf<opmath_t>() / gamma;
+        const opmath_t t_7 = near::div(rt::inf<opmath_t>(), gamma);
         const opmath_t t_8 = -t_7;
-        const opmath_t t_9 = r_waves.load(place, wave, j) / gamma;
+        const opmath_t t_9 = near::div(r_waves.load(place, wave, j), gamma);
         const opmath_t t_10 = -t_9;
         const opmath_t t_11 = -rt::inf<opmath_t>();
         const bool t_12 = j == 0;
@@ -181,7 +183,7 @@ struct Step_soft_dtw_backward_grad_r_before {
           opmath_t part_6;
           if (part_5) {
             const bool part_7 = (t_6 ? t_8 : t_10) == t_11;
-            const bool part_8 = part_7 && (t_12 ? t_8 : -(r_waves.load(place, wave, j - 1) / gamma)) == t_11;
+            const bool part_8 = part_7 && (t_12 ? t_8 : -near::div(r_waves.load(place, wave, j - 1), gamma)) == t_11;
             opmath_t part_9;
             if (part_8) {
               part_9 = 0;
@@ -190,8 +192,9 @@ struct Step_soft_dtw_backward_grad_r_before {
               if (t_6) {
                 part_10 = 0;
               } else {
-                const opmath_t part_11 = rt::sigmoid((t_12 ? t_7 : r_waves.load(place, wave, j - 1) / gamma) - t_9);
-                part_10 = -(grad_near_waves.load(place, wave + 1, j) * part_11 / gamma);
+                const opmath_t part_12 = (t_12 ? t_7 : near::div(r_waves.load(place, wave, j - 1), gamma)) - t_9;
+                const opmath_t part_11 = near::sigmoid(part_12);
+                part_10 = -near::div(grad_near_waves.load(place, wave + 1, j) * part_11, gamma);
               }
               part_9 = part_10;
             }
@@ -203,28 +206,29 @@ struct Step_soft_dtw_backward_grad_r_before {
         } else {
           part_4 = 0;
         }
-        opmath_t part_12;
+        opmath_t part_13;
         if (part_3) {
-          opmath_t part_13;
+          opmath_t part_14;
           if (t_2) {
-            const bool part_15 = (t_13 ? t_8 : -(r_waves.load(place, wave, j + 1) / gamma)) == t_11;
-            const bool part_14 = part_15 && t_10 == t_11;
-            opmath_t part_16;
-            if (part_14) {
-              part_16 = 0;
+            const bool part_16 = (t_13 ? t_8 : -near::div(r_waves.load(place, wave, j + 1), gamma)) == t_11;
+            const bool part_15 = part_16 && t_10 == t_11;
+            opmath_t part_17;
+            if (part_15) {
+              part_17 = 0;
             } else {
-              const opmath_t part_17 = rt::sigmoid((t_13 ? t_7 : r_waves.load(place, wave, j + 1) / gamma) - t_9);
-              part_16 = -(grad_near_waves.load(place, wave + 1, j + 1) * part_17 / gamma);
+              const opmath_t part_19 = (t_13 ? t_7 : near::div(r_waves.load(place, wave, j + 1), gamma)) - t_9;
+              const opmath_t part_18 = near::sigmoid(part_19);
+              part_17 = -near::div(grad_near_waves.load(place, wave + 1, j + 1) * part_18, gamma);
             }
-            part_13 = part_16;
+            part_14 = part_17;
           } else {
-            part_13 = 0;
+            part_14 = 0;
           }
-          part_12 = part_13;
+          part_13 = part_14;
         } else {
-          part_12 = 0;
+          part_13 = 0;
         }
-        grad_r_waves.store(part_2 + part_4 + part_12 + part, place, wave, j);
+        grad_r_waves.store(part_2 + part_4 + part_13 + part, place, wave, j);
       }
       for (int64_t j = 0; j < j_size.size; ++j) {
         const int64_t t_14 = wave - j;
@@ -232,90 +236,90 @@ struct Step_soft_dtw_backward_grad_r_before {
         const opmath_t t_15 = -rt::inf<opmath_t>();
         const bool t_16 = t_14 == 0;
         const bool t_17 = j == 0;
-        const opmath_t t_18 = rt::inf<opmath_t>() / gamma;
+        const opmath_t t_18 = near::div(rt::inf<opmath_t>(), gamma);
         const opmath_t t_19 = -t_18;
         const bool t_20 = wave == 0;
-        const bool part_18 = t_14 >= 0 && t_14 < N;
-        opmath_t part_19;
-        if (part_18) {
-          const bool part_20 = near_waves_value == t_15;
-          opmath_t part_21;
-          if (part_20 && (t_16 ? (t_17 ? opmath_t(0) : t_19) : t_17 ? t_19 : t_20 ? opmath_t(0) : -(r_before.load(place, wave - 1, j - 1) / gamma)) == t_15) {
-            part_21 = 0;
+        const bool part_20 = t_14 >= 0 && t_14 < N;
+        opmath_t part_21;
+        if (part_20) {
+          const bool part_22 = near_waves_value == t_15;
+          opmath_t part_23;
+          if (part_22 && (t_16 ? (t_17 ? opmath_t(0) : t_19) : t_17 ? t_19 : t_20 ? opmath_t(0) : -near::div(r_before.load(place, wave - 1, j - 1), gamma)) == t_15) {
+            part_23 = 0;
           } else {
-            const opmath_t part_22 = grad_r_waves.load(place, wave, j);
-            const opmath_t part_23 = t_17 ? opmath_t(0) : t_18;
-            opmath_t part_24;
+            const opmath_t part_24 = grad_r_waves.load(place, wave, j);
+            const opmath_t part_25 = t_17 ? opmath_t(0) : t_18;
+            opmath_t part_26;
             if (t_16) {
-              part_24 = part_23;
+              part_26 = part_25;
             } else {
-              part_24 = t_17 ? t_18 : t_20 ? opmath_t(0) : r_before.load(place, wave - 1, j - 1) / gamma;
+              part_26 = t_17 ? t_18 : t_20 ? opmath_t(0) : near::div(r_before.load(place, wave - 1, j - 1), gamma);
             }
-            part_21 = -(part_22 * gamma * rt::sigmoid(part_24 + near_waves_value));
+            part_23 = -(part_24 * gamma * near::sigmoid(part_26 + near_waves_value));
           }
-          part_19 = part_21;
+          part_21 = part_23;
         } else {
-          part_19 = 0;
+          part_21 = 0;
         }
-        grad_near_waves.store(part_19, place, wave, j);
+        grad_near_waves.store(part_21, place, wave, j);
       }
       for (int64_t j = 0; j < j_size.size; ++j) {
         const int64_t t_21 = wave - j;
         const opmath_t t_22 = -rt::inf<opmath_t>();
         const bool t_23 = t_21 == 0;
-        const opmath_t t_24 = -(r_before.load(place, wave, j) / gamma);
-        const bool part_25 = j + 1 < M && wave + 1 < N + M;
-        opmath_t part_26;
-        if (part_25) {
-          const bool part_27 = t_21 >= 0 && t_21 < N;
-          opmath_t part_28;
-          if (part_27) {
-            const bool part_29 = (t_23 ? -(rt::inf<opmath_t>() / gamma) : t_24) == t_22;
-            const bool part_30 = near_waves.load(place, wave + 1, j + 1) == t_22 && part_29;
-            opmath_t part_31;
-            if (part_30) {
-              part_31 = 0;
+        const opmath_t t_24 = -near::div(r_before.load(place, wave, j), gamma);
+        const bool part_27 = j + 1 < M && wave + 1 < N + M;
+        opmath_t part_28;
+        if (part_27) {
+          const bool part_29 = t_21 >= 0 && t_21 < N;
+          opmath_t part_30;
+          if (part_29) {
+            const bool part_31 = (t_23 ? -near::div(rt::inf<opmath_t>(), gamma) : t_24) == t_22;
+            const bool part_32 = near_waves.load(place, wave + 1, j + 1) == t_22 && part_31;
+            opmath_t part_33;
+            if (part_32) {
+              part_33 = 0;
             } else {
-              opmath_t part_32;
+              opmath_t part_34;
               if (t_23) {
-                part_32 = 0;
+                part_34 = 0;
               } else {
-                const opmath_t part_33 = rt::sigmoid(t_24 - near_waves.load(place, wave + 1, j + 1));
-                part_32 = grad_r_waves.load(place, wave + 1, j + 1) * part_33;
+                const opmath_t part_35 = near::sigmoid(t_24 - near_waves.load(place, wave + 1, j + 1));
+                part_34 = grad_r_waves.load(place, wave + 1, j + 1) * part_35;
               }
-              part_31 = part_32;
+              part_33 = part_34;
             }
-            part_28 = part_31;
+            part_30 = part_33;
           } else {
-            part_28 = 0;
+            part_30 = 0;
           }
-          part_26 = part_28;
+          part_28 = part_30;
         } else {
-          part_26 = 0;
+          part_28 = 0;
         }
-        grad_r_before.store(part_26, place, wave, j);
+        grad_r_before.store(part_28, place, wave, j);
       }
     }
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_soft_dtw_backward_grad_cost {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t> grad_cost;
-  rt::Tensor<const opmath_t> grad_r_waves;
+  rt::Tensor<scalar_t, rank> grad_cost;
+  rt::Tensor<const opmath_t, rank> grad_r_waves;
   rt::Divider j_size, n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     grad_cost.store(grad_r_waves.load(place, j + n, j), place, n, j);
   }
 };

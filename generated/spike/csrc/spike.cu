@@ -4,19 +4,19 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_spike_forward_spikes {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> membrane;
-  rt::Tensor<scalar_t> spikes;
+  rt::Tensor<const scalar_t, rank> membrane;
+  rt::Tensor<scalar_t, rank> spikes;
   opmath_t threshold;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t membrane, opmath_t* spikes) const { *spikes = membrane - threshold > 0 ? 1 : 0; }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t spikes_value;
     compute(membrane.load(place), &spikes_value);
     spikes.store(spikes_value, place);
@@ -24,7 +24,7 @@ struct Step_spike_forward_spikes {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto membrane_pack = rt::load_pack<V>(membrane, first);
-    rt::Pack<scalar_t, V> spikes_pack;
+    rt::Values<scalar_t, V> spikes_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t spikes_value;
@@ -36,22 +36,23 @@ struct Step_spike_forward_spikes {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_spike_backward_grad_membrane {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t> grad_spikes, membrane;
-  rt::Tensor<scalar_t> grad_membrane;
+  rt::Tensor<const scalar_t, rank> grad_spikes, membrane;
+  rt::Tensor<scalar_t, rank> grad_membrane;
   opmath_t threshold;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_spikes, opmath_t membrane, opmath_t* grad_membrane) const {
-    *grad_membrane = grad_spikes / rt::powi<2>(rt::abs(membrane - threshold) + 1);
+    *grad_membrane = near::div(grad_spikes, rt::powi<2>(rt::abs(membrane - threshold) + 1));
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_membrane_value;
     compute(grad_spikes.load_or_zero(place), membrane.load(place), &grad_membrane_value);
     grad_membrane.store(grad_membrane_value, place);
@@ -60,7 +61,7 @@ struct Step_spike_backward_grad_membrane {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_spikes_pack = rt::load_pack<V>(grad_spikes, first);
     const auto membrane_pack = rt::load_pack<V>(membrane, first);
-    rt::Pack<scalar_t, V> grad_membrane_pack;
+    rt::Values<scalar_t, V> grad_membrane_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_membrane_value;

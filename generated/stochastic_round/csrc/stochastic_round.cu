@@ -4,38 +4,39 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_stochastic_round_forward_y {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(2, 1, 0), rt::tensor(0, 1, 0), rt::tensor(1, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<scalar_t> y;
-  rt::Tensor<const scalar_t> x;
-  rt::Tensor<const int64_t> seed;
+  rt::Tensor<scalar_t, rank> y;
+  rt::Tensor<const scalar_t, rank> x;
+  rt::Tensor<const int64_t, rank> seed;
   opmath_t step_2;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     const opmath_t part = rt::uniform_of<opmath_t>(rt::philox(seed.load(), int64_t{0}, batch.index(place)));
-    y.store(step_2 * rt::floor(x.load(place) / step_2 + part), place);
+    y.store(step_2 * rt::floor(near::div(x.load(place), step_2) + part), place);
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_stochastic_round_backward_grad_y_copy {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> grad_y;
-  rt::Tensor<scalar_t> grad_y_copy;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> grad_y;
+  rt::Tensor<scalar_t, rank> grad_y_copy;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_y, opmath_t* grad_y_copy) const { *grad_y_copy = grad_y; }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_y_copy_value;
     compute(grad_y.load_or_zero(place), &grad_y_copy_value);
     grad_y_copy.store(grad_y_copy_value, place);
@@ -43,7 +44,7 @@ struct Step_stochastic_round_backward_grad_y_copy {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_y_pack = rt::load_pack<V>(grad_y, first);
-    rt::Pack<scalar_t, V> grad_y_copy_pack;
+    rt::Values<scalar_t, V> grad_y_copy_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_y_copy_value;

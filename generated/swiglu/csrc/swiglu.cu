@@ -4,18 +4,19 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_swiglu_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> up, gate;
-  rt::Tensor<scalar_t> output;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> up, gate;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Batch<rank> batch;
 
-  OPGEN_DEVICE void compute(opmath_t up, opmath_t gate, opmath_t* output) const { *output = up * rt::silu(gate); }
+  OPGEN_DEVICE void compute(opmath_t up, opmath_t gate, opmath_t* output) const { *output = up * near::silu(gate); }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t output_value;
     compute(up.load(place), gate.load(place), &output_value);
     output.store(output_value, place);
@@ -24,7 +25,7 @@ struct Step_swiglu_forward_output {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto up_pack = rt::load_pack<V>(up, first);
     const auto gate_pack = rt::load_pack<V>(gate, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -36,27 +37,28 @@ struct Step_swiglu_forward_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_swiglu_backward_grad_up {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
-  rt::Tensor<const scalar_t> gate, grad_output, up;
-  rt::Tensor<scalar_t> grad_gate, grad_up;
-  rt::Batch batch;
+  rt::Tensor<const scalar_t, rank> gate, grad_output, up;
+  rt::Tensor<scalar_t, rank> grad_gate, grad_up;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t gate, opmath_t grad_output, opmath_t up, opmath_t* grad_gate,
                             opmath_t* grad_up) const {
     const opmath_t gate_value = gate;
-    const opmath_t t = rt::sigmoid(gate_value);
-    const opmath_t t_2 = t * (1 - rt::silu(-gate_value));
+    const opmath_t t = near::sigmoid(gate_value);
+    const opmath_t t_2 = t * (1 - near::silu(-gate_value));
     const opmath_t grad_output_value = grad_output;
     *grad_gate = (rt::isnan(t_2) && t == 0 ? opmath_t(0) : t_2) * grad_output_value * up;
-    *grad_up = grad_output_value * rt::silu(gate_value);
+    *grad_up = grad_output_value * near::silu(gate_value);
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_gate_value;
     opmath_t grad_up_value;
     compute(gate.load(place), grad_output.load_or_zero(place), up.load(place), &grad_gate_value, &grad_up_value);
@@ -68,8 +70,8 @@ struct Step_swiglu_backward_grad_up {
     const auto gate_pack = rt::load_pack<V>(gate, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
     const auto up_pack = rt::load_pack<V>(up, first);
-    rt::Pack<scalar_t, V> grad_gate_pack;
-    rt::Pack<scalar_t, V> grad_up_pack;
+    rt::Values<scalar_t, V> grad_gate_pack;
+    rt::Values<scalar_t, V> grad_up_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_gate_value;

@@ -4,22 +4,23 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_swiglu_linear_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> up, gate;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const scalar_t, rank> up, gate;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
-  OPGEN_DEVICE void compute(opmath_t up, opmath_t gate, opmath_t* output) const { *output = up * rt::silu(gate); }
+  OPGEN_DEVICE void compute(opmath_t up, opmath_t gate, opmath_t* output) const { *output = up * near::silu(gate); }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t output_value;
     compute(up.load(place, n), gate.load(place, n), &output_value);
     output.store(output_value, place, n);
@@ -28,7 +29,7 @@ struct Step_swiglu_linear_forward_output {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto up_pack = rt::load_pack<V>(up, first);
     const auto gate_pack = rt::load_pack<V>(gate, first);
-    rt::Pack<scalar_t, V> output_pack;
+    rt::Values<scalar_t, V> output_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t output_value;
@@ -40,31 +41,32 @@ struct Step_swiglu_linear_forward_output {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_swiglu_linear_backward_grad_gate {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(3, 2, 0),
                                             rt::tensor(2, 2, 0), rt::tensor(4, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<const opmath_t> gate, up;
-  rt::Tensor<opmath_t> grad_up, grad_gate;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<const opmath_t, rank> gate, up;
+  rt::Tensor<opmath_t, rank> grad_up, grad_gate;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t gate, opmath_t up, opmath_t* grad_up,
                             opmath_t* grad_gate) const {
     const opmath_t grad_output_value = grad_output;
     const opmath_t gate_value = gate;
-    const opmath_t t = rt::sigmoid(gate_value);
-    const opmath_t t_2 = t * (1 - rt::silu(-gate_value));
-    *grad_up = grad_output_value * rt::silu(gate_value);
+    const opmath_t t = near::sigmoid(gate_value);
+    const opmath_t t_2 = t * (1 - near::silu(-gate_value));
+    *grad_up = grad_output_value * near::silu(gate_value);
     *grad_gate = (rt::isnan(t_2) && t == 0 ? opmath_t(0) : t_2) * grad_output_value * up;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_up_value;
     opmath_t grad_gate_value;
     compute(grad_output.load_or_zero(place, n), gate.load(place, n), up.load(place, n), &grad_up_value,
@@ -77,8 +79,8 @@ struct Step_swiglu_linear_backward_grad_gate {
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
     const auto gate_pack = rt::load_pack<V>(gate, first);
     const auto up_pack = rt::load_pack<V>(up, first);
-    rt::Pack<opmath_t, V> grad_up_pack;
-    rt::Pack<opmath_t, V> grad_gate_pack;
+    rt::Values<opmath_t, V> grad_up_pack;
+    rt::Values<opmath_t, V> grad_gate_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_up_value;
@@ -93,16 +95,16 @@ struct Step_swiglu_linear_backward_grad_gate {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_swiglu_linear_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> grad_input_up, grad_input_gate;
-  rt::Tensor<scalar_t> grad_input;
+  rt::Tensor<const opmath_t, rank> grad_input_up, grad_input_gate;
+  rt::Tensor<scalar_t, rank> grad_input;
   rt::Divider k_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_input_up, opmath_t grad_input_gate, opmath_t* grad_input) const {
     *grad_input = grad_input_up + grad_input_gate;
@@ -110,7 +112,7 @@ struct Step_swiglu_linear_backward_grad_input {
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_input_value;
     compute(grad_input_up.load(place, k), grad_input_gate.load(place, k), &grad_input_value);
     grad_input.store(grad_input_value, place, k);
@@ -119,7 +121,7 @@ struct Step_swiglu_linear_backward_grad_input {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto grad_input_up_pack = rt::load_pack<V>(grad_input_up, first);
     const auto grad_input_gate_pack = rt::load_pack<V>(grad_input_gate, first);
-    rt::Pack<scalar_t, V> grad_input_pack;
+    rt::Values<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;

@@ -4,21 +4,21 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_trimmed_mean_forward_values {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> input;
-  rt::Tensor<opmath_t> values;
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<opmath_t, rank> values;
   rt::Divider k_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t* values) const { *values = input; }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t values_value;
     compute(input.load(place, k), &values_value);
     values.store(values_value, place, k);
@@ -26,7 +26,7 @@ struct Step_trimmed_mean_forward_values {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Pack<opmath_t, V> values_pack;
+    rt::Values<opmath_t, V> values_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t values_value;
@@ -38,30 +38,32 @@ struct Step_trimmed_mean_forward_values {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_trimmed_mean_forward_argsort_k_rank {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> values;
-  rt::Tensor<int64_t> argsort_k_rank;
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
+  rt::Tensor<const opmath_t, rank> values;
+  rt::Tensor<int64_t, rank> argsort_k_rank;
   rt::Divider k_other_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_other_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
+    const auto values_row = rt::read_row<Team, 1>(k_other_size.size, values, place, 0);
     const opmath_t values_value = values.load(place, k);
     const bool t = rt::isnan(values_value);
     rt::Sum<int64_t> argsort_k_rank_value_fold;
-    for (int64_t k_other = Team::rank(); k_other < k_other_size.size; k_other += Team::size) {
-      const opmath_t values_value_2 = values.load(place, k_other);
+    rt::each<Team>(k_other_size.size, [&](auto at) {
+      const int64_t k_other = at;
+      const opmath_t values_value_2 = values_row[at];
       const bool t_2 = rt::isnan(values_value_2);
       const bool part = (values_value == values_value_2 || (t && t_2)) && k_other < k;
       argsort_k_rank_value_fold.add((values_value_2 < values_value || (t && !t_2)) || part ? 1 : 0);
-    }
+    });
     rt::join<Team>(&argsort_k_rank_value_fold);
     const int64_t argsort_k_rank_value = argsort_k_rank_value_fold.value;
     if (Team::rank() == 0) {
@@ -70,27 +72,27 @@ struct Step_trimmed_mean_forward_argsort_k_rank {
   }
 };
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_trimmed_mean_forward_argsort_k_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<int64_t> argsort_k;
+  rt::Tensor<int64_t, rank> argsort_k;
   rt::Divider k_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(int64_t* argsort_k) const { *argsort_k = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     int64_t argsort_k_value;
     compute(&argsort_k_value);
     argsort_k.store(argsort_k_value, place, k);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<int64_t, V> argsort_k_pack;
+    rt::Values<int64_t, V> argsort_k_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       int64_t argsort_k_value;
@@ -102,106 +104,104 @@ struct Step_trimmed_mean_forward_argsort_k_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_trimmed_mean_forward_argsort_k {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::report(), rt::integer(0), rt::batch());
-  rt::Tensor<int64_t> argsort_k;
-  rt::Tensor<const int64_t> argsort_k_rank;
+  rt::Tensor<int64_t, rank> argsort_k;
+  rt::Tensor<const int64_t, rank> argsort_k_rank;
   int64_t N;
   OpgenBadIndex* report;
   rt::Divider k_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     int64_t* const cell = argsort_k.at(place, rt::checked(argsort_k_rank.load(place, k), N, report, 0, 1));
     rt::atomic_sum(cell, k);
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_trimmed_mean_forward_ordered {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 2, 0), rt::tensor(1, 2, 0), rt::tensor(0, 2, 0),
                                             rt::integer(0), rt::report(), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t> ordered;
-  rt::Tensor<const int64_t> argsort_k;
-  rt::Tensor<const opmath_t> values;
+  rt::Tensor<opmath_t, rank> ordered;
+  rt::Tensor<const int64_t, rank> argsort_k;
+  rt::Tensor<const opmath_t, rank> values;
   int64_t N;
   OpgenBadIndex* report;
   rt::Divider k_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     ordered.store(values.load(place, rt::checked(argsort_k.load(place, k), N, report, 0, 1)), place, k);
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_trimmed_mean_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::integer(1), rt::integer(2),
                                             rt::integer(0), rt::report(), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> ordered;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const opmath_t, rank> ordered;
+  rt::Tensor<scalar_t, rank> output;
   int64_t trim, N, M;
   OpgenBadIndex* report;
   rt::Divider m_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     rt::Sum<opmath_t> output_sum_fold;
-    for (int64_t m = Team::rank(), stop = 0; stop < m_size.size;) {
-      stop = rt::next_stop<Team>(stop, m_size.size);
-      for (; m < stop; m += Team::size) {
-        output_sum_fold.add(ordered.load(place, rt::checked(m + trim, N, report, 0, 1)));
-      }
-      output_sum_fold.settle();
-    }
+    rt::each<Team>(m_size.size, rt::settled(&output_sum_fold), [&](auto at) {
+      const int64_t m = at;
+      output_sum_fold.add(ordered.load(place, rt::checked(m + trim, N, report, 0, 1)));
+    });
     output_sum_fold.finish();
     rt::join<Team>(&output_sum_fold);
     const opmath_t output_sum = output_sum_fold.value;
     if (Team::rank() == 0) {
-      output.store(output_sum / M, place);
+      output.store(near::div(output_sum, static_cast<opmath_t>(M)), place);
     }
   }
 };
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_trimmed_mean_backward_grad_values_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t> grad_values;
+  rt::Tensor<opmath_t, rank> grad_values;
   rt::Divider n_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t* grad_values) const { *grad_values = 0; }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     opmath_t grad_values_value;
     compute(&grad_values_value);
     grad_values.store(grad_values_value, place, n);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_values_pack;
+    rt::Values<opmath_t, V> grad_values_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_values_value;
@@ -213,28 +213,30 @@ struct Step_trimmed_mean_backward_grad_values_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_trimmed_mean_backward_grad_values {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(2, 2, 0), rt::tensor(1, 1, 0), rt::integer(1), rt::integer(0),
                  rt::integer(2), rt::report(), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t> grad_values;
-  rt::Tensor<const int64_t> argsort_k;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<opmath_t, rank> grad_values;
+  rt::Tensor<const int64_t, rank> argsort_k;
+  rt::Tensor<const scalar_t, rank> grad_output;
   int64_t trim, N, M;
   OpgenBadIndex* report;
   rt::Divider k_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const int64_t t = k - trim;
     opmath_t* const cell = grad_values.at(place, rt::checked(argsort_k.load(place, k), N, report, 0, 1));
-    rt::atomic_sum(cell, t >= 0 && t < M ? grad_output.load_or_zero(place) / M : opmath_t(0));
+    const opmath_t part = near::div(grad_output.load_or_zero(place), static_cast<opmath_t>(M));
+    rt::atomic_sum(cell, t >= 0 && t < M ? part : opmath_t(0));
   }
 };
 

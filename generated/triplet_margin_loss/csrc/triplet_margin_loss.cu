@@ -4,42 +4,40 @@
 #include "opgen_launch.cuh"
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_forward_0_other_squares {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::tensor(5, 1, 0),
-                                            rt::tensor(6, 1, 0), rt::real(0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> anchor, positive, negative;
-  rt::Tensor<opmath_t> near_squares, far_squares, other_squares, near;
-  opmath_t eps;
+                                            rt::tensor(6, 1, 0), rt::integer(0), rt::real(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> anchor, positive, negative;
+  rt::Tensor<opmath_t, rank> near_squares, far_squares, other_squares, near_2;
   rt::Divider d_size;
-  rt::Batch batch;
+  opmath_t eps;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto anchor_row = rt::read_row<Team, 1>(d_size.size, anchor, place, 0);
+    const auto positive_row = rt::read_row<Team, 1>(d_size.size, positive, place, 0);
+    const auto negative_row = rt::read_row<Team, 1>(d_size.size, negative, place, 0);
     rt::Sum<opmath_t> near_squares_value_fold;
     rt::Sum<opmath_t> far_squares_value_fold;
     rt::Sum<opmath_t> other_squares_value_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        const opmath_t anchor_value = anchor.load(place, d);
-        const opmath_t positive_value = positive.load(place, d);
-        const opmath_t t = anchor_value - positive_value + eps;
-        const opmath_t t_2 = -negative.load(place, d);
-        const opmath_t t_3 = anchor_value + t_2 + eps;
-        const opmath_t t_4 = positive_value + t_2 + eps;
-        near_squares_value_fold.add(t * t);
-        far_squares_value_fold.add(t_3 * t_3);
-        other_squares_value_fold.add(t_4 * t_4);
-      }
-      near_squares_value_fold.settle();
-      far_squares_value_fold.settle();
-      other_squares_value_fold.settle();
-    }
+    const auto sums = rt::settled(&near_squares_value_fold, &far_squares_value_fold, &other_squares_value_fold);
+    rt::each<Team>(d_size.size, sums, [&](auto at) {
+      const opmath_t anchor_value = anchor_row[at];
+      const opmath_t positive_value = positive_row[at];
+      const opmath_t t = anchor_value - positive_value + eps;
+      const opmath_t t_2 = -negative_row[at];
+      const opmath_t t_3 = anchor_value + t_2 + eps;
+      const opmath_t t_4 = positive_value + t_2 + eps;
+      near_squares_value_fold.add(t * t);
+      far_squares_value_fold.add(t_3 * t_3);
+      other_squares_value_fold.add(t_4 * t_4);
+    });
     near_squares_value_fold.finish();
     far_squares_value_fold.finish();
     other_squares_value_fold.finish();
@@ -51,22 +49,23 @@ struct Step_triplet_margin_loss_forward_0_other_squares {
       near_squares.store(near_squares_value, place);
       far_squares.store(far_squares_value, place);
       other_squares.store(other_squares_value, place);
-      near.store(rt::sqrt(near_squares_value), place);
+      near_2.store(rt::sqrt(near_squares_value), place);
     }
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t> near_squares, far_squares, other_squares;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const opmath_t, rank> near_squares, far_squares, other_squares;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t margin;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
@@ -75,7 +74,7 @@ struct Step_triplet_margin_loss_forward_0_output {
     OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t part = rt::sqrt(other_squares.load(place));
     const opmath_t part_2 = -rt::min(rt::sqrt(far_squares.load(place)), part);
     const opmath_t part_3 = margin + rt::sqrt(near_squares.load(place)) + part_2;
@@ -83,21 +82,21 @@ struct Step_triplet_margin_loss_forward_0_output {
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / batch.count);
+    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t> near_squares, far_squares, other_squares;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const opmath_t, rank> near_squares, far_squares, other_squares;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t margin;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -106,7 +105,7 @@ struct Step_triplet_margin_loss_forward_1_output {
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t part = rt::sqrt(other_squares.load(place));
     const opmath_t part_2 = -rt::min(rt::sqrt(far_squares.load(place)), part);
     const opmath_t part_3 = margin + rt::sqrt(near_squares.load(place)) + part_2;
@@ -119,43 +118,40 @@ struct Step_triplet_margin_loss_forward_1_output {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::tensor(3, 1, 0),
-                 rt::tensor(4, 1, 0), rt::real(0), rt::real(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> anchor, positive, negative;
-  rt::Tensor<opmath_t> near;
-  rt::Tensor<scalar_t> output;
-  opmath_t eps, margin;
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(3, 1, 0),
+                 rt::tensor(4, 1, 0), rt::integer(0), rt::real(0), rt::real(1), rt::batch());
+  rt::Tensor<const scalar_t, rank> anchor, positive, negative;
+  rt::Tensor<opmath_t, rank> near_2;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider d_size;
-  rt::Batch batch;
+  opmath_t eps, margin;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto anchor_row = rt::read_row<Team, 1>(d_size.size, anchor, place, 0);
+    const auto positive_row = rt::read_row<Team, 1>(d_size.size, positive, place, 0);
+    const auto negative_row = rt::read_row<Team, 1>(d_size.size, negative, place, 0);
     rt::Sum<opmath_t> near_squares_fold;
     rt::Sum<opmath_t> far_squares_fold;
     rt::Sum<opmath_t> other_squares_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        const opmath_t anchor_value = anchor.load(place, d);
-        const opmath_t positive_value = positive.load(place, d);
-        const opmath_t t = anchor_value - positive_value + eps;
-        const opmath_t t_2 = -negative.load(place, d);
-        const opmath_t t_3 = anchor_value + t_2 + eps;
-        const opmath_t t_4 = positive_value + t_2 + eps;
-        near_squares_fold.add(t * t);
-        far_squares_fold.add(t_3 * t_3);
-        other_squares_fold.add(t_4 * t_4);
-      }
-      near_squares_fold.settle();
-      far_squares_fold.settle();
-      other_squares_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&near_squares_fold, &far_squares_fold, &other_squares_fold), [&](auto at) {
+      const opmath_t anchor_value = anchor_row[at];
+      const opmath_t positive_value = positive_row[at];
+      const opmath_t t = anchor_value - positive_value + eps;
+      const opmath_t t_2 = -negative_row[at];
+      const opmath_t t_3 = anchor_value + t_2 + eps;
+      const opmath_t t_4 = positive_value + t_2 + eps;
+      near_squares_fold.add(t * t);
+      far_squares_fold.add(t_3 * t_3);
+      other_squares_fold.add(t_4 * t_4);
+    });
     near_squares_fold.finish();
     far_squares_fold.finish();
     other_squares_fold.finish();
@@ -165,7 +161,7 @@ struct Step_triplet_margin_loss_forward_2_output {
     const opmath_t other_squares = other_squares_fold.value;
     const opmath_t near_value = rt::sqrt(near_squares);
     if (Team::rank() == 0) {
-      near.store(near_value, place);
+      near_2.store(near_value, place);
       const opmath_t part = margin + near_value - rt::min(rt::sqrt(far_squares), rt::sqrt(other_squares));
       output.store(rt::max(opmath_t(0), part), place);
     }
@@ -173,41 +169,41 @@ struct Step_triplet_margin_loss_forward_2_output {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_forward_3_far {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::tensor(3, 2, 0),
-                 rt::tensor(4, 2, 0), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0), rt::tensor(7, 1, 0),
-                 rt::tensor(8, 1, 0), rt::real(0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> anchor, negative, positive;
-  rt::Tensor<opmath_t> total_2, total, near_squares, far_squares, near, far;
-  opmath_t eps;
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(3, 2, 0, 1),
+                 rt::tensor(4, 2, 0, 1), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0), rt::tensor(7, 1, 0),
+                 rt::tensor(8, 1, 0), rt::integer(0), rt::real(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> anchor, negative, positive;
+  rt::Tensor<opmath_t, rank> total_2, total, near_squares, far_squares, near_2, far;
   rt::Divider d_size;
-  rt::Batch batch;
+  opmath_t eps;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto anchor_row = rt::read_row<Team, 1>(d_size.size, anchor, place, 0);
+    const auto negative_row = rt::read_row<Team, 1>(d_size.size, negative, place, 0);
+    const auto positive_row = rt::read_row<Team, 1>(d_size.size, positive, place, 0);
+    auto total_2_row = rt::write_row<Team, 1>(total_2, place, 0);
+    auto total_row = rt::write_row<Team, 1>(total, place, 0);
     rt::Sum<opmath_t> near_squares_value_fold;
     rt::Sum<opmath_t> far_squares_value_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        const opmath_t anchor_value = anchor.load(place, d);
-        const opmath_t negative_value = negative.load(place, d);
-        const opmath_t positive_value = positive.load(place, d);
-        const opmath_t t = anchor_value - positive_value + eps;
-        const opmath_t t_2 = anchor_value - negative_value + eps;
-        near_squares_value_fold.add(t * t);
-        far_squares_value_fold.add(t_2 * t_2);
-        total_2.store(anchor_value - negative_value + eps, place, d);
-        total.store(anchor_value - positive_value + eps, place, d);
-      }
-      near_squares_value_fold.settle();
-      far_squares_value_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&near_squares_value_fold, &far_squares_value_fold), [&](auto at) {
+      const opmath_t anchor_value = anchor_row[at];
+      const opmath_t negative_value = negative_row[at];
+      const opmath_t positive_value = positive_row[at];
+      const opmath_t t = anchor_value - positive_value + eps;
+      const opmath_t t_2 = anchor_value - negative_value + eps;
+      near_squares_value_fold.add(t * t);
+      far_squares_value_fold.add(t_2 * t_2);
+      total_2_row.set(at, anchor_value - negative_value + eps);
+      total_row.set(at, anchor_value - positive_value + eps);
+    });
     near_squares_value_fold.finish();
     far_squares_value_fold.finish();
     rt::join<Team>(&near_squares_value_fold, &far_squares_value_fold);
@@ -216,23 +212,24 @@ struct Step_triplet_margin_loss_forward_3_far {
     if (Team::rank() == 0) {
       near_squares.store(near_squares_value, place);
       far_squares.store(far_squares_value, place);
-      near.store(rt::sqrt(near_squares_value), place);
+      near_2.store(rt::sqrt(near_squares_value), place);
       far.store(rt::sqrt(far_squares_value), place);
     }
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t> near_squares, far_squares;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const opmath_t, rank> near_squares, far_squares;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t margin;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
@@ -241,28 +238,28 @@ struct Step_triplet_margin_loss_forward_3_output {
     OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t part = rt::sqrt(near_squares.load(place));
     const opmath_t part_2 = margin + part - rt::sqrt(far_squares.load(place));
     folds->output_sum_fold.add(rt::max(opmath_t(0), part_2));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
-    output.store(output_sum / batch.count);
+    output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_forward_4_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t> near_squares, far_squares;
-  rt::Tensor<scalar_t> output;
+  rt::Tensor<const opmath_t, rank> near_squares, far_squares;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t margin;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -271,7 +268,7 @@ struct Step_triplet_margin_loss_forward_4_output {
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const rt::Place place = batch.place(inner);
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t part = rt::sqrt(near_squares.load(place));
     const opmath_t part_2 = margin + part - rt::sqrt(far_squares.load(place));
     folds->output_value_fold.add(rt::max(opmath_t(0), part_2));
@@ -283,42 +280,42 @@ struct Step_triplet_margin_loss_forward_4_output {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_forward_5_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::tensor(3, 2, 0),
-                 rt::tensor(4, 2, 0), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0), rt::tensor(7, 1, 0), rt::real(0),
-                 rt::real(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> anchor, negative, positive;
-  rt::Tensor<opmath_t> total_2, total, near, far;
-  rt::Tensor<scalar_t> output;
-  opmath_t eps, margin;
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(3, 2, 0, 1),
+                 rt::tensor(4, 2, 0, 1), rt::tensor(5, 1, 0), rt::tensor(6, 1, 0), rt::tensor(7, 1, 0), rt::integer(0),
+                 rt::real(0), rt::real(1), rt::batch());
+  rt::Tensor<const scalar_t, rank> anchor, negative, positive;
+  rt::Tensor<opmath_t, rank> total_2, total, near_2, far;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider d_size;
-  rt::Batch batch;
+  opmath_t eps, margin;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto anchor_row = rt::read_row<Team, 1>(d_size.size, anchor, place, 0);
+    const auto negative_row = rt::read_row<Team, 1>(d_size.size, negative, place, 0);
+    const auto positive_row = rt::read_row<Team, 1>(d_size.size, positive, place, 0);
+    auto total_2_row = rt::write_row<Team, 1>(total_2, place, 0);
+    auto total_row = rt::write_row<Team, 1>(total, place, 0);
     rt::Sum<opmath_t> near_squares_fold;
     rt::Sum<opmath_t> far_squares_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        const opmath_t anchor_value = anchor.load(place, d);
-        const opmath_t negative_value = negative.load(place, d);
-        const opmath_t positive_value = positive.load(place, d);
-        const opmath_t t = anchor_value - positive_value + eps;
-        const opmath_t t_2 = anchor_value - negative_value + eps;
-        near_squares_fold.add(t * t);
-        far_squares_fold.add(t_2 * t_2);
-        total_2.store(anchor_value - negative_value + eps, place, d);
-        total.store(anchor_value - positive_value + eps, place, d);
-      }
-      near_squares_fold.settle();
-      far_squares_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&near_squares_fold, &far_squares_fold), [&](auto at) {
+      const opmath_t anchor_value = anchor_row[at];
+      const opmath_t negative_value = negative_row[at];
+      const opmath_t positive_value = positive_row[at];
+      const opmath_t t = anchor_value - positive_value + eps;
+      const opmath_t t_2 = anchor_value - negative_value + eps;
+      near_squares_fold.add(t * t);
+      far_squares_fold.add(t_2 * t_2);
+      total_2_row.set(at, anchor_value - negative_value + eps);
+      total_row.set(at, anchor_value - positive_value + eps);
+    });
     near_squares_fold.finish();
     far_squares_fold.finish();
     rt::join<Team>(&near_squares_fold, &far_squares_fold);
@@ -327,7 +324,7 @@ struct Step_triplet_margin_loss_forward_5_output {
     const opmath_t near_value = rt::sqrt(near_squares);
     const opmath_t far_value = rt::sqrt(far_squares);
     if (Team::rank() == 0) {
-      near.store(near_value, place);
+      near_2.store(near_value, place);
       far.store(far_value, place);
       output.store(rt::max(opmath_t(0), margin + near_value - far_value), place);
     }
@@ -335,49 +332,51 @@ struct Step_triplet_margin_loss_forward_5_output {
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_backward_0_grad_negative {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::tensor(4, 0, -1),
-                 rt::tensor(3, 1, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::tensor(7, 2, 0), rt::real(0),
-                 rt::real(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> negative, anchor, positive, grad_output;
-  rt::Tensor<const opmath_t> near;
-  rt::Tensor<scalar_t> grad_anchor, grad_positive, grad_negative;
-  opmath_t eps, margin;
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(4, 0, -1),
+                 rt::tensor(5, 2, 0, 1), rt::tensor(6, 2, 0, 1), rt::tensor(7, 2, 0, 1), rt::tensor(3, 1, 0),
+                 rt::integer(0), rt::real(0), rt::real(1), rt::batch());
+  rt::Tensor<const scalar_t, rank> negative, anchor, positive, grad_output;
+  rt::Tensor<scalar_t, rank> grad_anchor, grad_positive, grad_negative;
+  rt::Tensor<const opmath_t, rank> near_2;
   rt::Divider d_size;
-  rt::Batch batch;
+  opmath_t eps, margin;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto negative_row = rt::read_row<Team, 1>(d_size.size, negative, place, 0);
+    const auto anchor_row = rt::read_row<Team, 1>(d_size.size, anchor, place, 0);
+    const auto positive_row = rt::read_row<Team, 1>(d_size.size, positive, place, 0);
+    auto grad_anchor_row = rt::write_row<Team, 1>(grad_anchor, place, 0);
+    auto grad_positive_row = rt::write_row<Team, 1>(grad_positive, place, 0);
+    auto grad_negative_row = rt::write_row<Team, 1>(grad_negative, place, 0);
     rt::Sum<opmath_t> far_squares_fold;
     rt::Sum<opmath_t> other_squares_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        const opmath_t t = -negative.load(place, d);
-        const opmath_t t_2 = anchor.load(place, d) + t + eps;
-        const opmath_t t_3 = positive.load(place, d) + t + eps;
-        far_squares_fold.add(t_2 * t_2);
-        other_squares_fold.add(t_3 * t_3);
-      }
-      far_squares_fold.settle();
-      other_squares_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&far_squares_fold, &other_squares_fold), [&](auto at) {
+      const opmath_t t = -negative_row[at];
+      const opmath_t t_2 = anchor_row[at] + t + eps;
+      const opmath_t t_3 = positive_row[at] + t + eps;
+      far_squares_fold.add(t_2 * t_2);
+      other_squares_fold.add(t_3 * t_3);
+    });
     far_squares_fold.finish();
     other_squares_fold.finish();
     rt::join<Team>(&far_squares_fold, &other_squares_fold);
     const opmath_t far_squares = far_squares_fold.value;
     const opmath_t other_squares = other_squares_fold.value;
-    const opmath_t near_value = near.load(place);
+    const opmath_t near_value = near_2.load(place);
     const opmath_t far = rt::sqrt(far_squares);
     const opmath_t other_2 = rt::sqrt(other_squares);
     const opmath_t t_4 = margin + near_value - rt::min(far, other_2);
     const bool t_5 = 0 == t_4;
-    const opmath_t grad_output_body = grad_output.load_or_zero() / batch.count;
+    const opmath_t grad_output_body = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
     const bool t_6 = 0 > t_4;
     const opmath_t part = t_6 ? opmath_t(0) : -grad_output_body;
     const opmath_t grad_rest = t_5 ? opmath_t(-0.5) * grad_output_body : part;
@@ -390,61 +389,63 @@ struct Step_triplet_margin_loss_backward_0_grad_negative {
     const bool t_11 = near_value == 0;
     const bool t_12 = other_2 == 0;
     const opmath_t grad_other = t_8 ? t_9 : t_10 ? opmath_t(0) : grad_rest;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t anchor_value = anchor.load(place, d);
-      const opmath_t t_13 = -negative.load(place, d);
-      const opmath_t grad_far_body = t_7 ? opmath_t(0) : grad_far * (anchor_value + t_13 + eps) / far;
-      const opmath_t positive_value = positive.load(place, d);
-      const opmath_t part_2 = grad_near * (anchor_value - positive_value + eps) / near_value;
+    rt::each<Team>(d_size.size, [&](auto at) {
+      const opmath_t anchor_value = anchor_row[at];
+      const opmath_t t_13 = -negative_row[at];
+      const opmath_t grad_far_body = t_7 ? opmath_t(0) : near::div(grad_far * (anchor_value + t_13 + eps), far);
+      const opmath_t positive_value = positive_row[at];
+      const opmath_t part_2 = near::div(grad_near * (anchor_value - positive_value + eps), near_value);
       const opmath_t grad_near_body = t_11 ? opmath_t(0) : part_2;
-      const opmath_t part_3 = grad_other * (positive_value + t_13 + eps) / other_2;
+      const opmath_t part_3 = near::div(grad_other * (positive_value + t_13 + eps), other_2);
       const opmath_t grad_other_body = t_12 ? opmath_t(0) : part_3;
-      grad_anchor.store(grad_far_body + grad_near_body, place, d);
-      grad_positive.store(grad_other_body - grad_near_body, place, d);
-      grad_negative.store(-(grad_other_body + grad_far_body), place, d);
-    }
+      grad_anchor_row.set(at, grad_far_body + grad_near_body);
+      grad_positive_row.set(at, grad_other_body - grad_near_body);
+      grad_negative_row.set(at, -(grad_other_body + grad_far_body));
+    });
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_backward_1_grad_negative {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::tensor(4, 0, -1),
-                 rt::tensor(3, 1, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::tensor(7, 2, 0), rt::real(0),
-                 rt::real(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> negative, anchor, positive, grad_output;
-  rt::Tensor<const opmath_t> near;
-  rt::Tensor<scalar_t> grad_anchor, grad_positive, grad_negative;
-  opmath_t eps, margin;
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(4, 0, -1),
+                 rt::tensor(5, 2, 0, 1), rt::tensor(6, 2, 0, 1), rt::tensor(7, 2, 0, 1), rt::tensor(3, 1, 0),
+                 rt::integer(0), rt::real(0), rt::real(1), rt::batch());
+  rt::Tensor<const scalar_t, rank> negative, anchor, positive, grad_output;
+  rt::Tensor<scalar_t, rank> grad_anchor, grad_positive, grad_negative;
+  rt::Tensor<const opmath_t, rank> near_2;
   rt::Divider d_size;
-  rt::Batch batch;
+  opmath_t eps, margin;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto negative_row = rt::read_row<Team, 1>(d_size.size, negative, place, 0);
+    const auto anchor_row = rt::read_row<Team, 1>(d_size.size, anchor, place, 0);
+    const auto positive_row = rt::read_row<Team, 1>(d_size.size, positive, place, 0);
+    auto grad_anchor_row = rt::write_row<Team, 1>(grad_anchor, place, 0);
+    auto grad_positive_row = rt::write_row<Team, 1>(grad_positive, place, 0);
+    auto grad_negative_row = rt::write_row<Team, 1>(grad_negative, place, 0);
     rt::Sum<opmath_t> far_squares_fold;
     rt::Sum<opmath_t> other_squares_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        const opmath_t t = -negative.load(place, d);
-        const opmath_t t_2 = anchor.load(place, d) + t + eps;
-        const opmath_t t_3 = positive.load(place, d) + t + eps;
-        far_squares_fold.add(t_2 * t_2);
-        other_squares_fold.add(t_3 * t_3);
-      }
-      far_squares_fold.settle();
-      other_squares_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&far_squares_fold, &other_squares_fold), [&](auto at) {
+      const opmath_t t = -negative_row[at];
+      const opmath_t t_2 = anchor_row[at] + t + eps;
+      const opmath_t t_3 = positive_row[at] + t + eps;
+      far_squares_fold.add(t_2 * t_2);
+      other_squares_fold.add(t_3 * t_3);
+    });
     far_squares_fold.finish();
     other_squares_fold.finish();
     rt::join<Team>(&far_squares_fold, &other_squares_fold);
     const opmath_t far_squares = far_squares_fold.value;
     const opmath_t other_squares = other_squares_fold.value;
-    const opmath_t near_value = near.load(place);
+    const opmath_t near_value = near_2.load(place);
     const opmath_t far = rt::sqrt(far_squares);
     const opmath_t other_2 = rt::sqrt(other_squares);
     const opmath_t t_4 = margin + near_value - rt::min(far, other_2);
@@ -463,61 +464,63 @@ struct Step_triplet_margin_loss_backward_1_grad_negative {
     const bool t_11 = near_value == 0;
     const bool t_12 = other_2 == 0;
     const opmath_t grad_other = t_8 ? t_9 : t_10 ? opmath_t(0) : grad_rest;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t anchor_value = anchor.load(place, d);
-      const opmath_t t_13 = -negative.load(place, d);
-      const opmath_t grad_far_body = t_7 ? opmath_t(0) : grad_far * (anchor_value + t_13 + eps) / far;
-      const opmath_t positive_value = positive.load(place, d);
-      const opmath_t part_3 = grad_near * (anchor_value - positive_value + eps) / near_value;
+    rt::each<Team>(d_size.size, [&](auto at) {
+      const opmath_t anchor_value = anchor_row[at];
+      const opmath_t t_13 = -negative_row[at];
+      const opmath_t grad_far_body = t_7 ? opmath_t(0) : near::div(grad_far * (anchor_value + t_13 + eps), far);
+      const opmath_t positive_value = positive_row[at];
+      const opmath_t part_3 = near::div(grad_near * (anchor_value - positive_value + eps), near_value);
       const opmath_t grad_near_body = t_11 ? opmath_t(0) : part_3;
-      const opmath_t part_4 = grad_other * (positive_value + t_13 + eps) / other_2;
+      const opmath_t part_4 = near::div(grad_other * (positive_value + t_13 + eps), other_2);
       const opmath_t grad_other_body = t_12 ? opmath_t(0) : part_4;
-      grad_anchor.store(grad_far_body + grad_near_body, place, d);
-      grad_positive.store(grad_other_body - grad_near_body, place, d);
-      grad_negative.store(-(grad_other_body + grad_far_body), place, d);
-    }
+      grad_anchor_row.set(at, grad_far_body + grad_near_body);
+      grad_positive_row.set(at, grad_other_body - grad_near_body);
+      grad_negative_row.set(at, -(grad_other_body + grad_far_body));
+    });
   }
 };
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_backward_2_grad_negative {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::tensor(4, 1, 0),
-                 rt::tensor(3, 1, 0), rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::tensor(7, 2, 0), rt::real(0),
-                 rt::real(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t> negative, anchor, positive, grad_output;
-  rt::Tensor<const opmath_t> near;
-  rt::Tensor<scalar_t> grad_anchor, grad_positive, grad_negative;
-  opmath_t eps, margin;
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(4, 1, 0),
+                 rt::tensor(5, 2, 0, 1), rt::tensor(6, 2, 0, 1), rt::tensor(7, 2, 0, 1), rt::tensor(3, 1, 0),
+                 rt::integer(0), rt::real(0), rt::real(1), rt::batch());
+  rt::Tensor<const scalar_t, rank> negative, anchor, positive, grad_output;
+  rt::Tensor<scalar_t, rank> grad_anchor, grad_positive, grad_negative;
+  rt::Tensor<const opmath_t, rank> near_2;
   rt::Divider d_size;
-  rt::Batch batch;
+  opmath_t eps, margin;
+  rt::Batch<rank> batch;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
+    const auto negative_row = rt::read_row<Team, 1>(d_size.size, negative, place, 0);
+    const auto anchor_row = rt::read_row<Team, 1>(d_size.size, anchor, place, 0);
+    const auto positive_row = rt::read_row<Team, 1>(d_size.size, positive, place, 0);
+    auto grad_anchor_row = rt::write_row<Team, 1>(grad_anchor, place, 0);
+    auto grad_positive_row = rt::write_row<Team, 1>(grad_positive, place, 0);
+    auto grad_negative_row = rt::write_row<Team, 1>(grad_negative, place, 0);
     rt::Sum<opmath_t> far_squares_fold;
     rt::Sum<opmath_t> other_squares_fold;
-    for (int64_t d = Team::rank(), stop = 0; stop < d_size.size;) {
-      stop = rt::next_stop<Team>(stop, d_size.size);
-      for (; d < stop; d += Team::size) {
-        const opmath_t t = -negative.load(place, d);
-        const opmath_t t_2 = anchor.load(place, d) + t + eps;
-        const opmath_t t_3 = positive.load(place, d) + t + eps;
-        far_squares_fold.add(t_2 * t_2);
-        other_squares_fold.add(t_3 * t_3);
-      }
-      far_squares_fold.settle();
-      other_squares_fold.settle();
-    }
+    rt::each<Team>(d_size.size, rt::settled(&far_squares_fold, &other_squares_fold), [&](auto at) {
+      const opmath_t t = -negative_row[at];
+      const opmath_t t_2 = anchor_row[at] + t + eps;
+      const opmath_t t_3 = positive_row[at] + t + eps;
+      far_squares_fold.add(t_2 * t_2);
+      other_squares_fold.add(t_3 * t_3);
+    });
     far_squares_fold.finish();
     other_squares_fold.finish();
     rt::join<Team>(&far_squares_fold, &other_squares_fold);
     const opmath_t far_squares = far_squares_fold.value;
     const opmath_t other_squares = other_squares_fold.value;
-    const opmath_t near_value = near.load(place);
+    const opmath_t near_value = near_2.load(place);
     const opmath_t far = rt::sqrt(far_squares);
     const opmath_t other_2 = rt::sqrt(other_squares);
     const opmath_t t_4 = margin + near_value - rt::min(far, other_2);
@@ -536,62 +539,63 @@ struct Step_triplet_margin_loss_backward_2_grad_negative {
     const bool t_11 = near_value == 0;
     const bool t_12 = other_2 == 0;
     const opmath_t grad_other = t_8 ? t_9 : t_10 ? opmath_t(0) : grad_rest;
-    for (int64_t d = Team::rank(); d < d_size.size; d += Team::size) {
-      const opmath_t anchor_value = anchor.load(place, d);
-      const opmath_t t_13 = -negative.load(place, d);
-      const opmath_t grad_far_body = t_7 ? opmath_t(0) : grad_far * (anchor_value + t_13 + eps) / far;
-      const opmath_t positive_value = positive.load(place, d);
-      const opmath_t part_3 = grad_near * (anchor_value - positive_value + eps) / near_value;
+    rt::each<Team>(d_size.size, [&](auto at) {
+      const opmath_t anchor_value = anchor_row[at];
+      const opmath_t t_13 = -negative_row[at];
+      const opmath_t grad_far_body = t_7 ? opmath_t(0) : near::div(grad_far * (anchor_value + t_13 + eps), far);
+      const opmath_t positive_value = positive_row[at];
+      const opmath_t part_3 = near::div(grad_near * (anchor_value - positive_value + eps), near_value);
       const opmath_t grad_near_body = t_11 ? opmath_t(0) : part_3;
-      const opmath_t part_4 = grad_other * (positive_value + t_13 + eps) / other_2;
+      const opmath_t part_4 = near::div(grad_other * (positive_value + t_13 + eps), other_2);
       const opmath_t grad_other_body = t_12 ? opmath_t(0) : part_4;
-      grad_anchor.store(grad_far_body + grad_near_body, place, d);
-      grad_positive.store(grad_other_body - grad_near_body, place, d);
-      grad_negative.store(-(grad_other_body + grad_far_body), place, d);
-    }
+      grad_anchor_row.set(at, grad_far_body + grad_near_body);
+      grad_positive_row.set(at, grad_other_body - grad_near_body);
+      grad_negative_row.set(at, -(grad_other_body + grad_far_body));
+    });
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_backward_3_grad_near {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(3, 1, 0),
                                             rt::tensor(4, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t> near, far;
-  rt::Tensor<opmath_t> grad_rest, grad_near;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const opmath_t, rank> near_2, far;
+  rt::Tensor<opmath_t, rank> grad_rest, grad_near;
+  rt::Tensor<const scalar_t, rank> grad_output;
   opmath_t margin;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
-  OPGEN_DEVICE void compute(opmath_t near, opmath_t far, opmath_t* grad_rest, opmath_t* grad_near) const {
-    const opmath_t t = margin + near - far;
+  OPGEN_DEVICE void compute(opmath_t near_2, opmath_t far, opmath_t* grad_rest, opmath_t* grad_near) const {
+    const opmath_t t = margin + near_2 - far;
     const bool t_2 = 0 == t;
-    const opmath_t grad_output_body = grad_output.load_or_zero() / batch.count;
+    const opmath_t grad_output_body = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
     const bool t_3 = 0 > t;
     *grad_rest = t_2 ? opmath_t(-0.5) * grad_output_body : t_3 ? opmath_t(0) : -grad_output_body;
     *grad_near = t_2 ? opmath_t(0.5) * grad_output_body : t_3 ? opmath_t(0) : grad_output_body;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_rest_value;
     opmath_t grad_near_value;
-    compute(near.load(place), far.load(place), &grad_rest_value, &grad_near_value);
+    compute(near_2.load(place), far.load(place), &grad_rest_value, &grad_near_value);
     grad_rest.store(grad_rest_value, place);
     grad_near.store(grad_near_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto near_pack = rt::load_pack<V>(near, first);
+    const auto near_2_pack = rt::load_pack<V>(near_2, first);
     const auto far_pack = rt::load_pack<V>(far, first);
-    rt::Pack<opmath_t, V> grad_rest_pack;
-    rt::Pack<opmath_t, V> grad_near_pack;
+    rt::Values<opmath_t, V> grad_rest_pack;
+    rt::Values<opmath_t, V> grad_near_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_rest_value;
       opmath_t grad_near_value;
-      compute(near_pack.get(i), far_pack.get(i), &grad_rest_value, &grad_near_value);
+      compute(near_2_pack.get(i), far_pack.get(i), &grad_rest_value, &grad_near_value);
       grad_rest_pack.set(i, grad_rest_value);
       grad_near_pack.set(i, grad_near_value);
     }
@@ -601,27 +605,28 @@ struct Step_triplet_margin_loss_backward_3_grad_near {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_backward_3_grad_negative {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(
       rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 2, 0), rt::tensor(3, 1, 0), rt::tensor(4, 1, 0),
       rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::tensor(7, 2, 0), rt::tensor(8, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t> far, grad_rest, total_2, near, grad_near, total;
-  rt::Tensor<scalar_t> grad_anchor, grad_positive, grad_negative;
+  rt::Tensor<const opmath_t, rank> far, grad_rest, total_2, near_2, grad_near, total;
+  rt::Tensor<scalar_t, rank> grad_anchor, grad_positive, grad_negative;
   rt::Divider d_size;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
-    const rt::Place place = batch.place(rest);
+    const rt::Place<rank> place = batch.place(rest);
     const opmath_t far_value = far.load(place);
-    const opmath_t part = grad_rest.load(place) * total_2.load(place, d) / far_value;
+    const opmath_t part = near::div(grad_rest.load(place) * total_2.load(place, d), far_value);
     const opmath_t grad_far_body = far_value == 0 ? opmath_t(0) : part;
-    const opmath_t near_value = near.load(place);
-    const opmath_t part_2 = grad_near.load(place) * total.load(place, d) / near_value;
+    const opmath_t near_value = near_2.load(place);
+    const opmath_t part_2 = near::div(grad_near.load(place) * total.load(place, d), near_value);
     const opmath_t grad_near_body = near_value == 0 ? opmath_t(0) : part_2;
     grad_anchor.store(grad_far_body + grad_near_body, place, d);
     grad_positive.store(-grad_near_body, place, d);
@@ -630,20 +635,20 @@ struct Step_triplet_margin_loss_backward_3_grad_negative {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_backward_4_grad_near {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(3, 1, 0),
                                             rt::tensor(4, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t> near, far;
-  rt::Tensor<opmath_t> grad_rest, grad_near;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<const opmath_t, rank> near_2, far;
+  rt::Tensor<opmath_t, rank> grad_rest, grad_near;
+  rt::Tensor<const scalar_t, rank> grad_output;
   opmath_t margin;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
-  OPGEN_DEVICE void compute(opmath_t near, opmath_t far, opmath_t* grad_rest, opmath_t* grad_near) const {
-    const opmath_t t = margin + near - far;
+  OPGEN_DEVICE void compute(opmath_t near_2, opmath_t far, opmath_t* grad_rest, opmath_t* grad_near) const {
+    const opmath_t t = margin + near_2 - far;
     const bool t_2 = 0 == t;
     const opmath_t grad_output_value = grad_output.load_or_zero();
     const bool t_3 = 0 > t;
@@ -651,24 +656,24 @@ struct Step_triplet_margin_loss_backward_4_grad_near {
     *grad_near = t_2 ? opmath_t(0.5) * grad_output_value : t_3 ? opmath_t(0) : grad_output_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_rest_value;
     opmath_t grad_near_value;
-    compute(near.load(place), far.load(place), &grad_rest_value, &grad_near_value);
+    compute(near_2.load(place), far.load(place), &grad_rest_value, &grad_near_value);
     grad_rest.store(grad_rest_value, place);
     grad_near.store(grad_near_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto near_pack = rt::load_pack<V>(near, first);
+    const auto near_2_pack = rt::load_pack<V>(near_2, first);
     const auto far_pack = rt::load_pack<V>(far, first);
-    rt::Pack<opmath_t, V> grad_rest_pack;
-    rt::Pack<opmath_t, V> grad_near_pack;
+    rt::Values<opmath_t, V> grad_rest_pack;
+    rt::Values<opmath_t, V> grad_near_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_rest_value;
       opmath_t grad_near_value;
-      compute(near_pack.get(i), far_pack.get(i), &grad_rest_value, &grad_near_value);
+      compute(near_2_pack.get(i), far_pack.get(i), &grad_rest_value, &grad_near_value);
       grad_rest_pack.set(i, grad_rest_value);
       grad_near_pack.set(i, grad_near_value);
     }
@@ -678,21 +683,21 @@ struct Step_triplet_margin_loss_backward_4_grad_near {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_backward_5_grad_near {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::real(0), rt::batch());
-  rt::Tensor<const opmath_t> near, far;
-  rt::Tensor<const scalar_t> grad_output;
-  rt::Tensor<opmath_t> grad_rest, grad_near;
+  rt::Tensor<const opmath_t, rank> near_2, far;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<opmath_t, rank> grad_rest, grad_near;
   opmath_t margin;
-  rt::Batch batch;
+  rt::Batch<rank> batch;
 
-  OPGEN_DEVICE void compute(opmath_t near, opmath_t far, opmath_t grad_output, opmath_t* grad_rest,
+  OPGEN_DEVICE void compute(opmath_t near_2, opmath_t far, opmath_t grad_output, opmath_t* grad_rest,
                             opmath_t* grad_near) const {
-    const opmath_t t = margin + near - far;
+    const opmath_t t = margin + near_2 - far;
     const bool t_2 = 0 == t;
     const opmath_t grad_output_value = grad_output;
     const bool t_3 = 0 > t;
@@ -700,25 +705,25 @@ struct Step_triplet_margin_loss_backward_5_grad_near {
     *grad_near = t_2 ? opmath_t(0.5) * grad_output_value : t_3 ? opmath_t(0) : grad_output_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
-    const rt::Place place = batch.place(point);
+    const rt::Place<rank> place = batch.place(point);
     opmath_t grad_rest_value;
     opmath_t grad_near_value;
-    compute(near.load(place), far.load(place), grad_output.load_or_zero(place), &grad_rest_value, &grad_near_value);
+    compute(near_2.load(place), far.load(place), grad_output.load_or_zero(place), &grad_rest_value, &grad_near_value);
     grad_rest.store(grad_rest_value, place);
     grad_near.store(grad_near_value, place);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto near_pack = rt::load_pack<V>(near, first);
+    const auto near_2_pack = rt::load_pack<V>(near_2, first);
     const auto far_pack = rt::load_pack<V>(far, first);
     const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
-    rt::Pack<opmath_t, V> grad_rest_pack;
-    rt::Pack<opmath_t, V> grad_near_pack;
+    rt::Values<opmath_t, V> grad_rest_pack;
+    rt::Values<opmath_t, V> grad_near_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_rest_value;
       opmath_t grad_near_value;
-      compute(near_pack.get(i), far_pack.get(i), grad_output_pack.get(i), &grad_rest_value, &grad_near_value);
+      compute(near_2_pack.get(i), far_pack.get(i), grad_output_pack.get(i), &grad_rest_value, &grad_near_value);
       grad_rest_pack.set(i, grad_rest_value);
       grad_near_pack.set(i, grad_near_value);
     }

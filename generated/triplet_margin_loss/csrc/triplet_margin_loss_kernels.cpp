@@ -16,9 +16,9 @@ int forward_0_other_squares(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> near_squares(call, 3, 1, 0);
   const rt::Tensor<opmath_t> far_squares(call, 4, 1, 0);
   const rt::Tensor<opmath_t> other_squares(call, 5, 1, 0);
-  const rt::Tensor<opmath_t> near(call, 6, 1, 0);
+  const rt::Tensor<opmath_t> near_2(call, 6, 1, 0);
   rt::Loops<7> outer;
-  outer.batch(call, &anchor, &positive, &negative, &near_squares, &far_squares, &other_squares, &near);
+  outer.batch(call, &anchor, &positive, &negative, &near_squares, &far_squares, &other_squares, &near_2);
   rt::Loops<7> over_d;
   over_d.dim(D, {anchor.stride(1), positive.stride(1), negative.stride(1), 0, 0, 0, 0});
   rt::parallel(host, outer.count, over_d.count, [=, &host](int64_t begin, int64_t end) {
@@ -51,7 +51,7 @@ int forward_0_other_squares(const OpgenCall& call, OpgenHost& host) {
       rt::store(near_squares, row.at[3], near_squares_value);
       rt::store(far_squares, row.at[4], far_squares_value);
       rt::store(other_squares, row.at[5], other_squares_value);
-      rt::store(near, row.at[6], rt::sqrt(near_squares_value));
+      rt::store(near_2, row.at[6], rt::sqrt(near_squares_value));
     });
   });
   return rt::status(host);
@@ -135,10 +135,10 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> anchor(call, 0, 2, 0);
   const rt::Tensor<opmath_t> positive(call, 1, 2, 0);
   const rt::Tensor<opmath_t> negative(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> near(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> near_2(call, 3, 1, 0);
   const rt::Tensor<opmath_t> output(call, 4, 1, 0);
   rt::Loops<5> outer;
-  outer.batch(call, &anchor, &positive, &negative, &near, &output);
+  outer.batch(call, &anchor, &positive, &negative, &near_2, &output);
   rt::Loops<5> over_d;
   over_d.dim(D, {anchor.stride(1), positive.stride(1), negative.stride(1), 0, 0});
   rt::parallel(host, outer.count, over_d.count, [=, &host](int64_t begin, int64_t end) {
@@ -169,7 +169,7 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       const opmath_t far_squares = far_squares_fold.value();
       const opmath_t other_squares = other_squares_fold.value();
       const opmath_t near_value = rt::sqrt(near_squares);
-      rt::store(near, row.at[3], near_value);
+      rt::store(near_2, row.at[3], near_value);
       const opmath_t part_2 = -rt::min(rt::sqrt(far_squares), rt::sqrt(other_squares));
       rt::store(output, row.at[4], rt::max(opmath_t(0), margin + near_value + part_2));
     });
@@ -189,10 +189,10 @@ int forward_3_far(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> total_3(call, 4, 2, 0);
   const rt::Tensor<opmath_t> near_squares(call, 5, 1, 0);
   const rt::Tensor<opmath_t> far_squares(call, 6, 1, 0);
-  const rt::Tensor<opmath_t> near(call, 7, 1, 0);
+  const rt::Tensor<opmath_t> near_2(call, 7, 1, 0);
   const rt::Tensor<opmath_t> far(call, 8, 1, 0);
   rt::Loops<9> outer;
-  outer.batch(call, &anchor, &negative, &positive, &total_2, &total_3, &near_squares, &far_squares, &near, &far);
+  outer.batch(call, &anchor, &negative, &positive, &total_2, &total_3, &near_squares, &far_squares, &near_2, &far);
   rt::Loops<9> over_d;
   over_d.step(0, anchor.stride(1));
   over_d.step(1, negative.stride(1));
@@ -228,7 +228,7 @@ int forward_3_far(const OpgenCall& call, OpgenHost& host) {
       const opmath_t far_squares_value = far_squares_value_fold.value();
       rt::store(near_squares, row.at[5], near_squares_value);
       rt::store(far_squares, row.at[6], far_squares_value);
-      rt::store(near, row.at[7], rt::sqrt(near_squares_value));
+      rt::store(near_2, row.at[7], rt::sqrt(near_squares_value));
       rt::store(far, row.at[8], rt::sqrt(far_squares_value));
     });
   });
@@ -311,11 +311,11 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> positive(call, 2, 2, 0);
   const rt::Tensor<opmath_t> total_2(call, 3, 2, 0);
   const rt::Tensor<opmath_t> total_3(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> near(call, 5, 1, 0);
+  const rt::Tensor<opmath_t> near_2(call, 5, 1, 0);
   const rt::Tensor<opmath_t> far(call, 6, 1, 0);
   const rt::Tensor<opmath_t> output(call, 7, 1, 0);
   rt::Loops<8> outer;
-  outer.batch(call, &anchor, &negative, &positive, &total_2, &total_3, &near, &far, &output);
+  outer.batch(call, &anchor, &negative, &positive, &total_2, &total_3, &near_2, &far, &output);
   rt::Loops<8> over_d;
   over_d.step(0, anchor.stride(1));
   over_d.step(1, negative.stride(1));
@@ -351,7 +351,7 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
       const opmath_t far_squares = far_squares_fold.value();
       const opmath_t near_value = rt::sqrt(near_squares);
       const opmath_t far_value = rt::sqrt(far_squares);
-      rt::store(near, row.at[5], near_value);
+      rt::store(near_2, row.at[5], near_value);
       rt::store(far, row.at[6], far_value);
       rt::store(output, row.at[7], rt::max(opmath_t(0), margin + near_value - far_value));
     });
@@ -369,13 +369,13 @@ int backward_0_grad_negative(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> negative(call, 0, 2, 0);
   const rt::Tensor<opmath_t> anchor(call, 1, 2, 0);
   const rt::Tensor<opmath_t> positive(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> near(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> near_2(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_output(call, 4, 0);
   const rt::Tensor<opmath_t> grad_anchor(call, 5, 2, 0);
   const rt::Tensor<opmath_t> grad_positive(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_negative(call, 7, 2, 0);
   rt::Loops<8> outer;
-  outer.batch(call, &negative, &anchor, &positive, &near, nullptr, &grad_anchor, &grad_positive, &grad_negative);
+  outer.batch(call, &negative, &anchor, &positive, &near_2, nullptr, &grad_anchor, &grad_positive, &grad_negative);
   rt::Loops<8> over_d;
   over_d.step(0, negative.stride(1));
   over_d.step(1, anchor.stride(1));
@@ -404,7 +404,7 @@ int backward_0_grad_negative(const OpgenCall& call, OpgenHost& host) {
       });
       const opmath_t far_squares = far_squares_fold.value();
       const opmath_t other_squares = other_squares_fold.value();
-      const opmath_t near_value = rt::load(near, row.at[3]);
+      const opmath_t near_value = rt::load(near_2, row.at[3]);
       const opmath_t far = rt::sqrt(far_squares);
       const opmath_t other_2 = rt::sqrt(other_squares);
       const opmath_t t_4 = margin + near_value - rt::min(far, other_2);
@@ -458,13 +458,13 @@ int backward_1_grad_negative(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> negative(call, 0, 2, 0);
   const rt::Tensor<opmath_t> anchor(call, 1, 2, 0);
   const rt::Tensor<opmath_t> positive(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> near(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> near_2(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_output(call, 4, 0);
   const rt::Tensor<opmath_t> grad_anchor(call, 5, 2, 0);
   const rt::Tensor<opmath_t> grad_positive(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_negative(call, 7, 2, 0);
   rt::Loops<8> outer;
-  outer.batch(call, &negative, &anchor, &positive, &near, nullptr, &grad_anchor, &grad_positive, &grad_negative);
+  outer.batch(call, &negative, &anchor, &positive, &near_2, nullptr, &grad_anchor, &grad_positive, &grad_negative);
   rt::Loops<8> over_d;
   over_d.step(0, negative.stride(1));
   over_d.step(1, anchor.stride(1));
@@ -493,7 +493,7 @@ int backward_1_grad_negative(const OpgenCall& call, OpgenHost& host) {
       });
       const opmath_t far_squares = far_squares_fold.value();
       const opmath_t other_squares = other_squares_fold.value();
-      const opmath_t near_value = rt::load(near, row.at[3]);
+      const opmath_t near_value = rt::load(near_2, row.at[3]);
       const opmath_t far = rt::sqrt(far_squares);
       const opmath_t other_2 = rt::sqrt(other_squares);
       const opmath_t t_4 = margin + near_value - rt::min(far, other_2);
@@ -547,13 +547,13 @@ int backward_2_grad_negative(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> negative(call, 0, 2, 0);
   const rt::Tensor<opmath_t> anchor(call, 1, 2, 0);
   const rt::Tensor<opmath_t> positive(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> near(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> near_2(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_output(call, 4, 1, 0);
   const rt::Tensor<opmath_t> grad_anchor(call, 5, 2, 0);
   const rt::Tensor<opmath_t> grad_positive(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_negative(call, 7, 2, 0);
   rt::Loops<8> outer;
-  outer.batch(call, &negative, &anchor, &positive, &near, &grad_output, &grad_anchor, &grad_positive, &grad_negative);
+  outer.batch(call, &negative, &anchor, &positive, &near_2, &grad_output, &grad_anchor, &grad_positive, &grad_negative);
   rt::Loops<8> over_d;
   over_d.step(0, negative.stride(1));
   over_d.step(1, anchor.stride(1));
@@ -582,7 +582,7 @@ int backward_2_grad_negative(const OpgenCall& call, OpgenHost& host) {
       });
       const opmath_t far_squares = far_squares_fold.value();
       const opmath_t other_squares = other_squares_fold.value();
-      const opmath_t near_value = rt::load(near, row.at[3]);
+      const opmath_t near_value = rt::load(near_2, row.at[3]);
       const opmath_t far = rt::sqrt(far_squares);
       const opmath_t other_2 = rt::sqrt(other_squares);
       const opmath_t t_4 = margin + near_value - rt::min(far, other_2);
@@ -632,22 +632,22 @@ template <typename opmath_t>
 int backward_3_grad_near(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
   const int64_t elements = rt::batch_count(call);
-  const rt::Tensor<opmath_t> near(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> near_2(call, 0, 1, 0);
   const rt::Tensor<opmath_t> far(call, 1, 1, 0);
   const rt::Tensor<opmath_t> grad_output(call, 2, 0);
   const rt::Tensor<opmath_t> grad_rest(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_near(call, 4, 1, 0);
   rt::Loops<5> outer;
-  outer.batch(call, &near, &far, nullptr, &grad_rest, &grad_near);
+  outer.batch(call, &near_2, &far, nullptr, &grad_rest, &grad_near);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[2]);
-      const rt::Source<opmath_t> near_at(near, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> near_2_at(near_2, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> far_at(far, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_rest_out(grad_rest, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> grad_near_out(grad_near, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&, margin](int64_t i) {
-        const opmath_t t = margin + near_at[i] - far_at[i];
+        const opmath_t t = margin + near_2_at[i] - far_at[i];
         const bool t_2 = 0 == t;
         const opmath_t grad_output_body = grad_output_at / elements;
         const bool t_3 = 0 > t;
@@ -666,14 +666,14 @@ int backward_3_grad_negative(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> far(call, 0, 1, 0);
   const rt::Tensor<opmath_t> grad_rest(call, 1, 1, 0);
   const rt::Tensor<opmath_t> total_2(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> near(call, 3, 1, 0);
+  const rt::Tensor<opmath_t> near_2(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_near(call, 4, 1, 0);
   const rt::Tensor<opmath_t> total_3(call, 5, 2, 0);
   const rt::Tensor<opmath_t> grad_anchor(call, 6, 2, 0);
   const rt::Tensor<opmath_t> grad_positive(call, 7, 2, 0);
   const rt::Tensor<opmath_t> grad_negative(call, 8, 2, 0);
   rt::Loops<9> outer;
-  outer.batch(call, &far, &grad_rest, &total_2, &near, &grad_near, &total_3, &grad_anchor, &grad_positive,
+  outer.batch(call, &far, &grad_rest, &total_2, &near_2, &grad_near, &total_3, &grad_anchor, &grad_positive,
               &grad_negative);
   outer.step(2, total_2.stride(1));
   outer.step(5, total_3.stride(1));
@@ -687,7 +687,7 @@ int backward_3_grad_negative(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> far_at(far, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> grad_rest_at(grad_rest, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> total_2_at(total_2, run.at[2], run.step[2], run.size);
-      const rt::Source<opmath_t> near_at(near, run.at[3], run.step[3], run.size);
+      const rt::Source<opmath_t> near_2_at(near_2, run.at[3], run.step[3], run.size);
       const rt::Source<opmath_t> grad_near_at(grad_near, run.at[4], run.step[4], run.size);
       const rt::Source<opmath_t> total_3_at(total_3, run.at[5], run.step[5], run.size);
       rt::Sink<opmath_t> grad_anchor_out(grad_anchor, run.at[6], run.step[6], run.size);
@@ -697,7 +697,7 @@ int backward_3_grad_negative(const OpgenCall& call, OpgenHost& host) {
         const opmath_t far_value = far_at[i];
         const opmath_t part_2 = grad_rest_at[i] * total_2_at[i] / far_value;
         const opmath_t grad_far_body = far_value == 0 ? opmath_t(0) : part_2;
-        const opmath_t near_value = near_at[i];
+        const opmath_t near_value = near_2_at[i];
         const opmath_t part_3 = grad_near_at[i] * total_3_at[i] / near_value;
         const opmath_t grad_near_body = near_value == 0 ? opmath_t(0) : part_3;
         grad_anchor_out.set(i, grad_far_body + grad_near_body);
@@ -713,22 +713,22 @@ int backward_3_grad_negative(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_4_grad_near(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> near(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> near_2(call, 0, 1, 0);
   const rt::Tensor<opmath_t> far(call, 1, 1, 0);
   const rt::Tensor<opmath_t> grad_output(call, 2, 0);
   const rt::Tensor<opmath_t> grad_rest(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_near(call, 4, 1, 0);
   rt::Loops<5> outer;
-  outer.batch(call, &near, &far, nullptr, &grad_rest, &grad_near);
+  outer.batch(call, &near_2, &far, nullptr, &grad_rest, &grad_near);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const auto grad_output_at = rt::load(grad_output, run.at[2]);
-      const rt::Source<opmath_t> near_at(near, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> near_2_at(near_2, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> far_at(far, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_rest_out(grad_rest, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> grad_near_out(grad_near, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&, margin](int64_t i) {
-        const opmath_t t = margin + near_at[i] - far_at[i];
+        const opmath_t t = margin + near_2_at[i] - far_at[i];
         const bool t_2 = 0 == t;
         const opmath_t grad_output_value = grad_output_at;
         const bool t_3 = 0 > t;
@@ -744,22 +744,22 @@ int backward_4_grad_near(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_5_grad_near(const OpgenCall& call, OpgenHost& host) {
   const auto margin = static_cast<opmath_t>(call.reals[0]);
-  const rt::Tensor<opmath_t> near(call, 0, 1, 0);
+  const rt::Tensor<opmath_t> near_2(call, 0, 1, 0);
   const rt::Tensor<opmath_t> far(call, 1, 1, 0);
   const rt::Tensor<opmath_t> grad_output(call, 2, 1, 0);
   const rt::Tensor<opmath_t> grad_rest(call, 3, 1, 0);
   const rt::Tensor<opmath_t> grad_near(call, 4, 1, 0);
   rt::Loops<5> outer;
-  outer.batch(call, &near, &far, &grad_output, &grad_rest, &grad_near);
+  outer.batch(call, &near_2, &far, &grad_output, &grad_rest, &grad_near);
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> near_at(near, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> near_2_at(near_2, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> far_at(far, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_rest_out(grad_rest, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> grad_near_out(grad_near, run.at[4], run.step[4], run.size);
       rt::each(run.size, [&, margin](int64_t i) {
-        const opmath_t t = margin + near_at[i] - far_at[i];
+        const opmath_t t = margin + near_2_at[i] - far_at[i];
         const bool t_2 = 0 == t;
         const opmath_t grad_output_value = grad_output_at[i];
         const bool t_3 = 0 > t;

@@ -4,15 +4,15 @@
 #include "opgen_launch.cuh"
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_unfold_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1), rt::integer(2))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 3, -1), rt::tensor(0, 4, -1), rt::integer(3), rt::integer(4),
                                             rt::integer(5), rt::integer(6), rt::integer(7), rt::integer(8),
                                             rt::integer(9), rt::integer(10), rt::integer(2), rt::integer(1));
-  rt::Tensor<scalar_t> output;
-  rt::Tensor<const scalar_t> input;
+  rt::Tensor<scalar_t, rank> output;
+  rt::Tensor<const scalar_t, rank> input;
   int64_t kernel_size, Q, stride, dilation, padding, C, H, W;
   rt::Divider l_size, d_size;
 
@@ -25,13 +25,13 @@ struct Step_unfold_forward_output {
   }
 };
 
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_unfold_backward_grad_input_base {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch =
       {{rt::count(rt::integer(0), rt::integer(1), rt::integer(2), rt::integer(3))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 4, -1), rt::integer(3), rt::integer(2), rt::integer(1));
-  rt::Tensor<opmath_t> grad_input;
+  rt::Tensor<opmath_t, rank> grad_input;
   rt::Divider w_size, h_size, c_size;
 
   OPGEN_DEVICE void compute(opmath_t* grad_input) const { *grad_input = 0; }
@@ -47,7 +47,7 @@ struct Step_unfold_backward_grad_input_base {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    rt::Pack<opmath_t, V> grad_input_pack;
+    rt::Values<opmath_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
       opmath_t grad_input_value;
@@ -59,15 +59,15 @@ struct Step_unfold_backward_grad_input_base {
 };
 
 // accumulates into the places that its positions name, repeats in any order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_unfold_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(4), rt::integer(5))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 4, -1), rt::tensor(1, 3, -1), rt::integer(6), rt::integer(1),
                                             rt::integer(7), rt::integer(8), rt::integer(9), rt::integer(10),
                                             rt::integer(2), rt::integer(3), rt::integer(5), rt::integer(4));
-  rt::Tensor<opmath_t> grad_input;
-  rt::Tensor<const scalar_t> grad_output;
+  rt::Tensor<opmath_t, rank> grad_input;
+  rt::Tensor<const scalar_t, rank> grad_output;
   int64_t kernel_size, C, Q, stride, dilation, padding, H, W;
   rt::Divider l_size, d_size;
 

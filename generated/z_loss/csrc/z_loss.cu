@@ -4,33 +4,28 @@
 #include "opgen_launch.cuh"
 
 // reduces along memory: a row is read and kept in cache by all passes
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_z_loss_forward_0_logsumexp_v {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 1, -1), rt::integer(1));
-  rt::Tensor<const scalar_t> logits;
-  rt::Tensor<opmath_t> logsumexp_v;
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 1, -1), rt::integer(1));
+  rt::Tensor<const scalar_t, rank> logits;
+  rt::Tensor<opmath_t, rank> logsumexp_v;
   rt::Divider v_size;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
     const int64_t n = point;
+    const auto logits_row = rt::read_row<Team, 1>(v_size.size, logits, n, 0);
     rt::Max<opmath_t> logsumexp_v_max_fold;
-    for (int64_t v = Team::rank(); v < v_size.size; v += Team::size) {
-      logsumexp_v_max_fold.add(logits.load(n, v));
-    }
+    rt::each<Team>(v_size.size, [&](auto at) { logsumexp_v_max_fold.add(logits_row[at]); });
     rt::join<Team>(&logsumexp_v_max_fold);
     const opmath_t logsumexp_v_max = logsumexp_v_max_fold.value;
     const opmath_t logsumexp_v_shift = rt::isfinite(logsumexp_v_max) ? logsumexp_v_max : opmath_t(0);
     rt::Sum<opmath_t> logsumexp_v_sum_fold;
-    for (int64_t v = Team::rank(), stop = 0; stop < v_size.size;) {
-      stop = rt::next_stop<Team>(stop, v_size.size);
-      for (; v < stop; v += Team::size) {
-        logsumexp_v_sum_fold.add(rt::exp(logits.load(n, v) - logsumexp_v_shift));
-      }
-      logsumexp_v_sum_fold.settle();
-    }
+    rt::each<Team>(v_size.size, rt::settled(&logsumexp_v_sum_fold),
+                   [&](auto at) { logsumexp_v_sum_fold.add(near::exp(logits_row[at] - logsumexp_v_shift)); });
     logsumexp_v_sum_fold.finish();
     rt::join<Team>(&logsumexp_v_sum_fold);
     const opmath_t logsumexp_v_sum = logsumexp_v_sum_fold.value;
@@ -41,16 +36,17 @@ struct Step_z_loss_forward_0_logsumexp_v {
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_z_loss_forward_0_loss {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1),
                                             rt::tensor(3, 0, -1), rt::integer(1), rt::real(0));
-  rt::Tensor<const int64_t> labels;
-  rt::Tensor<const opmath_t> logsumexp_v;
-  rt::Tensor<bool> condition;
-  rt::Tensor<scalar_t> loss;
+  rt::Tensor<const int64_t, rank> labels;
+  rt::Tensor<const opmath_t, rank> logsumexp_v;
+  rt::Tensor<bool, rank> condition;
+  rt::Tensor<scalar_t, rank> loss;
   int64_t ignore_index;
   opmath_t scale;
 
@@ -74,18 +70,19 @@ struct Step_z_loss_forward_0_loss {
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t sum_n = folds.sum_n_fold.value;
     const int64_t count_n = folds.count_n_fold.value;
-    loss.store(scale * sum_n / count_n);
+    loss.store(near::div(scale * sum_n, static_cast<opmath_t>(count_n)));
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_z_loss_forward_1_loss {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 0, -1), rt::real(0), rt::integer(0));
-  rt::Tensor<const opmath_t> logsumexp_v;
-  rt::Tensor<scalar_t> loss;
+  rt::Tensor<const opmath_t, rank> logsumexp_v;
+  rt::Tensor<scalar_t, rank> loss;
   opmath_t scale;
   int64_t N;
 
@@ -101,18 +98,18 @@ struct Step_z_loss_forward_1_loss {
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t mean_n_sum = folds.mean_n_sum_fold.value;
-    loss.store(scale * (mean_n_sum / N));
+    loss.store(scale * near::div(mean_n_sum, static_cast<opmath_t>(N)));
   }
 };
 
 // reduces everything to one value, in chunks of fixed size and order
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_z_loss_backward_0_count_n {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 0, -1));
-  rt::Tensor<const bool> condition;
-  rt::Tensor<int64_t> count_n;
+  rt::Tensor<const bool, rank> condition;
+  rt::Tensor<int64_t, rank> count_n;
 
   struct Folds {
     rt::Sum<int64_t> count_n_value_fold;
@@ -131,18 +128,19 @@ struct Step_z_loss_backward_0_count_n {
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_z_loss_backward_0_grad_logits {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(5, 2, -1), rt::tensor(2, 0, -1),
                  rt::tensor(4, 2, -1), rt::tensor(3, 0, -1), rt::real(0), rt::integer(1));
-  rt::Tensor<const bool> condition;
-  rt::Tensor<const opmath_t> logsumexp_v;
-  rt::Tensor<scalar_t> grad_logits;
-  rt::Tensor<const scalar_t> grad_loss, logits;
-  rt::Tensor<const int64_t> count_n;
+  rt::Tensor<const bool, rank> condition;
+  rt::Tensor<const opmath_t, rank> logsumexp_v;
+  rt::Tensor<scalar_t, rank> grad_logits;
+  rt::Tensor<const scalar_t, rank> grad_loss, logits;
+  rt::Tensor<const int64_t, rank> count_n;
   opmath_t scale;
   rt::Divider v_size;
 
@@ -153,24 +151,26 @@ struct Step_z_loss_backward_0_grad_logits {
     const bool condition_value = condition.load(n);
     const opmath_t logsumexp_v_value = logsumexp_v.load(n);
     const bool t = logsumexp_v_value == -rt::inf<opmath_t>();
-    const opmath_t part = 2 * logsumexp_v_value * (grad_loss.load_or_zero() * scale / count_n.load());
-    const opmath_t part_2 = rt::exp(logits.load(n, v) - logsumexp_v_value);
-    const opmath_t part_3 = t ? opmath_t(0) : (condition_value ? part : opmath_t(0)) * part_2;
-    const bool part_4 = condition_value && (!t && condition_value);
-    grad_logits.store(part_4 ? (condition_value ? part_3 : opmath_t(0)) : opmath_t(0), n, v);
+    const opmath_t part = near::exp(logits.load(n, v) - logsumexp_v_value);
+    const bool part_2 = condition_value && (!t && condition_value);
+    const opmath_t part_3 = grad_loss.load_or_zero() * scale;
+    const opmath_t part_4 = 2 * logsumexp_v_value * near::div(part_3, static_cast<opmath_t>(count_n.load()));
+    const opmath_t part_5 = t ? opmath_t(0) : (condition_value ? part_4 : opmath_t(0)) * part;
+    grad_logits.store(part_2 ? (condition_value ? part_5 : opmath_t(0)) : opmath_t(0), n, v);
   }
 };
 
 // one value per point, nothing shared between points
-template <typename scalar_t>
+template <typename scalar_t, int rank>
 struct Step_z_loss_backward_1_grad_logits {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(3, 2, -1), rt::tensor(1, 0, -1),
                                             rt::tensor(2, 2, -1), rt::real(0), rt::integer(0), rt::integer(1));
-  rt::Tensor<const opmath_t> logsumexp_v;
-  rt::Tensor<scalar_t> grad_logits;
-  rt::Tensor<const scalar_t> grad_loss, logits;
+  rt::Tensor<const opmath_t, rank> logsumexp_v;
+  rt::Tensor<scalar_t, rank> grad_logits;
+  rt::Tensor<const scalar_t, rank> grad_loss, logits;
   opmath_t scale;
   int64_t N;
   rt::Divider v_size;
@@ -180,9 +180,10 @@ struct Step_z_loss_backward_1_grad_logits {
     const int64_t v = rt::split(&rest, v_size);
     const int64_t n = rest;
     const opmath_t logsumexp_v_value = logsumexp_v.load(n);
-    const opmath_t part = 2 * (grad_loss.load_or_zero() * scale) * logsumexp_v_value / N;
-    const opmath_t part_2 = part * rt::exp(logits.load(n, v) - logsumexp_v_value);
-    grad_logits.store(logsumexp_v_value == -rt::inf<opmath_t>() ? opmath_t(0) : part_2, n, v);
+    const opmath_t part = 2 * (grad_loss.load_or_zero() * scale) * logsumexp_v_value;
+    const opmath_t part_2 = near::exp(logits.load(n, v) - logsumexp_v_value);
+    const opmath_t part_3 = near::div(part, static_cast<opmath_t>(N)) * part_2;
+    grad_logits.store(logsumexp_v_value == -rt::inf<opmath_t>() ? opmath_t(0) : part_3, n, v);
   }
 };
 

@@ -1,0 +1,182 @@
+// Rows: how a team of threads goes along one, and where what it reads stays meanwhile.
+//
+// A device function of a row is written once. In a team of `Strided` threads each of them takes every so-many-th
+// element, from memory in every pass. In one of `Held` threads it takes vectors of 16 bytes of the operator's own type,
+// which are read once, all of them ahead of the first pass, and stay in registers.
+#pragma once
+
+#include "opgen_fold.cuh"
+#include "opgen_tensor.cuh"
+
+namespace rt {
+
+// Sums that are settled together.
+template <typename... Sums>
+struct Settled {
+  OPGEN_DEVICE void settle() const {}
+};
+template <typename Sum, typename... Rest>
+struct Settled<Sum, Rest...> {
+  Sum* sum;
+  Settled<Rest...> rest;
+  OPGEN_DEVICE void settle() const {
+    sum->settle();
+    rest.settle();
+  }
+};
+OPGEN_DEVICE Settled<> settled() { return {}; }
+template <typename Sum, typename... Rest>
+OPGEN_DEVICE Settled<Sum, Rest...> settled(Sum* sum, Rest*... rest) {
+  return {sum, settled(rest...)};
+}
+
+// --- Element by element
+// -----------------------------------------------------------------------------------------------
+
+template <typename T>
+struct Row {
+  T* data;
+  int64_t stride;
+
+  OPGEN_DEVICE math_t<T> operator[](int64_t i) const { return widen(data[i * stride]); }
+  template <typename Value>
+  OPGEN_DEVICE void set(int64_t i, Value value) const {
+    narrow(static_cast<math_t<T>>(value), &data[i * stride]);
+  }
+};
+// A missing argument reads as zero.
+template <typename T>
+struct RowOrZero : Row<T> {
+  OPGEN_DEVICE math_t<T> operator[](int64_t i) const {
+    return this->data == nullptr ? math_t<T>(0) : Row<T>::operator[](i);
+  }
+};
+
+template <typename Lanes>
+struct Strided : Lanes {
+  template <typename T>
+  static OPGEN_DEVICE Row<T> read(const Row<T>& row, int64_t) {
+    return row;
+  }
+  template <typename T>
+  static OPGEN_DEVICE RowOrZero<T> read_or_zero(const Row<T>& row, int64_t) {
+    return {row};
+  }
+  template <typename T>
+  static OPGEN_DEVICE Row<T> write(const Row<T>& row) {
+    return row;
+  }
+  template <typename... Sums, typename F>
+  static OPGEN_DEVICE void each(int64_t count, const Settled<Sums...>& sums, const F& f) {
+    int64_t i = Lanes::rank();
+    if constexpr (sizeof...(Sums) == 0) {
+      OPGEN_ROLLED
+      for (; i < count; i += Lanes::size()) f(i);
+    } else {
+      for (int64_t stop = 0; stop < count; sums.settle()) {
+        stop = stop + block_adds * Lanes::size() < count ? stop + block_adds * Lanes::size() : count;
+        OPGEN_ROLLED
+        for (; i < stop; i += Lanes::size()) f(i);
+      }
+    }
+  }
+};
+
+// --- In vectors
+// -------------------------------------------------------------------------------------------------------
+
+// Where a thread stands in its part of a row: in which of its vectors, at which element.
+struct Spot {
+  int vector, lane;
+  int64_t position;
+  OPGEN_DEVICE operator int64_t() const { return position; }
+};
+
+// K vectors of V elements for each thread, whose neighbours have those beside them.
+template <typename Lanes, int K, int V>
+struct Held : Lanes {
+  static_assert(K * V <= block_adds, "a thread settles its sums at their end only");
+  static constexpr int64_t part = int64_t{K} * V;  // of a row, the most that a thread holds
+
+  static OPGEN_DEVICE int start(int k) { return (k * Lanes::size() + Lanes::rank()) * V; }
+
+  template <typename T>
+  struct Read {
+    Pack<T, V> vectors[K];
+    OPGEN_DEVICE math_t<T> operator[](const Spot& at) const { return vectors[at.vector].get(at.lane); }
+  };
+  template <typename T>
+  struct Written {
+    T* data;
+    Values<T, V> vector;
+    template <typename Value>
+    OPGEN_DEVICE void set(const Spot& at, Value value) {
+      vector.set(at.lane, value);
+      if (at.lane == V - 1) vector.store(data + (at.position - at.lane));
+    }
+  };
+
+  template <typename T>
+  static OPGEN_DEVICE Read<T> read(const Row<T>& row, int64_t count) {
+    Read<T> held;
+    OPGEN_UNROLL
+    for (int k = 0; k < K; ++k) {
+      if (start(k) < count) {
+        held.vectors[k] = *reinterpret_cast<const Pack<T, V>*>(row.data + start(k));
+      } else {
+        held.vectors[k] = {};
+      }
+    }
+    return held;
+  }
+  template <typename T>
+  static OPGEN_DEVICE Read<T> read_or_zero(const Row<T>& row, int64_t count) {
+    return read(row, row.data == nullptr ? 0 : count);
+  }
+  template <typename T>
+  static OPGEN_DEVICE Written<T> write(const Row<T>& row) {
+    return {row.data, {}};
+  }
+  template <typename... Sums, typename F>
+  static OPGEN_DEVICE void each(int64_t count, const Settled<Sums...>&, const F& f) {
+    OPGEN_UNROLL
+    for (int k = 0; k < K; ++k) {
+      if (start(k) >= count) continue;
+      OPGEN_UNROLL
+      for (int i = 0; i < V; ++i) f(Spot{k, i, start(k) + i});
+    }
+  }
+};
+
+// --- What kernels call
+// ------------------------------------------------------------------------------------------------
+
+// `f` at every place of a pass, shared out among a team.
+template <typename Team, typename F>
+OPGEN_DEVICE void each(int64_t count, const F& f) {
+  Team::each(count, settled(), f);
+}
+template <typename Team, typename... Sums, typename F>
+OPGEN_DEVICE void each(int64_t count, const Settled<Sums...>& sums, const F& f) {
+  Team::each(count, sums, f);
+}
+
+// The row of a tensor along one of its dims, where its position is 0.
+template <int Axis, typename T, int rank, typename... Positions>
+OPGEN_DEVICE Row<T> row_of(const Tensor<T, rank>& tensor, Positions... positions) {
+  return {tensor.data == nullptr ? nullptr : tensor.at(positions...), tensor.strides[Axis]};
+}
+template <typename Team, int Axis, typename T, int rank, typename... Positions>
+OPGEN_DEVICE auto read_row(int64_t count, const Tensor<T, rank>& tensor, Positions... positions) {
+  return Team::read(row_of<Axis>(tensor, positions...), count);
+}
+template <typename Team, int Axis, typename T, int rank, typename... Positions>
+OPGEN_DEVICE auto read_row_or_zero(int64_t count, const Tensor<T, rank>& tensor, Positions... positions) {
+  return Team::read_or_zero(row_of<Axis>(tensor, positions...), count);
+}
+template <typename Team, int Axis, typename T, int rank, typename... Positions>
+OPGEN_DEVICE auto write_row(const Tensor<T, rank>& tensor, Positions... positions) {
+  return Team::write(row_of<Axis>(tensor, positions...));
+}
+
+}  // namespace rt

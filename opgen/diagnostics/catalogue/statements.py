@@ -302,4 +302,13 @@ ROWS = (
         "outputs: {y: {shape: [N]}}\nforward: y[n] = sum[k](x[n, k])",
         given="inputs: {x: {shape: [N, K]}}",
     ),
+    Code(
+        "OPG254",
+        "All names of a recurrence as results",
+        "Without `outputs`, what is never read is a result, and reads within a recurrence do not count: all of its"
+        " names are returned, also those that only lead from one to the next. A warning; the spec builds all the same.",
+        "inputs: {x: {shape: [T]}}",
+        "inputs: {x: {shape: [T]}}\noutputs: [y]",
+        given="forward: |\n  y[t] = g[t - 1]*x[t]\n  g[t] = g[t - 1] - 0.1*y[t]",
+    ),
 )

@@ -221,7 +221,13 @@ class Checks:
             positional.pop()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # advice about its own use
-            return reference(*positional, **keywords)
+            try:
+                return reference(*positional, **keywords)
+            except TypeError as error:
+                if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+                    raise  # a mistake inside of it
+                told = f"{self.reference} does not take what {type(self).operator.__name__} does: {error}"
+                pytest.fail(told, pytrace=False)
 
     def gradients(
         self, case: Case, arguments: Sequence[torch.Tensor | None], **options: Any

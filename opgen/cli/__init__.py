@@ -34,6 +34,21 @@ _COMMANDS = {
     "show": "print a stage of the way from a spec to code",
     "test": "run the tests of generated operators",
 }
+_OTHERWISE = {  # what other tools call them
+    **dict.fromkeys(("generate", "gen", "make", "codegen", "update", "run"), "build"),
+    **dict.fromkeys(("check", "validate", "fix", "format"), "lint"),
+    **dict.fromkeys(("init", "create", "add", "start", "scaffold", "template"), "new"),
+    **dict.fromkeys(("ls", "ops", "operators", "status"), "list"),
+    **dict.fromkeys(("inspect", "dump", "print", "cat", "info", "view"), "show"),
+    **dict.fromkeys(("verify", "gradcheck", "pytest"), "test"),
+    **dict.fromkeys(("benchmark", "perf", "profile", "time"), "bench"),
+    **dict.fromkeys(("wheel", "dist", "publish", "ship", "install"), "package"),
+    **dict.fromkeys(("docs", "doc", "html", "page", "plot"), "report"),
+    **dict.fromkeys(("rm", "remove", "purge", "cache"), "clean"),
+    **dict.fromkeys(("env", "version", "diagnose"), "doctor"),
+    **dict.fromkeys(("error", "errors", "why"), "explain"),
+    "native": "compile",
+}
 
 
 class LazyGroup(click.Group):
@@ -44,10 +59,11 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         if cmd_name not in _COMMANDS:
-            from difflib import get_close_matches
+            from opgen.diagnostics.suggest import closest
 
-            near = get_close_matches(cmd_name, _COMMANDS, 1)
-            ctx.fail(f"no such command: {cmd_name}" + (f"; did you mean {near[0]}?" if near else ""))
+            near = _OTHERWISE.get(cmd_name.lower()) or closest(cmd_name, _COMMANDS)
+            told = f"did you mean {near}?" if near else f"there are {', '.join(_COMMANDS)}"
+            ctx.fail(f"no such command: {cmd_name}; {told}")
         command = import_module(f"opgen.cli.{cmd_name}").command
         assert isinstance(command, click.Command)
         return command

@@ -55,8 +55,11 @@ def _draft(name: str, formula: str | None, kind: str | None) -> str:
     from opgen.schema.leaves import OPERATOR, snake
 
     if not OPERATOR.fullmatch(name):
-        better = snake(name)
+        path = Path(name)  # the name of the file, or its path, is the operator's all the same
+        better = snake(path.stem if path.suffix in (".yaml", ".yml") else path.name)
         hint = f"; write {better}" if OPERATOR.fullmatch(better) else ""
+        if hint and path.name != name:
+            hint += f" --in {path.parent}"
         raise click.UsageError(f"an operator has a snake_case name{hint}")
     if formula is not None and kind is not None:
         raise click.UsageError("--formula and --kind exclude each other")

@@ -5,17 +5,19 @@ In: what is declared, and the variants. A spec that names the case, by `absent` 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from opgen.diagnostics.model import Diagnostic, Severity, Span
 from opgen.ir import text
 from opgen.ir.operator import Variant
 from opgen.ir.program import Compute, Given, Program, statement_reads, targets
-from opgen.ir.scalar import INF, NEG_INF, ZERO, Apply, Lit, Read, Scalar
+from opgen.ir.scalar import INF, NEG_INF, ZERO, Apply, Dim, Lit, Read, Scalar
 from opgen.lang.nodes import Call, Name
 from opgen.lang.walk import nodes
 from opgen.lower.declare import Declarations
 
+_ZERO, _UNSURE, _NAN = "0 everywhere", "0 wherever it is a number", "nan everywhere, 0/0"
+_KEEPING = (None, "sum", "mean", "max", "min", "count")  # what reduces zeros to 0
 _HOMOGENEOUS = ("neg", "abs", "square", "sqrt", "sin", "tan", "tanh", "relu", "expm1", "log1p", "cast")
 
 
@@ -33,12 +35,16 @@ def vanishing(d: Declarations, variants: Sequence[Variant]) -> Iterator[Diagnost
         there, missing = Given(name, present=True), Given(name, present=False)
         for v in variants:
             whole = tuple(there if c == missing else c for c in v.conditions)
-            if missing not in v.conditions or whole not in zero:
+            alone = all(c == missing or c.present for c in v.conditions if isinstance(c, Given))
+            if missing not in v.conditions or whole not in zero or not alone:
                 continue
-            lost = [n for n in zero[v.conditions] - zero[whole] if _inputs_of(programs[whole], n) - {name}]
+            new = zero[v.conditions].keys() - zero[whole].keys()
+            lost = [n for n in new if _inputs_of(programs[whole], n) - {name}]
             endless = infinite[v.conditions] - infinite[whole] if t.dtype == "bool" else ()
             if lost:
-                yield _warning(name, f"`{sorted(lost)[0]}` is 0 everywhere", t.span, is_bool=t.dtype == "bool")
+                first = min(lost)
+                what = f"`{first}` is {zero[v.conditions][first]}"
+                yield _warning(name, what, t.span, is_bool=t.dtype == "bool")
                 break
             if endless:
                 message = f"all that it chooses is {sorted(endless)[0]}"
@@ -74,30 +80,37 @@ def _inputs_of(p: Program, output: str) -> set[str]:
     return found & {t.name for t in p.inputs}
 
 
-def _zeros(p: Program) -> frozenset[str]:
-    """The outputs that are 0 at every element."""
-    found: set[str] = set()
+def _zeros(p: Program) -> dict[str, str]:
+    """The outputs that are 0 at every element, or 0/0, each with what it is."""
+    found: dict[str, str] = {}
     for s in p.statements:
-        if isinstance(s, Compute) and s.op in (None, "sum", "mean", "max", "min") and _is_zero(s.body, found):
-            found.add(s.target)
-    return frozenset(o.name for o in p.outputs if o.value in found)
+        if isinstance(s, Compute) and s.op in _KEEPING and (value := _lost(s.body, found)):
+            found[s.target] = value
+    return {o.name: found[o.value] for o in p.outputs if o.value in found}
 
 
-def _is_zero(e: Scalar, zero: set[str]) -> bool:
+def _lost(e: Scalar, known: Mapping[str, str]) -> str:
+    """What an expression is if nothing of it is left; empty where something is."""
     match e:
         case Lit(value):
-            return value == 0
+            return "" if value else _ZERO
         case Read(tensor, _, fill):
-            return tensor in zero and fill in (None, ZERO)
+            return known.get(tensor, "") if fill in (None, ZERO) else ""
         case Apply("mul", args):
-            return any(_is_zero(a, zero) for a in args)
-        case Apply("div", (a, _)):
-            return _is_zero(a, zero)
-        case Apply("add" | "sub", args):
-            return all(_is_zero(a, zero) for a in args)
-        case Apply("where", (_, a, b)):
-            return _is_zero(a, zero) and _is_zero(b, zero)
+            return _worst(v for a in args if (v := _lost(a, known)))
+        case Apply("div", (a, b)):
+            above, below = _lost(a, known), _lost(b, known)
+            if not above or _NAN in (above, below):
+                return above and _NAN
+            return _NAN if below == _ZERO else above if isinstance(b, Lit | Dim) else _UNSURE
+        case Apply("add" | "sub", args) | Apply("where", (_, *args)):
+            parts = [_lost(a, known) for a in args]
+            return _worst(parts) if all(parts) else ""
         case Apply(fn, (a,)):
-            return fn in _HOMOGENEOUS and _is_zero(a, zero)
+            return _lost(a, known) if fn in _HOMOGENEOUS else ""
         case _:
-            return False
+            return ""
+
+
+def _worst(values: Iterable[str]) -> str:
+    return max(values, key=(_ZERO, _UNSURE, _NAN).index, default="")

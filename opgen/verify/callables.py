@@ -1,27 +1,30 @@
 """Callables of other libraries that a spec names and nobody finds: warnings, because a spec may be written elsewhere.
 
-In: an operator. Out: one `OPG122` per path that its spec names. Of libraries that everybody knows the attribute is
-looked up; any other package is only looked for, never run, because a spec is data.
+In: an operator. Out: one `OPG122` per path that leads nowhere, and for a reference that takes other arguments. Of
+libraries that everybody knows the attribute is looked up; any other package is only looked for, never run, because a
+spec is data.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable as Function
 from importlib import import_module
 from importlib.util import find_spec
 
 from opgen.diagnostics.model import Diagnostic, Hint, Severity
 from opgen.diagnostics.suggest import did_you_mean
 from opgen.ir.operator import Callable, Operator
+from opgen.verify.signatures import call_of, mismatch
 
 _KNOWN = ("torch", "numpy", "scipy", "math")
 
 
 def not_found(operator: Operator) -> tuple[Diagnostic, ...]:
     """A warning for every path that leads nowhere on this machine."""
-    return tuple(d for c in operator.callables if (d := _judged(c)) is not None)
+    return tuple(d for c in operator.callables if (d := _judged(operator, c)) is not None)
 
 
-def _judged(c: Callable) -> Diagnostic | None:
+def _judged(operator: Operator, c: Callable) -> Diagnostic | None:
     root, *names = c.path.split(".")
     if find_spec(root) is None:
         hints = did_you_mean(root, _KNOWN)
@@ -38,7 +41,19 @@ def _judged(c: Callable) -> Diagnostic | None:
             hints = tuple(_whole(before, hint) for hint in did_you_mean(name, dir(found)))
             return _warning(c, f"`{before}` has no `{name}`", hints)
         found = inner
-    return None if callable(found) else _warning(c, f"`{c.path}` cannot be called", ())
+    if not callable(found):
+        return _warning(c, f"`{c.path}` cannot be called", ())
+    return _as_reference(operator, c, found) if c.path == operator.docs.reference else None
+
+
+def _as_reference(operator: Operator, c: Callable, found: Function[..., object]) -> Diagnostic | None:
+    """A warning where a reference does not take what the operator does."""
+    fault = mismatch(operator, found)
+    if not fault:
+        return None
+    hint = "name a function that takes the same, such as one of your own around it, or leave `reference` out"
+    message = f"`{c.path}` cannot be called like `{call_of(operator)}`: {fault}"
+    return Diagnostic("OPG122", message, c.span, "takes other arguments", hints=(hint,), severity=Severity.WARNING)
 
 
 def _whole(before: str, hint: str) -> str:

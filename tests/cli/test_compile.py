@@ -157,6 +157,9 @@ def test_what_fails_fails_however_many_are_tested_at_a_time(
     code, out, _ = opgen("test", "--out", "src/mylib/ops", "-j", jobs, "-k", "test_a")
     assert code == 0
     assert "3 passed" in out
+    code, _, err = opgen("test", "scale", "zoom", "--out", "src/mylib/ops", "-j", "2", "-k", "test_aa")
+    assert code == 1
+    assert "no check matches 'test_aa'; there are:\n  a, b" in err
     code, out, _ = opgen("test", "shift", "zoom", "--out", "src/mylib/ops", "-j", "1", "-x")
     assert code == 1
     assert "zoom" not in out

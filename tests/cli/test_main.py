@@ -37,6 +37,9 @@ def test_wrong_usage_is_2(opgen: Opgen) -> None:
     code, _, err = opgen("biuld")
     assert code == 2
     assert "did you mean build?" in err
+    assert "did you mean build?" in opgen("generate", "specs")[2]
+    assert "did you mean new?" in opgen("init")[2]
+    assert "there are bench, build," in opgen("frobnicate")[2]
 
 
 def test_interruption_is_130(project: Path, opgen: Opgen, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,3 +87,5 @@ def test_wrong_usage(opgen: Opgen) -> None:
     assert opgen("new", "mine", "--kind", "other")[0] == 2
     assert opgen("new", "mine", "--kind", "loss", "--formula", "x")[0] == 2
     assert "write my_op" in opgen("new", "MyOp")[2]
+    assert opgen("new", "robust.yaml")[2].endswith("; write robust\n")
+    assert opgen("new", "specs/Robust.yml")[2].endswith("; write robust --in specs\n")

@@ -274,3 +274,46 @@ def test_an_index_that_runs_along_another_dim_is_a_warning(fields: str, statemen
     assert spec is not None
     assert lower(spec, bag) is not None
     assert [d.code for d in bag.items] == (["OPG253"] if warned else [])
+
+
+MASKED = "inputs: {x: {shape: [T]}, m: {shape: [T], dtype: bool, optional: true}, w: {shape: [T], optional: true}}\n"
+
+
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("y = sum[t](where(m[t], x[t], 0)) + 0*w[0]", "without `m`, `y` is 0 everywhere"),
+        ("y = sum[t](where(m[t], x[t], 0))/count[t](m[t]) + 0*w[0]", "without `m`, `y` is nan everywhere, 0/0"),
+        ("y = sum[t](where(m[t], x[t], 0))/T + 0*w[0]", "without `m`, `y` is 0 everywhere"),
+        ("y = sum[t](w[t]*x[t])/norm[t](x[t]) + count[t](m[t])", ""),
+        ("y = sum[t](w[t]*x[t])/norm[t](x[t]) + 0*count[t](m[t])", "without `w`, `y` is 0 wherever it is a number"),
+        ("y = sum[t](w[t]*x[t])/sum[t](w[t]) + 0*count[t](m[t])", "without `w`, `y` is nan everywhere, 0/0"),
+    ],
+)
+def test_no_value_is_claimed_that_is_not_sure(statement: str, told: str) -> None:
+    bag = Bag()
+    spec = load(Source("spec.yaml", f"op: tried\n{MASKED}forward: {statement}\n"), bag)
+    assert spec is not None
+    assert lower(spec, bag) is not None, bag.items
+    assert [d.message for d in bag.items] == ([told] if told else [])
+
+
+@pytest.mark.parametrize(
+    ("fields", "statements", "results"),
+    [
+        ("", ["y[t] = g[t - 1]*x[t]", "g[t] = g[t - 1] - y[t]"], "`y` and `g` are results"),
+        ("", ["y[t] = g[t - 1]*x[t]", "e[t] = 1 - y[t]", "g[t] = g[t - 1] - e[t]"], "`y`, `e` and `g` are results"),
+        ("outputs: [y]\n", ["y[t] = g[t - 1]*x[t]", "g[t] = g[t - 1] - y[t]"], ""),
+        ("", ["y[t] = g[t - 1]*x[t]", "g[t] = g[t - 1] - y[t]", "z = sum[t](y[t]*g[t])"], ""),
+        ("", ["g[t] = 0.5*g[t - 1] + x[t]"], ""),
+        ("", ["y[t] = g[t - 1]*x[t]", "g[t] = g[t - 1] - y[t]", "z[t] = y[t]"], ""),
+    ],
+)
+def test_results_of_one_recurrence_are_named(fields: str, statements: list[str], results: str) -> None:
+    bag = Bag()
+    block = "".join(f"  {s}\n" for s in statements)
+    spec = load(Source("spec.yaml", f"op: tried\ninputs: {{x: {{shape: [T]}}}}\n{fields}forward: |\n{block}"), bag)
+    assert spec is not None
+    assert lower(spec, bag) is not None, bag.items
+    assert [d.code for d in bag.items] == (["OPG255"] if results else [])
+    assert all(results in d.message and "`outputs: [y]`" in d.hints[0] for d in bag.items)

@@ -158,7 +158,8 @@ ROWS = (
     Code(
         "OPG122",
         "No such callable",
-        "A reference, or a callable of another library, is looked up by `opgen lint`; the generated tests call it.",
+        "A reference, or a callable of another library, is looked up by `opgen lint`; the generated tests call it,"
+        " a reference with the inputs, and with the params by name.",
         "reference: torch.nn.functional.sigmiod",
         "reference: torch.nn.functional.sigmoid",
         given="inputs: [x]\nforward: y = sigmoid(x)",

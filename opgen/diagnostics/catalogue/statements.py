@@ -313,4 +313,13 @@ ROWS = (
         "y = x + detach(round(x) - x)",
         given="inputs: [x]",
     ),
+    Code(
+        "OPG255",
+        "All names of a recurrence as results",
+        "Without `outputs`, what is never read is a result, and reads within a recurrence do not count: all of its"
+        " names are returned, also those that only lead from one to the next. A warning; the spec builds all the same.",
+        "inputs: {x: {shape: [T]}}",
+        "inputs: {x: {shape: [T]}}\noutputs: [y]",
+        given="forward: |\n  y[t] = g[t - 1]*x[t]\n  g[t] = g[t - 1] - 0.1*y[t]",
+    ),
 )

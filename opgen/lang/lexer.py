@@ -91,6 +91,9 @@ _SIGNS = {
     "\u2202": "a derivative is derived, or stated under `backward`",
     "\u2207": "a derivative is derived, or stated under `backward`",
 }
+_RANGE = re.compile(
+    r"\b(?P<index>[a-z]\w*)[ ]*(?:=|in\b)[ ]*(?P<first>\d+)[ ]*\.\.[ ]*(?P<last>(?P<size>\w+)[ ]*-[ ]*1\b|[^\],\n]+)"
+)
 _DOTTED = re.compile(r"\.([-+*/^]|[<>=!]=?|\()")
 _UNCLEAR = ("&", "|")  # which stand for one thing or another
 _MAX_DIGITS = 400
@@ -221,13 +224,38 @@ def _slip(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int:
             bag.error("OPG201", f"`{operator[0]}` is not part of the formula language", f.span(at, end), hints=(EACH,))
         return end  # what follows the dot is meant
     elif char == ".":
-        hints = (DOTS,)
+        span, hints = _range(f, at) or (f.span(at, end), (DOTS,))
+        bag.error("OPG201", f"`{span.text}` is not part of the formula language", span, hints=hints)
+        tokens.append(Token(T.BAD, word, f.span(at, end)))
+        return end
     bag.error("OPG201", f"{shown} is not part of the formula language", f.span(at, end), hints=hints)
     if char == ";":
         tokens.append(Token(T.NEWLINE, "\n", f.span(at, end)))
     else:
         tokens.append(Token(T.BAD, word, f.span(at, end)))
     return end
+
+
+def _range(f: Formula, at: int) -> tuple[Span, tuple[str, ...]] | None:
+    """`k=0..K-1` around two dots, with what it is here; None where they stand for something else."""
+    begin = f.text.rfind("\n", 0, at) + 1
+    for found in _RANGE.finditer(f.text, begin):
+        if found.start() <= at < found.end():
+            index, first, last = found["index"], found["first"], found["last"].strip()
+            after = (
+                str(int(last) + 1)
+                if last.isdecimal()
+                else last
+                if last.isidentifier() and last[:1].isupper()
+                else f"{last} + 1"
+            )
+            size = found["size"] or after  # a dim is the number of elements, of which the last has one less
+            right = f"{index} < {size}"
+            span = f.span(*found.span())
+            if first == "0":
+                return span, (Hint(f"write `{right}`", span.text, right),)
+            return span, (f"an index runs from 0: `{index} < …`, and is read at `{index} + {first}`",)
+    return None
 
 
 def _between_bars(f: Formula, at: int, bag: Bag, tokens: list[Token]) -> int | None:

@@ -38,7 +38,7 @@ struct Row {
   T* data;
   int64_t stride;
 
-  OPGEN_DEVICE math_t<T> operator[](int64_t i) const { return widen(data[i * stride]); }
+  OPGEN_DEVICE math_t<T> operator[](int64_t i) const { return loaded(data + i * stride); }
   template <typename Value>
   OPGEN_DEVICE void set(int64_t i, Value value) const {
     narrow(static_cast<math_t<T>>(value), &data[i * stride]);

@@ -34,7 +34,7 @@ forward: |
   u[n < N] = uniform(seed)
   one = normal(seed)
   k[n < N] = integer(seed, 3)
-  y[..., n, m] = x[..., n, m]*u[n]*w[m] + where(k[n] == 1, one, 0)
+  y[..., n, m] = where(k[n] == 1, one, x[..., n, m]*u[n]*w[m])
 outputs: [y]
 """,
 }

@@ -246,8 +246,9 @@ def check_target_name(d: Declarations, s: Assign, bag: Bag) -> None:
         if any(o.name == name for o in d.spec.outputs or ()):
             return  # said where it is an output as well
         hints = (f"give the result another name: `{_renamed(d, s)}`",)
-        if d.spec.module is not None and any(n == name for n, _ in d.spec.module.buffers) and s.op != "=":
-            made = f"next_{name} = {name} {s.op[0]} {unparse(s.value)}"
+        if d.spec.module is not None and any(n == name for n, _ in d.spec.module.buffers):
+            other = unparse_assign(replace(s, target=replace(s.target, name=f"next_{name}")))
+            made = other if s.op == "=" else f"next_{name} = {name} {s.op[0]} {unparse(s.value)}"
             hints = (f"what a buffer becomes is an output: `{made}`, with `updates: {{{name}: next_{name}}}`",)
         later = [o for o in d.forward if o.span.start > s.span.start and name in names_read(o.value)]
         if later:

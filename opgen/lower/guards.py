@@ -313,7 +313,7 @@ def check_cover(d: Declarations, name: str, statements: Sequence[Assign], found:
             return False
         if not matching and not (wanted in case.given and not case.given[wanted]):
             missing.append(case.describe())
-    if missing and not _may_stay(d, name):
+    if missing and name not in d.inputs and not _may_stay(d, name):  # of an input it is said that it cannot be assigned
         bag.error(
             "OPG220", f"`{name}` has no statement for some settings", statements[0].target.span,
             label="left out: " + "; ".join(missing[:4]) + ("; …" if len(missing) > 4 else ""),

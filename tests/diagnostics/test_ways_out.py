@@ -149,6 +149,10 @@ SPECS = [
     ("inputs: {x: {shape: [N]}, steps: {shape: [], dtype: int}}\nmodule: {name: Count, buffers: {steps: zeros}}",
      ["y[n] = 2*x[n]", "steps += 1"], "OPG236", "steps",
      ["`next_steps = steps + 1`", "`updates: {steps: next_steps}`"]),
+    ("inputs: {x: {shape: [N, C]}, mean_: {shape: [C], differentiable: false}}\nparams: {training: bool}\n"
+     "module: {name: Ema, dims: {C: channels}, buffers: {mean_: zeros}, training: training}",
+     ["mean_[c] = 0.9*mean_[c] + 0.1*mean[n](x[n, c]) if training", "y[n, c] = x[n, c]"], "OPG236", "mean_",
+     ["`next_mean_[c] = 0.9 * mean_[c]", "`updates: {mean_: next_mean_}`"]),
     ("inputs: {x: {shape: [B, E]}, table: {shape: [E]}}\nparams: {n: int}\ndims: {K: n}",
      ["order[b, e] = argsort[e](-x[b, e])", "w[b, j < K] = x[b, order[b, j]]", "p[b, j] = softmax[j](w[b, j])",
       "y[b] = sum[j](p[b, j]*table[order[b, j]])"], "OPG213", "order[b, j]", ["`j` is bound: `j < K`"]),

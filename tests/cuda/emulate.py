@@ -246,9 +246,13 @@ class Emulated:
             value = expand_to(value, r.shape, full)
         if r.like is not None:
             value = sum_to(value, r.shape, arrays[r.like])
-        of_host = r.dtype if r.dtype in STORED and STORED[r.dtype].quantised else ""  # the host packs what is rounded
-        own = "" if of_host else r.dtype.replace("half", "float16")
-        return rounded(own or element(r.storage, dtype), value)
+        return rounded(stated(r) or element(r.storage, dtype), value)
+
+
+def stated(r: Result) -> str:
+    """The dtype that the spec states for a result, where kernels store it: the host packs what is quantised."""
+    of_host = r.dtype in STORED and STORED[r.dtype].quantised
+    return "" if of_host else r.dtype.replace("half", "float16")
 
 
 def element(storage: Storage, dtype: str) -> str:

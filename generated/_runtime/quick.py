@@ -44,6 +44,8 @@ def caller(op: Forward) -> Callable[..., Any]:
     def full(given: Arguments, *params: Any) -> Any:
         if compiling():
             return traced(given, *params)
+        if torch.is_grad_enabled() and (error := refused.learnt(d, params)) is not None:
+            raise error
         try:
             return call(*operands(d.name, names, d.kinds, given), *params)
         except Exception as error:
@@ -80,10 +82,12 @@ def caller(op: Forward) -> Callable[..., Any]:
             return full(given, *params)
         if casts and autocasting():
             return full(given, *params)
-        recorded = grad_enabled() and any_requires_grad(*given)
+        args = given + params  # no copy where one of them is empty, as `(*given, *params)` would be
+        recorded = grad_enabled() and any_requires_grad(*args)
         if (recorded or checks) and tracing():
             return full(given, *params)
-        args = given + params  # no copy where one of them is empty, as `(*given, *params)` would be
+        if recorded and params and any_requires_grad(*params):
+            return full(given, *params)
         try:
             for check in checks:
                 check(*args)

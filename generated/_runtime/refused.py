@@ -10,10 +10,12 @@ that the caller has never seen.
 
 from __future__ import annotations
 
+import difflib
+import functools
 import inspect
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import torch
 from torch import Tensor
@@ -22,6 +24,9 @@ from . import native
 
 if TYPE_CHECKING:
     from .dispatch import Definition, Op
+
+Self = TypeVar("Self")
+Given = ParamSpec("Given")
 
 _KINDS = {
     "int": (int, torch.SymInt),
@@ -49,6 +54,31 @@ def reworded(d: Definition, given: Sequence[Any], params: Sequence[Any], error: 
         if isinstance(error, NotImplementedError) and isinstance(value, Tensor) and _is_special(value):
             return TypeError(f"{d.name}: {name} must be a dense tensor, not {_layout(value)}")
     return error
+
+
+def learnt(d: Definition, params: Sequence[Any]) -> Exception | None:
+    """The error of a call with a tensor for a number, where the tensor wants a gradient and would get none."""
+    for name, value in zip(d.params, params, strict=False):
+        if isinstance(value, Tensor) and value.requires_grad:
+            hint = f"pass {name}.item(), or declare {name} in the spec under `inputs`, with `shape: []`, to learn it"
+            return TypeError(f"{d.name}: {name} is a number, and no gradient goes to it; {hint}")
+    return None
+
+
+def takes_named(init: Callable[Concatenate[Self, Given], None]) -> Callable[Concatenate[Self, Given], None]:
+    """A constructor that names the arguments there are where it is given another one."""
+    names = list(inspect.signature(init).parameters)[1:]
+
+    @functools.wraps(init)
+    def named(self: Self, *args: Given.args, **kwargs: Given.kwargs) -> None:
+        unknown = next((name for name in kwargs if name not in names), None)
+        if unknown is not None:
+            near = difflib.get_close_matches(unknown, names, 1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            raise TypeError(f"{type(self).__name__} has no argument {unknown}; {hint}it takes {', '.join(names)}")
+        init(self, *args, **kwargs)
+
+    return named
 
 
 def _is_ours(name: str, error: Exception) -> bool:

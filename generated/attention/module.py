@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import attention
 
 
@@ -24,6 +25,7 @@ class Attention(torch.nn.Module):
     is_causal: bool
     scale: float | None
 
+    @takes_named
     def __init__(self, is_causal: bool = False, scale: float | None = None) -> None:
         super().__init__()
         self.is_causal = is_causal

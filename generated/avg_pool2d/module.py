@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import avg_pool2d
 
 
@@ -26,6 +27,7 @@ class AvgPool2d(torch.nn.Module):
     stride: int | None
     padding: int
 
+    @takes_named
     def __init__(self, kernel_size: int, stride: int | None = None, padding: int = 0) -> None:
         super().__init__()
         self.kernel_size = kernel_size

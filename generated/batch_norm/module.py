@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import batch_norm
 
 
@@ -34,6 +35,7 @@ class BatchNorm(torch.nn.Module):
     momentum: float
     eps: float
 
+    @takes_named
     def __init__(
         self,
         num_features: int,

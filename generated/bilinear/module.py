@@ -12,6 +12,7 @@ import math
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import bilinear
 
 
@@ -31,6 +32,7 @@ class Bilinear(torch.nn.Module):
     weight: Tensor
     bias: Tensor | None
 
+    @takes_named
     def __init__(
         self,
         in1_features: int,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import bilinear_splat
 
 
@@ -24,6 +25,7 @@ class BilinearSplat(torch.nn.Module):
     height: int
     width: int
 
+    @takes_named
     def __init__(self, height: int, width: int) -> None:
         super().__init__()
         self.height = height

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import bspline_kan
 
 
@@ -27,6 +28,7 @@ class SplineKAN(torch.nn.Module):
     num_coefficients: int
     weight: Tensor
 
+    @takes_named
     def __init__(
         self,
         in_features: int,

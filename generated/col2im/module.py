@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import col2im
 
 
@@ -32,6 +33,7 @@ class Col2im(torch.nn.Module):
     padding: int
     stride: int
 
+    @takes_named
     def __init__(
         self, height: int, width: int, kernel_size: int, dilation: int = 1, padding: int = 0, stride: int = 1
     ) -> None:

@@ -12,7 +12,7 @@ import math
 import torch
 from torch import Tensor
 
-from .._runtime import complex_dtype, parts
+from .._runtime import complex_dtype, parts, takes_named
 from .ops import complex_linear
 
 
@@ -30,6 +30,7 @@ class ComplexLinear(torch.nn.Module):
     weight: Tensor
     bias: Tensor | None
 
+    @takes_named
     def __init__(
         self,
         in_features: int,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import conv1d
 
 
@@ -28,6 +29,7 @@ class Conv1d(torch.nn.Module):
     dilation: int
     groups: int
 
+    @takes_named
     def __init__(self, stride: int = 1, padding: int = 0, dilation: int = 1, groups: int = 1) -> None:
         super().__init__()
         self.stride = stride

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import conv_transpose1d
 
 
@@ -24,6 +25,7 @@ class ConvTranspose1d(torch.nn.Module):
     stride: int
     padding: int
 
+    @takes_named
     def __init__(self, stride: int = 1, padding: int = 0) -> None:
         super().__init__()
         self.stride = stride

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import cosine_embedding_loss
 
 
@@ -24,6 +25,7 @@ class CosineEmbeddingLoss(torch.nn.Module):
     margin: float
     reduction: str
 
+    @takes_named
     def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
         super().__init__()
         self.margin = margin

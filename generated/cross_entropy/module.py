@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import cross_entropy
 
 
@@ -26,6 +27,7 @@ class CrossEntropy(torch.nn.Module):
     reduction: str
     label_smoothing: float
 
+    @takes_named
     def __init__(self, ignore_index: int = -100, reduction: str = "mean", label_smoothing: float = 0.0) -> None:
         super().__init__()
         self.ignore_index = ignore_index

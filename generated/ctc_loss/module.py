@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import ctc_loss
 
 
@@ -26,6 +27,7 @@ class CtcLoss(torch.nn.Module):
     reduction: str
     zero_infinity: bool
 
+    @takes_named
     def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
         super().__init__()
         self.blank = blank

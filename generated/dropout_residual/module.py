@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import dropout_residual
 
 
@@ -22,6 +23,7 @@ class DropoutResidual(torch.nn.Module):
 
     p: float
 
+    @takes_named
     def __init__(self, p: float = 0.1) -> None:
         super().__init__()
         self.p = p

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import snapshot
+from .._runtime import snapshot, takes_named
 from .ops import ema_codebook
 
 
@@ -33,6 +33,7 @@ class EmaCodebook(torch.nn.Module):
     decay: float
     eps: float
 
+    @takes_named
     def __init__(
         self,
         num_codes: int,

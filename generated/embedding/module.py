@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import embedding
 
 
@@ -25,6 +26,7 @@ class Embedding(torch.nn.Module):
     embedding_dim: int
     weight: Tensor
 
+    @takes_named
     def __init__(
         self,
         num_embeddings: int,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import focal_loss
 
 
@@ -26,6 +27,7 @@ class FocalLoss(torch.nn.Module):
     gamma: float
     reduction: str
 
+    @takes_named
     def __init__(self, alpha: float = 0.25, gamma: float = 2.0, reduction: str = "mean") -> None:
         super().__init__()
         self.alpha = alpha

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import gelu
 
 
@@ -22,6 +23,7 @@ class GELU(torch.nn.Module):
 
     approximate: str
 
+    @takes_named
     def __init__(self, approximate: str = "none") -> None:
         super().__init__()
         self.approximate = approximate

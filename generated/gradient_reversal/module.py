@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import gradient_reversal
 
 
@@ -22,6 +23,7 @@ class GradientReversal(torch.nn.Module):
 
     scale: float
 
+    @takes_named
     def __init__(self, scale: float = 1.0) -> None:
         super().__init__()
         self.scale = scale

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import group_norm
 
 
@@ -30,6 +31,7 @@ class GroupNorm(torch.nn.Module):
     num_groups: int
     eps: float
 
+    @takes_named
     def __init__(
         self,
         num_channels: int,

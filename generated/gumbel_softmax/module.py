@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import gumbel_softmax
 
 
@@ -24,6 +25,7 @@ class GumbelSoftmax(torch.nn.Module):
     tau: float
     hard: bool
 
+    @takes_named
     def __init__(self, tau: float = 1.0, hard: bool = False) -> None:
         super().__init__()
         self.tau = tau

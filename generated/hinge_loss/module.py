@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import hinge_loss
 
 
@@ -26,6 +27,7 @@ class HingeLoss(torch.nn.Module):
     squared: bool
     reduction: str
 
+    @takes_named
     def __init__(self, margin: float = 1.0, squared: bool = False, reduction: str = "mean") -> None:
         super().__init__()
         self.margin = margin

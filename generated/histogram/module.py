@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import histogram
 
 
@@ -26,6 +27,7 @@ class Histogram(torch.nn.Module):
     low: float
     high: float
 
+    @takes_named
     def __init__(self, bins: int = 4, low: float = -1.0, high: float = 1.0) -> None:
         super().__init__()
         self.bins = bins

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import huber_loss
 
 
@@ -24,6 +25,7 @@ class HuberLoss(torch.nn.Module):
     reduction: str
     delta: float
 
+    @takes_named
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__()
         self.reduction = reduction

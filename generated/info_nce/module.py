@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import info_nce
 
 
@@ -24,6 +25,7 @@ class InfoNce(torch.nn.Module):
     temperature: float
     reduction: str
 
+    @takes_named
     def __init__(self, temperature: float = 0.1, reduction: str = "mean") -> None:
         super().__init__()
         self.temperature = temperature

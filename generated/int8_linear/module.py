@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import int8_linear
 
 
@@ -28,6 +29,7 @@ class Int8Linear(torch.nn.Module):
     scale: Tensor
     bias: Tensor | None
 
+    @takes_named
     def __init__(
         self,
         in_features: int,

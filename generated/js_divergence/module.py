@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import js_divergence
 
 
@@ -22,6 +23,7 @@ class JsDivergence(torch.nn.Module):
 
     reduction: str
 
+    @takes_named
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__()
         self.reduction = reduction

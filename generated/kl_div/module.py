@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import kl_div
 
 
@@ -24,6 +25,7 @@ class KlDiv(torch.nn.Module):
     reduction: str
     log_target: bool
 
+    @takes_named
     def __init__(self, reduction: str = "mean", log_target: bool = False) -> None:
         super().__init__()
         self.reduction = reduction

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import layer_norm
 
 
@@ -28,6 +29,7 @@ class LayerNorm(torch.nn.Module):
     bias: Tensor | None
     eps: float
 
+    @takes_named
     def __init__(
         self,
         dim: int,

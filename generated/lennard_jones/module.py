@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import lennard_jones
 
 
@@ -19,6 +20,7 @@ class LennardJones(torch.nn.Module):
     sigma: Tensor
     epsilon: Tensor
 
+    @takes_named
     def __init__(self, device: torch.device | str | None = None, dtype: torch.dtype | None = None) -> None:
         super().__init__()
         self.sigma = torch.nn.Parameter(torch.empty((), device=device, dtype=dtype))

@@ -12,6 +12,7 @@ import math
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import linear
 
 
@@ -29,6 +30,7 @@ class Linear(torch.nn.Module):
     weight: Tensor
     bias: Tensor | None
 
+    @takes_named
     def __init__(
         self,
         in_features: int,

@@ -12,6 +12,7 @@ import math
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import linear_activation
 
 
@@ -31,6 +32,7 @@ class LinearActivation(torch.nn.Module):
     bias: Tensor | None
     activation: str
 
+    @takes_named
     def __init__(
         self,
         in_features: int,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import linear_attention
 
 
@@ -22,6 +23,7 @@ class LinearAttention(torch.nn.Module):
 
     eps: float
 
+    @takes_named
     def __init__(self, eps: float = 1e-6) -> None:
         super().__init__()
         self.eps = eps

@@ -12,6 +12,7 @@ import math
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import lora_linear
 
 
@@ -35,6 +36,7 @@ class LoRALinear(torch.nn.Module):
     bias: Tensor | None
     scale: float
 
+    @takes_named
     def __init__(
         self,
         in_features: int,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import median_filter
 
 
@@ -22,6 +23,7 @@ class MedianFilter(torch.nn.Module):
 
     size: int
 
+    @takes_named
     def __init__(self, size: int = 3) -> None:
         super().__init__()
         self.size = size

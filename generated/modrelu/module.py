@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import modrelu
 
 
@@ -23,6 +24,7 @@ class ModReLU(torch.nn.Module):
     channels: int
     bias: Tensor
 
+    @takes_named
     def __init__(
         self, channels: int, device: torch.device | str | None = None, dtype: torch.dtype | None = None
     ) -> None:

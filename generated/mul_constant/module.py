@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import mul_constant
 
 
@@ -22,6 +23,7 @@ class MulConstant(torch.nn.Module):
 
     constant: float
 
+    @takes_named
     def __init__(self, constant: float) -> None:
         super().__init__()
         self.constant = constant

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import phase_rotation
 
 
@@ -22,6 +23,7 @@ class PhaseRotation(torch.nn.Module):
 
     base: float
 
+    @takes_named
     def __init__(self, base: float = 10000.0) -> None:
         super().__init__()
         self.base = base

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import pixel_shuffle
 
 
@@ -22,6 +23,7 @@ class PixelShuffle(torch.nn.Module):
 
     upscale_factor: int
 
+    @takes_named
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
         self.upscale_factor = upscale_factor

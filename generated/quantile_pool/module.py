@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import quantile_pool
 
 
@@ -26,6 +27,7 @@ class QuantilePool(torch.nn.Module):
     q: float
     stride: int | None
 
+    @takes_named
     def __init__(self, size: int = 2, q: float = 0.5, stride: int | None = None) -> None:
         super().__init__()
         self.size = size

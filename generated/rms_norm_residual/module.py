@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import rms_norm_residual
 
 
@@ -26,6 +27,7 @@ class RMSNormResidual(torch.nn.Module):
     weight: Tensor | None
     eps: float
 
+    @takes_named
     def __init__(
         self,
         dim: int,

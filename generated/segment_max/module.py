@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import segment_max
 
 
@@ -24,6 +25,7 @@ class SegmentMax(torch.nn.Module):
     num_segments: int
     empty: float
 
+    @takes_named
     def __init__(self, num_segments: int, empty: float = 0.0) -> None:
         super().__init__()
         self.num_segments = num_segments

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import segment_sum
 
 
@@ -22,6 +23,7 @@ class SegmentSum(torch.nn.Module):
 
     num_segments: int
 
+    @takes_named
     def __init__(self, num_segments: int) -> None:
         super().__init__()
         self.num_segments = num_segments

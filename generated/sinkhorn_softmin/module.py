@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import sinkhorn_softmin
 
 
@@ -22,6 +23,7 @@ class SinkhornSoftmin(torch.nn.Module):
 
     eps: float
 
+    @takes_named
     def __init__(self, eps: float = 0.1) -> None:
         super().__init__()
         self.eps = eps

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import smith_waterman
 
 
@@ -24,6 +25,7 @@ class SmithWaterman(torch.nn.Module):
     gap: float
     temperature: float
 
+    @takes_named
     def __init__(self, gap: float = -1.0, temperature: float = 1.0) -> None:
         super().__init__()
         self.gap = gap

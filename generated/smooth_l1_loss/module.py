@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import smooth_l1_loss
 
 
@@ -24,6 +25,7 @@ class SmoothL1Loss(torch.nn.Module):
     reduction: str
     beta: float
 
+    @takes_named
     def __init__(self, reduction: str = "mean", beta: float = 1.0) -> None:
         super().__init__()
         self.reduction = reduction

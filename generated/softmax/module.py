@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import softmax
 
 
@@ -22,6 +23,7 @@ class Softmax(torch.nn.Module):
 
     temperature: float
 
+    @takes_named
     def __init__(self, temperature: float = 1.0) -> None:
         super().__init__()
         self.temperature = temperature

@@ -12,6 +12,7 @@ import math
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import swiglu_linear
 
 
@@ -28,6 +29,7 @@ class SwiGLULinear(torch.nn.Module):
     weight_gate: Tensor
     weight_up: Tensor
 
+    @takes_named
     def __init__(
         self,
         in_features: int,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import trimmed_mean
 
 
@@ -22,6 +23,7 @@ class TrimmedMean(torch.nn.Module):
 
     trim: int
 
+    @takes_named
     def __init__(self, trim: int = 1) -> None:
         super().__init__()
         self.trim = trim

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import triplet_margin_loss
 
 
@@ -28,6 +29,7 @@ class TripletMarginLoss(torch.nn.Module):
     swap: bool
     reduction: str
 
+    @takes_named
     def __init__(self, margin: float = 1.0, eps: float = 1e-6, swap: bool = False, reduction: str = "mean") -> None:
         super().__init__()
         self.margin = margin

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import unfold
 
 
@@ -28,6 +29,7 @@ class Unfold(torch.nn.Module):
     padding: int
     stride: int
 
+    @takes_named
     def __init__(self, kernel_size: int, dilation: int = 1, padding: int = 0, stride: int = 1) -> None:
         super().__init__()
         self.kernel_size = kernel_size

@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .._runtime import takes_named
 from .ops import z_loss
 
 
@@ -24,6 +25,7 @@ class ZLoss(torch.nn.Module):
     scale: float
     ignore_index: int
 
+    @takes_named
     def __init__(self, scale: float = 0.0001, ignore_index: int = -100) -> None:
         super().__init__()
         self.scale = scale

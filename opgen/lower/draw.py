@@ -14,7 +14,7 @@ from dataclasses import replace
 from opgen.diagnostics.suggest import counted
 from opgen.ir.program import Axis, Compute, Kind, Loop, Recurrence, Scatter, Statement
 from opgen.ir.scalar import BATCH, PLACE, ZERO, Apply, Batch, Dim, Index, Lit, Read, Scalar, add, mul, transform, walk
-from opgen.lang.nodes import Binder, Call, Dots, Expr, Name
+from opgen.lang.nodes import Access, Binder, Call, Dots, Expr, Name, Number, Unary
 from opgen.lang.unparse import unparse
 from opgen.lang.walk import nodes
 from opgen.lower.declare import DRAWS, Declarations
@@ -41,11 +41,11 @@ def draw(f: Frame, e: Call) -> Typed:
         hint = f"declare one: `{declared}`; a call of the operator may leave it out"
         if named in f.decl.params:
             hint = f"a seed is no param, but stands under `inputs`: `{declared}`"
-        return f.error("OPG206", f"`{e.name}` draws from a seed, and this spec has none", e.span, hint)
+        hints = _hints(f, e, named, wanted) if len(e.args) != wanted or not isinstance(first, Name) else ()
+        return f.error("OPG206", f"`{e.name}` draws from a seed, and this spec has none", e.span, hint, *hints)
     if len(e.args) != wanted:
-        shown = f"{e.name}({seeds(f.decl)[0]}{', n' if wanted == 2 else ''})"
         message = f"`{e.name}` takes {counted(wanted, 'argument')}, not {len(e.args)}"
-        return f.error("OPG210", message, e.span, f"it is written `{shown}`", *_scaled(f, e))
+        return f.error("OPG210", message, e.span, *_hints(f, e, seeds(f.decl)[0], wanted))
     if f.scope is None:
         hint = "pass the number as an argument"
         return f.error("OPG206", f"{f.place} cannot draw a random number", e.span, hint)
@@ -70,18 +70,34 @@ def draw(f: Frame, e: Call) -> Typed:
     return Typed(Apply("mod", (bits, count.scalar)), Kind.INT)
 
 
-def _scaled(f: Frame, e: Call) -> tuple[str, ...]:
-    """How what other libraries take as further arguments is written."""
-    seed = seeds(f.decl)[0]
+def _hints(f: Frame, e: Call, seed: str, wanted: int) -> tuple[str, ...]:
+    """How a draw with other arguments is written, and what other libraries take as further ones."""
+    shown = f"{e.name}({seed}{', n' if wanted == 2 else ''})"
     if any(isinstance(a, Name) and f.scope is not None and f.scope.find(a.name) is not None for a in e.args):
-        return ("every element draws a number of its own: no index is named",)
-    if e.name == "uniform" and len(e.args) in (2, 3):
-        low, high = (unparse(a) for a in e.args[-2:])
-        return (f"between two numbers: `{low} + ({high} - ({low}))*uniform({seed})`",)
-    if e.name == "normal" and len(e.args) in (2, 3):
-        mean, deviation = (unparse(a) for a in e.args[-2:])
-        return (f"with another mean and deviation: `{mean} + {deviation}*normal({seed})`",)
-    return ()
+        return f"it is written `{shown}`", "every element draws a number of its own: no index is named"
+    given = [a for a in e.args if not (isinstance(a, Name) and a.name == seed)]
+    if len(given) != 2 or e.name == "integer":
+        return (f"it is written `{shown}`",)
+    if e.name == "uniform":
+        low, high = given
+        lower = f" + {unparse(low.operand)}" if isinstance(low, Unary) and low.op == "-" else f" - {_inside(low)}"
+        width = _inside(high) if unparse(low) == "0" else f"({unparse(high)}{lower})"
+        return (f"between two numbers it is written `{_moved(low)}{_times(width)}{shown}`",)
+    mean, deviation = given
+    return (f"with this mean and deviation it is written `{_moved(mean)}{_times(_inside(deviation))}{shown}`",)
+
+
+def _moved(by: Expr) -> str:
+    return "" if unparse(by) == "0" else f"{unparse(by)} + "
+
+
+def _times(factor: str) -> str:
+    return "" if factor == "1" else f"{factor}*"
+
+
+def _inside(e: Expr) -> str:
+    """An operand of a product."""
+    return unparse(e) if isinstance(e, Name | Number | Access | Call) else f"({unparse(e)})"
 
 
 def _seed(f: Frame, e: Expr, name: str) -> Scalar | None:

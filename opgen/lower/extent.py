@@ -9,7 +9,7 @@ from opgen.lang.nodes import Expr
 from opgen.lang.walk import names_read
 from opgen.lower.clash import clash
 from opgen.lower.kinds import integer
-from opgen.lower.range import before_the_start, furthest, windows
+from opgen.lower.range import before_the_start, furthest, padded_windows, windows
 from opgen.lower.scope import DECLARED, Frame, IndexInfo, same_extent
 
 
@@ -106,6 +106,11 @@ def _likely(f: Frame, info: IndexInfo) -> str:
             return f"state its extent: write `{index} < {size}`, with `dims: {{{size}: {end}}}`"
     if inside:
         return f"state its extent where it is introduced, `{index} < …`: a dim, or an expression of dims and int params"
+    if info.around is not None and (windows_of := padded_windows(f, info.around, info)) is not None:
+        size = next(n for n in (index.upper(), "Out", "Steps", f"Num{index.upper()}") if n not in dims)
+        every = f"`{index} < {size}` with `dims: {{{size}: {windows_of}}}`"
+        kept = f", or `{index} < {info.beside.name}` for as many as there are without" if info.beside else ""
+        return f"state its extent: {every} for all windows of what is padded{kept}"
     if info.beside is not None:
         return f"state its extent: `{index} < {info.beside.name}`"
     if info.padded and index.upper() not in dims:

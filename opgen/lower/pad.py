@@ -12,6 +12,7 @@ from opgen.ir.point import in_bounds
 from opgen.ir.program import Kind
 from opgen.ir.scalar import BATCH, Index, Lit, Read, Scalar, walk, where
 from opgen.lang.nodes import Access, Call
+from opgen.lang.unparse import unparse
 from opgen.lower.access import access
 from opgen.lower.kinds import condition, numeric, promote
 from opgen.lower.scope import BAD, Frame, Typed
@@ -20,9 +21,13 @@ from opgen.lower.scope import BAD, Frame, Typed
 def padded(f: Frame, e: Call) -> Typed:
     """Lower a `pad` on the right side."""
     if len(e.args) != 2:
-        hint = "it is written `pad(x[i - 1], 0)`"
         message = f"`pad` takes an access and a fill, not {counted(len(e.args), 'argument')}"
-        return f.error("OPG210", message, e.span, hint)
+        if not e.args or not isinstance(e.args[0], Access):
+            return f.error("OPG210", message, e.span, "it is written `pad(x[i - 1], 0)`")
+        f.error(
+            "OPG210", message, e.span, f"write `pad({unparse(e.args[0])}, 0)`, or what there is outside in place of 0"
+        )
+        return access(f, e.args[0], padded=True)  # goes on, as extents may be missing as well
     inner, outside = e.args
     if not isinstance(inner, Access):
         hint = "it covers one access: `pad(x[i - 1], 0)`"

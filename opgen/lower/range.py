@@ -28,8 +28,10 @@ def note(f: Frame, position: Scalar, extent: Scalar, site: Site, span: Span) -> 
             info.padded = True
             moved = polynomial(position) - polynomial(Index(name))
             window = info in f.scope.root().loops and Index(name) not in moved.atoms()
-            if (window or isinstance(moved.scalar(), Lit)) and isinstance(extent, Dim):
-                info.beside = extent
+            if isinstance(extent, Dim):
+                info.around = Check(position, extent, site, span, indices, not f.path)
+                if window or isinstance(moved.scalar(), Lit):
+                    info.beside = extent
         return
     f.checks.append(Check(position, extent, site, span, indices, not f.path))
 
@@ -103,6 +105,27 @@ def windows(f: Frame, c: Check, info: IndexInfo) -> str | None:
         return None
     count = call("floordiv", (parts[1] - number(1)).scalar(), step)
     return f"{text.scalar(count)} + 1"
+
+
+def padded_windows(f: Frame, c: Check, info: IndexInfo) -> str | None:
+    """How many windows there are in a tensor that is as much longer on either side as int params say."""
+    index = next(Index(name) for name, i in c.indices if i is info)
+    parts, facts = polynomial(c.position).split(index), _facts(f, c, info)
+    if parts is None or facts is None:
+        return None
+    first, last = (corner(parts[1], facts, least=end) for end in (True, False))
+    if first is None or last is None or first == last:
+        return None
+    shift = (number(0) - first).atoms()
+    if not shift or not all(isinstance(n, Param) for n in shift):
+        return None
+    step, room = parts[0].scalar(), polynomial(c.extent) - first - last
+    if step == Lit(1):
+        return text.scalar(room.scalar())
+    positive = isinstance(step, Param) and is_at_least(step.name, f.decl.params[step.name], 1)
+    if not positive and not (isinstance(step, Lit) and step.value > 1):
+        return None
+    return f"{text.scalar(call('floordiv', (room - number(1)).scalar(), step))} + 1"
 
 
 def before_the_start(f: Frame, c: Check, info: IndexInfo) -> str | None:

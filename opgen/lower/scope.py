@@ -100,6 +100,7 @@ class IndexInfo:
     sites: list[Site] = field(default_factory=list)
     extent: Scalar | None = None
     padded: bool = False  # stands in a position that may leave its tensor
+    around: Check | None = None  # that position
     beside: Dim | None = None  # the dim along which it does so, moved by a number or in a window
 
     def axis(self) -> Axis:

@@ -49,6 +49,7 @@ class ModuleView:
     doc_first: str
     doc: tuple[str, ...]
     annotations: tuple[AnnotationView, ...]
+    named: bool  # takes the constructor anything? Then it says what, to a call with another name
     init: str
     begin: str
     init_lines: tuple[str, ...]
@@ -78,6 +79,7 @@ def module_view(s: Surface) -> ModuleView:
     begin = (
         "super().__init__()" if "super" not in hiding else f"{own_name('torch', hiding)}.nn.Module.__init__({own[:-1]})"
     )
+    takes = _arguments(dims, states, params, hiding)
     summary = s.operator.module.doc or s.operator.docs.summary or f"Module of `{s.name}`."
     me = me_of(map(s.operator.shown, (*(t.name for t in inputs), *(o.name for o in s.results))))
     first, *rest = wrapped(in_docstring(summary), 112)
@@ -88,11 +90,12 @@ def module_view(s: Surface) -> ModuleView:
     return ModuleView(
         op=s.name,
         name=module_name(s),
-        imports=_imports([*reset, *init, *call], params, s, hiding),
+        imports=_imports([*reset, *init, *call], params, s, hiding, ["takes_named"] if takes else []),
         doc_first=first,
         doc=(*rest, *_doc(dims, states, params, s)),
         annotations=tuple(AnnotationView(text, i == 0) for i, text in enumerate(attributes)),
-        init=bracketed("def __init__(", _arguments(dims, states, params, hiding), ") -> None:", 4),
+        named=bool(takes),
+        init=bracketed("def __init__(", [own[:-1], *takes], ") -> None:", 4),
         begin=begin,
         init_lines=tuple(init),
         reset_lines=tuple(reset),
@@ -130,7 +133,7 @@ def _ordered(params: Sequence[Argument]) -> list[Argument]:
 def _arguments(
     dims: dict[str, str], states: Sequence[State], params: Sequence[Argument], hiding: Sequence[str]
 ) -> list[str]:
-    out = [me_of(hiding), *(f"{d}: int" for d in dims.values())]
+    out = [f"{d}: int" for d in dims.values()]
     out += [f"{a.name}: {annotation(a)}" for a in params if not default_text(a)]
     out += [f"{st.flag}: bool = True" for st in states if st.optional]
     out += [f"{a.name}: {annotation(a)} = {default_text(a)}" for a in params if default_text(a)]
@@ -247,7 +250,9 @@ def _doc(dims: dict[str, str], states: Sequence[State], params: Sequence[Argumen
     return tuple(out)
 
 
-def _imports(lines: Sequence[str], params: Sequence[Argument], s: Surface, hiding: Sequence[str]) -> tuple[str, ...]:
+def _imports(
+    lines: Sequence[str], params: Sequence[Argument], s: Surface, hiding: Sequence[str], also: Sequence[str]
+) -> tuple[str, ...]:
     out = ["import math"] if any("math." in line for line in lines) else []
     out += ["from collections.abc import Sequence"] if any(a.length is not None for a in params) else []
     out += [""] if out else []
@@ -256,6 +261,7 @@ def _imports(lines: Sequence[str], params: Sequence[Argument], s: Surface, hidin
     kept = snapshot_name(s)
     if any(f"{kept}(" in line for line in lines):
         named.append("snapshot" if kept == "snapshot" else f"snapshot as {kept}")
+    named += also
     shared = imported(".._runtime", named).split("\n") if named else []
     again = ["import torch as _torch"] if "torch" in hiding and any("_torch." in line for line in lines) else []
     return (*out, "import torch", *again, "from torch import Tensor", "", *shared, f"from .ops import {s.function}")

@@ -32,7 +32,8 @@ CASES = [
     (ROW, "y[..., n] = x[..., n]*uniform(key)", "uniform(key)", "`inputs: {key: {dtype: seed}}`"),
     (ROW + "params: {seed: int}", "y[..., n] = x[..., n]*uniform(seed)", "uniform(seed)", "a seed is no param"),
     (DRAWN, "y[..., n] = x[..., n]*uniform(s, n)", "uniform(s, n)", "no index is named"),
-    (DRAWN, "y[..., n] = x[..., n]*uniform(-1, 1)", "uniform(-1, 1)", "`-1 + (1 - (-1))*uniform(s)`"),
+    (ROW, "y[..., n] = x[..., n] + normal(0, 2)", "normal(0, 2)", "`2*normal(seed)`"),
+    (DRAWN, "y[..., n] = x[..., n]*uniform(-1, 1)", "uniform(-1, 1)", "`-1 + (1 + 1)*uniform(s)`"),
 ]  # fmt: skip
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -140,6 +142,28 @@ def test_what_torch_takes_for_a_number_is_taken(operator: Callable[..., Any]) ->
     for size in (np.int64(2), torch.tensor(2)):
         assert call(operator, size=size).shape == (3, 2)
     assert call(operator, scale=np.float32(2), flag=1, shift=(0, 1)).shape == (3, 2)
+
+
+def test_a_number_that_wants_a_gradient(operator: Callable[..., Any]) -> None:
+    scale = torch.nn.Parameter(torch.tensor(2.0))
+    told = "windows_of: scale is a number, and no gradient goes to it; pass scale.item(), or declare scale in the spec"
+    for x in (X, X.clone().requires_grad_()):
+        with pytest.raises(TypeError, match=re.escape(told)):
+            call(operator, x=x, scale=scale)
+    with pytest.raises(TypeError, match=re.escape(told)):
+        torch.func.grad(lambda s: call(operator, scale=s, flag=True).sum())(torch.tensor(2.0))
+    with torch.no_grad():
+        assert torch.equal(call(operator, scale=scale, flag=True), call(operator, scale=2.0, flag=True))
+
+
+def test_an_argument_that_a_module_has_not(package: ModuleType) -> None:
+    takes = "it takes size, stride, shift, scale, mode, flag"
+    with pytest.raises(TypeError, match=f"^WindowsOf has no argument strid; did you mean stride\\? {takes}$"):
+        package.WindowsOf(size=2, strid=1)
+    with pytest.raises(TypeError, match=f"^WindowsOf has no argument kernel; {takes}$"):
+        package.WindowsOf(2, kernel=1)
+    assert list(inspect.signature(package.WindowsOf).parameters)[:2] == ["size", "stride"]
+    assert package.WindowsOf(size=2)(X, IDS, KEEP).shape == (3, 2)
 
 
 @pytest.mark.parametrize(

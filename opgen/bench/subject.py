@@ -146,7 +146,7 @@ def _tensor(s: InputSample, dtype: torch.dtype) -> torch.Tensor:
     shape = _shape(s)
     match s.kind:
         case Kind.INT:
-            return torch.randint(int(s.low), max(int(s.high), int(s.low) + 1), shape)
+            return torch.randint(int(s.low), max(int(s.high), int(s.low) + 1), shape, dtype=_dtype(s))
         case Kind.BOOL:
             return torch.rand(shape) < 0.5
         case Kind.COMPLEX:

@@ -6,8 +6,10 @@ import math
 from pathlib import Path
 
 import pytest
+import torch
 
 from opgen.bench.sizes import Growth
+from opgen.bench.subject import operands
 from opgen.package.sample_arrays import InputSample
 from opgen.package.samples import Chooser, SampleCase
 from opgen.pipeline import SpecFile, Stage, run
@@ -82,3 +84,14 @@ def test_a_param_that_counts_a_dim_grows_and_positions_are_spread_over_it() -> N
     assert isinstance(segments, int)
     assert segments > 8
     assert next(s.high for n, s in found.inputs if n == "segment" and s is not None) == segments
+
+
+def test_operands_have_the_dtypes_that_the_spec_declares() -> None:
+    declared = ", ".join(
+        f"{n}: {{shape: [..., D], dtype: {d}}}" for n, d in (("a", "int8"), ("b", "bool"), ("c", "int"))
+    )
+    text = f"op: kinds\ninputs: {{x: {{shape: [..., D]}}, {declared}}}\n"
+    case = growth(f"{text}forward: y[..., d] = where(b[..., d], x[..., d]*a[..., d], c[..., d])\n").at(1_000)
+    made = {name: t for (name, _), t in zip(case.inputs, operands(case, torch.bfloat16, "cpu", ("x",)), strict=True)}
+    wanted = {"x": torch.bfloat16, "a": torch.int8, "b": torch.bool, "c": torch.int64}
+    assert {n: t.dtype for n, t in made.items() if t is not None} == wanted

@@ -151,7 +151,10 @@ def unknown_name(f: Frame, name: str, span: Span, *, position: bool) -> Typed:
             f.reported.add(name)
             hints = did_you_mean(name, [i.name for i in f.scope.visible() if not isinstance(i, Batch)])
             near = did_you_mean(name, visible) if len(name) > 2 else ()
-            over: tuple[str, ...] = (f"sum over it with `sum[{name}](…)`, or write it on the left",)
+            fixed = f.target.removeprefix("grad_") in f.decl.inputs  # a gradient has the shape of its input
+            over: tuple[str, ...] = (
+                f"sum over it with `sum[{name}](…)`{'' if fixed else ', or write it on the left'}",
+            )
             notes: tuple[str, ...] = ("nothing is summed implicitly",)
             if not position and name.upper() in f.decl.known_dims():
                 hints, near, over, notes = (f"did you mean the size of the dim, `{name.upper()}`?",), (), (), ()

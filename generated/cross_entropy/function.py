@@ -49,7 +49,7 @@ def cross_entropy_forward(
         else:
             logp_picked = pick(logp, safe_target, guarded=True)
             hit = torch.where(keep, -(take(weight, safe_target, guarded=True) * logp_picked), 0)
-        sum_c = weight @ logp.mT
+        sum_c = logp @ weight
     else:
         if reduction == "mean":
             share = keep.to(input.dtype)
@@ -126,7 +126,7 @@ def cross_entropy_backward(
         if reduction == "mean":
             logp_picked = pick(logp, safe_target, guarded=True)
             hit = torch.where(keep, -(weight_picked * logp_picked), 0)
-            sum_c = weight @ logp.mT
+            sum_c = logp @ weight
             spread = torch.where(keep, -sum_c / C, 0)
             each = (1 - label_smoothing) * hit + label_smoothing * spread
             sum_n_all = each.sum()
@@ -185,7 +185,7 @@ def cross_entropy_tangent(
         if reduction == "mean":
             chosen = torch.where(keep, -(tangent_logp_picked * weight_picked), 0)
             tangent_hit = torch.where(keep, -(tangent_weight_picked * logp_picked), 0) + chosen
-            sum_c = weight @ logp.mT
+            sum_c = logp @ weight
         else:
             product = tangent_logp_picked * take(weight, safe_target, guarded=True)
             tangent_hit = chosen + torch.where(keep, -product, 0)

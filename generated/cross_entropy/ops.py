@@ -138,7 +138,7 @@ def cross_entropy_second(
         if reduction == "mean":
             logp_picked = pick(logp, safe_target, guarded=True)
             hit = torch.where(keep, -(weight_picked * logp_picked), 0)
-            sum_c = weight @ logp.mT
+            sum_c = logp @ weight
             spread = torch.where(keep, -sum_c / C, 0)
             each = (1 - label_smoothing) * hit + label_smoothing * spread
             sum_n_all = each.sum()
@@ -174,7 +174,7 @@ def cross_entropy_second(
             neg_value = -(grad_grad_logp * weight_picked_2.unsqueeze(-1))
             safe_neg_value = torch.where(keep.unsqueeze(-1), neg_value, 0)
             grad_grad_hit_grad_logp = torch.where(mask, safe_neg_value, 0).sum(-1)
-            grad_grad_sum_c_grad_logp = weight @ grad_grad_logp.mT
+            grad_grad_sum_c_grad_logp = grad_grad_logp @ weight
             if reduction != "none":
                 if reduction == "mean":
                     grad_grad_sum_n_all_grad_hit_sum = (safe_neg_value_2 + grad_grad_hit_grad_logp).sum()
@@ -347,7 +347,7 @@ def cross_entropy_backward_tangent(
             tangent_logp_picked = pick(tangent_logp, safe_target, guarded=True)
             chosen = torch.where(keep, -(tangent_weight_picked * logp_picked), 0)
             tangent_hit = chosen + torch.where(keep, -(tangent_logp_picked * weight_picked), 0)
-            sum_c = weight @ logp.mT
+            sum_c = logp @ weight
             tangent_sum_c = (logp * tangent_weight + weight * tangent_logp).sum(-1)
             spread = torch.where(keep, -sum_c / C, 0)
             each = (1 - label_smoothing) * hit + label_smoothing * spread

@@ -204,13 +204,19 @@ class CpuScope:
             case Read():
                 return self.load(e)
             case Index("..."):
-                return Text(self.offset(self.places()), _ATOM, Kind.INT)
+                return self._place()
             case Index(name):
                 return Text(self.indices[name], _ATOM, Kind.INT)
             case Dim() | Param():
                 return self.number(e)
             case _:
                 assert_never(e)
+
+    def _place(self) -> Text:
+        """Where in the batch the point of a lane is."""
+        access = self.places()
+        apart = access.moves_with(self.lanes) and self.stepper != self.current  # then it is a sum
+        return Text(self.offset(access), NATIVE.infix["add"].level if apart else _ATOM, Kind.INT)
 
     def size(self, e: Scalar | Batch, axis: str = "") -> str:
         """The size of a loop or of what is accessed."""

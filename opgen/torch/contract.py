@@ -110,17 +110,21 @@ def _named(v: Value) -> tuple[Axis, ...]:
 
 
 def _product(scope: Scope, a: Value, b: Value, r: Loop) -> Value | None:
-    """`a[..., m, r] @ b[r, n]`, `b` with a batch only if `a` is a matrix too."""
+    """`a[..., m, r] @ b[r, n]`, `b` with a batch only if `a` is a matrix too; `b.mT @ a` for a vector `a`.
+
+    torch's vector times matrix squeezes in place, which DTensors do not see.
+    """
     lead, free = tuple(x for x in a.loops if x != r), tuple(x for x in _named(b) if x != r)
     if r not in a.loops or r not in b.loops or len(free) != 1 or free[0] in lead:
         return None
     if BATCH in b.loops and len(_named(a)) != 2 and a.loops != (r,):
         return None
-    a = permuted(a, (*lead, r))
-    b = permuted(b, (BATCH, r, free[0]) if BATCH in b.loops else (r, free[0]))
-    loops = (*lead, free[0])
-    if BATCH in b.loops and BATCH not in a.loops:
-        loops = (BATCH, *loops)
+    outer = (BATCH,) if BATCH in b.loops else ()
+    if a.loops == (r,):
+        b = permuted(b, (*outer, free[0], r))
+        return Value(_times(b.text, a.text), (*outer, free[0]), b.batch)
+    a, b = permuted(a, (*lead, r)), permuted(b, (*outer, r, free[0]))
+    loops = (*(loop for loop in outer if loop not in a.loops), *lead, free[0])
     return Value(_times(a.text, b.text), loops, a.batch | b.batch)
 
 

@@ -14,6 +14,10 @@ FOUND = {
         "inputs:\n  x: {shape: [N]}\n  y: {shape: [..., N]}\n  seed: {dtype: seed}\n"
         "forward: |\n  t = x[integer(seed, N)]\n  z[..., n] = 2*y[..., n]\n"
     ),
+    "a draw for each of several batch dims that is scattered": (
+        "inputs: {x: {shape: [..., M, M]}, seed: {dtype: seed}}\noutputs: {y: {shape: [M, ..., M]}}\n"
+        "forward: 'y[(2*q + 1) % M, ..., i] *= normal(seed)*x[..., q, i]'\n"
+    ),
     "a wave equation": (
         "inputs: {x: {shape: [T, N]}, w: {shape: [N]}}\noutputs: [u]\nforward: |\n  u[-1, i] = w[i]\n"
         "  u[t, i] = x[t, i] - 0.5*u[t - 2, i] + where(i > 0, sin(u[t - 1, i - 1]), 0) + pad(u[t - 1, i + 1], 0)\n"
@@ -416,6 +420,7 @@ SHAPES = {
     "the median of nothing": {"x": (2, 0)},
     "the quantile of nothing": {"x": (2, 0)},
     "a place that is drawn for each of the batch": {"x": (3,), "y": (2, 3), "seed": ()},
+    "a draw for each of several batch dims that is scattered": {"x": (3, 2, 2, 2), "seed": ()},
     "a wave equation": {"x": (4, 3), "w": (3,)},
     "neighbours with ends on both sides": {"x": (4, 3)},
     "a rounded power of an integer": {"x": (3,)},

@@ -92,8 +92,6 @@ def _converted(scope: Scope, op: str, value: Value) -> Value:
 
 def _ready(scope: Scope, op: str, value: Value, space: Space, over: Space) -> Value:
     """The body with every reduced dim there, in full where broadcasting would change the result."""
-    if op == "count" and value.text.kind is not Kind.BOOL:
-        value = Value(Text(f"({value.text.text}) != 0", ATOM, Kind.BOOL), value.loops, value.batch)
     if REDUCTIONS[op].result == "float" and value.text.kind is not Kind.FLOAT:
         value = as_kind(scope, value, Kind.FLOAT)
     partial = BATCH in over and not scope.whole_batch(value.batch)  # the rest of the batch may be empty

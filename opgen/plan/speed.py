@@ -266,9 +266,11 @@ def _pass(n: Nest, p: Pass) -> Cost:
     if isinstance(last, Axis) and any(_divides(a) and last.name in mentions(a)[0] for e in ends for a in walk(e)):
         ends = [part for e in ends for part in _without_quotients(e, divided)]
     exprs = [*others, *ends]
+    wanted = {r.tensor for e in exprs for r in reads(e)}
     for x in reversed(p.lets):
-        if any(r.tensor == x.name for e in exprs for r in reads(e)):
+        if x.name in wanted:
             exprs.append(x.value)
+            wanted.update(r.tensor for r in reads(x.value))
     made = _points((*n.outer, *p.loops), exprs)
     few = written_out(p.loops)
     within = _points((), [_in_lanes(e, _lanes(n, p), few) for e in exprs]).kernel

@@ -6,9 +6,10 @@ as far as they can: what is ready under the condition that stands open is taken 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 from opgen.torch.liveness import used_names
 from opgen.torch.scope import Step
@@ -49,16 +50,23 @@ def _question(line: str) -> str:
 
 def scheduled(lines: Sequence[Line], label: Callable[[Line], Label], everything: Label) -> list[Line]:
     """The lines with those of one label together; those that always run first, and among equals in the order given."""
-    before = _before(lines)
+    after, missing = _after(lines)
     labels = [label(x) for x in lines]
-    left, out, last = list(range(len(lines))), list[Line](), everything
-    while left:
-        waiting = frozenset(left)
-        ready = (i for i in left if waiting.isdisjoint(before[i]))
-        i = min(ready, key=lambda i: (_distance(labels[i], last, everything), i))
-        left.remove(i)
+    ready: defaultdict[Label, list[int]] = defaultdict(list)  # heaps
+    for i, n in enumerate(missing):
+        if not n:
+            ready[labels[i]].append(i)
+    out, last = list[Line](), everything
+    while ready:
+        last = min(ready, key=lambda x: (_distance(x, last, everything), ready[x][0]))
+        i = heappop(ready[last])
+        if not ready[last]:
+            del ready[last]
         out.append(lines[i])
-        last = labels[i]
+        for j in after[i]:
+            missing[j] -= 1
+            if not missing[j]:
+                heappush(ready[labels[j]], j)
     return out
 
 
@@ -73,9 +81,20 @@ def _distance(a: Label, b: Label, everything: Label) -> int:
     return 1 if a[0] <= b[0] or a[0] >= b[0] else 2
 
 
-def _before(lines: Sequence[Line]) -> list[frozenset[int]]:
-    """For each line those that have to come before it."""
-    return [frozenset(i for i, a in enumerate(lines[:j]) if _ordered(a, b)) for j, b in enumerate(lines)]
+def _after(lines: Sequence[Line]) -> tuple[list[list[int]], list[int]]:
+    """For each line those that have to come after it, and how many have to come before it."""
+    after, missing = [list[int]() for _ in lines], [0] * len(lines)
+    writers, readers = defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
+    for j, x in enumerate(lines):
+        target, names = x.step.target, used_names(x.step.text)
+        for i in {*readers[target], *writers[target], *(i for name in names for i in writers[name])}:
+            if not lines[i].variants.isdisjoint(x.variants):
+                after[i].append(j)
+                missing[j] += 1
+        writers[target].append(j)
+        for name in names:
+            readers[name].append(j)
+    return after, missing
 
 
 def _ordered(a: Line, b: Line) -> bool:

@@ -126,10 +126,10 @@ def _check_cuda(out: Path, names: list[str], jobs: int | None, *, quiet: bool) -
         show_diagnostics([Diagnostic("OPG601", "nvcc is not installed", None, hints=("install the CUDA toolkit",))])
         raise click.exceptions.Exit(FINDINGS)
     sources = [path for name in names if (path := out / name / "csrc" / f"{name}.cu").exists()]
-    progress = Progress(2 * len(sources), quiet=quiet)
+    progress = Progress(len(sources), quiet=quiet)
     with tempfile.TemporaryDirectory() as folder:
         done = compile_all(
-            sources, [out / "csrc"], Path(folder), jobs=jobs or 2, done=lambda c: progress(c.source.name)
+            sources, [out / "csrc"], Path(folder), jobs=jobs or 2, done=lambda source: progress(source.name)
         )
     progress.close()
     for result in done:

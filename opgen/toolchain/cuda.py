@@ -16,7 +16,7 @@ from pathlib import Path
 
 ARCHITECTURES = ("sm_80", "sm_90")
 _CHECKS = "-v,-warn-spills,-warn-lmem-usage,-Werror"
-_USAGE = re.compile(r"Compiling entry function '(\w+)'.*?Used (\d+) registers", re.DOTALL)
+_USAGE = re.compile(r"Compiling entry function '(\w+)' for '(\w+)'.*?Used (\d+) registers", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,48 +37,60 @@ def nvcc() -> str | None:
     return (shutil.which("nvcc", path=f"{home}/bin") if home else None) or shutil.which("nvcc")
 
 
-def command(compiler: str, source: Path, include: Sequence[Path], architecture: str, out: Path) -> list[str]:
+def command(
+    compiler: str, source: Path, include: Sequence[Path], out: Path, architectures: Sequence[str] = ARCHITECTURES
+) -> list[str]:
+    """Machine code for the architectures, from PTX for the first: a cubin for one, a fat binary for several."""
+    kind = "-cubin" if len(architectures) == 1 else "-fatbin"
     return [
-        compiler, "-O3", "-std=c++17", f"-arch={architecture}", "-cubin", "-Xptxas", _CHECKS,
+        compiler, "-O3", "-std=c++17", gencode(ARCHITECTURES[0], architectures), kind, "-Xptxas", _CHECKS,
         *(f"-I{path}" for path in include), str(source), "-o", str(out),
     ]  # fmt: skip
 
 
-def usage(log: str) -> dict[str, int]:
-    """The registers of each kernel, as the compiler tells them."""
-    return {name: int(count) for name, count in _USAGE.findall(log)}
+def gencode(lowest: str, codes: Sequence[str]) -> str:
+    """The flag of nvcc for code of several architectures, all from PTX for the lowest, which takes most of the time."""
+    return f"-gencode=arch={lowest.replace('sm_', 'compute_')},code=[{','.join(codes)}]"
 
 
-def compile_one(source: Path, include: Sequence[Path], architecture: str, out: Path) -> Compiled:
-    """Compile one file to a cubin at `out`."""
+def usage(log: str, architecture: str) -> dict[str, int]:
+    """The registers of each kernel on an architecture, as the compiler tells them."""
+    return {name: int(count) for name, where, count in _USAGE.findall(log) if where == architecture}
+
+
+def compile_one(
+    source: Path, include: Sequence[Path], out: Path, architectures: Sequence[str] = ARCHITECTURES
+) -> tuple[Compiled, ...]:
+    """Compile one file for all architectures to a binary at `out`."""
     compiler = nvcc()
     if compiler is None:
-        return Compiled(source, architecture, False, "nvcc is not installed")
-    line = command(compiler, source, include, architecture, out)
+        return tuple(Compiled(source, a, False, "nvcc is not installed") for a in architectures)
+    line = command(compiler, source, include, out, architectures)
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     log = done.stdout + done.stderr
-    used = usage(log)
-    registers = max(used.values(), default=0)
-    problems = [line for line in log.splitlines() if line.strip() and "info" not in line and "spill stores" not in line]
-    return Compiled(source, architecture, done.returncode == 0, "\n".join(problems), len(used), registers)
+    lines = [line for line in log.splitlines() if line.strip() and "info" not in line and "spill stores" not in line]
+    made = []
+    for a in architectures:
+        used = usage(log, a)
+        ok = done.returncode == 0
+        made.append(Compiled(source, a, ok, "\n".join(lines), len(used), max(used.values(), default=0)))
+    return tuple(made)
 
 
 def compile_all(
     sources: Sequence[Path],
     include: Sequence[Path],
     folder: Path,
-    architectures: Sequence[str] = ARCHITECTURES,
     jobs: int = 2,
-    done: Callable[[Compiled], None] = lambda _: None,
+    done: Callable[[Path], None] = lambda _: None,
 ) -> tuple[Compiled, ...]:
     """Compile every file for every architecture, `jobs` at a time; `done` hears of each as it ends."""
     folder.mkdir(parents=True, exist_ok=True)
 
-    def one(job: tuple[Path, str]) -> Compiled:
-        source, architecture = job
-        result = compile_one(source, include, architecture, folder / f"{source.stem}.{architecture}.cubin")
-        done(result)
+    def one(source: Path) -> tuple[Compiled, ...]:
+        result = compile_one(source, include, folder / f"{source.stem}.fatbin")
+        done(source)
         return result
 
     with ThreadPoolExecutor(jobs) as pool:
-        return tuple(pool.map(one, [(s, a) for s in sources for a in architectures]))
+        return tuple(c for made in pool.map(one, sources) for c in made)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from opgen.toolchain.compiler import NoCompilerError, Toolchain, told_version, toolchain, version_of
-from opgen.toolchain.cuda import nvcc
+from opgen.toolchain.cuda import gencode, nvcc
 
 ARCHITECTURES = "TORCH_CUDA_ARCH_LIST"
 _EVERYWHERE = ("8.0", "9.0+PTX")  # where no device is visible
@@ -62,7 +62,7 @@ class CudaToolchain:
     def kernels(self, source: Path, include: Sequence[Path], out: Path) -> list[str]:
         """The command that compiles kernels."""
         paths = [f"-I{p}" for p in include]
-        return [*self._nvcc(), "-c", *_KERNELS, *gencode(self.architectures), *paths, str(source), "-o", str(out)]
+        return [*self._nvcc(), "-c", *_KERNELS, *gencodes(self.architectures), *paths, str(source), "-o", str(out)]
 
     def link(self, objects: Sequence[Path], out: Path) -> list[str]:
         """The command that makes the library; a torch library that is not there is not asked for."""
@@ -107,11 +107,21 @@ def devices() -> tuple[str, ...]:
     return tuple(f"{major}.{minor}" for major, minor in sorted(dict.fromkeys(seen)))
 
 
-def gencode(capabilities: Sequence[str]) -> list[str]:
-    """The flags of nvcc: machine code for every one, and code that later devices translate where `+PTX` asks for it."""
-    flags = []
+def gencodes(capabilities: Sequence[str]) -> list[str]:
+    """The flags of nvcc: machine code for every one, and code that later devices translate where `+PTX` asks for it.
+
+    Capabilities that later devices keep share one PTX, which costs them nothing (docs/decisions/0042-one-ptx.md); one
+    such as 9.0a has its own.
+    """
+    groups: dict[str, list[str]] = {}
+    lowest = min((_number(c) for c in (*capabilities, _EVERYWHERE[0]) if _number(c).isdigit()), key=int)
     for name in capabilities:
-        number = name.removesuffix("+PTX").replace(".", "")
-        codes = [f"sm_{number}", *([f"compute_{number}"] if name.endswith("+PTX") else [])]
-        flags += [f"-gencode=arch=compute_{number},code={code}" for code in codes]
-    return flags
+        number = _number(name)
+        first = lowest if number.isdigit() else number
+        codes = groups.setdefault(first, [])
+        codes += [f"sm_{number}", *([f"compute_{first}"] if name.endswith("+PTX") else [])]
+    return [gencode(f"sm_{first}", list(dict.fromkeys(codes))) for first, codes in groups.items()]
+
+
+def _number(capability: str) -> str:
+    return capability.removesuffix("+PTX").replace(".", "")

@@ -229,11 +229,11 @@ def _machine_code(source: Path, folder: Path, dtype: str) -> tuple[dict[str, sas
     assert compiler is not None
     assert disassembler is not None
     out = folder / "counted.cubin"
-    line = cuda.command(compiler, source, [CSRC], "sm_90", out)
+    line = cuda.command(compiler, source, [CSRC], out, ["sm_90"])
     line.insert(1, f"-DOPGEN_DTYPES={1 << emulate.FLOATS.index(dtype)}")
     log = subprocess.run(line, capture_output=True, text=True, check=True)
     text = subprocess.run([disassembler, "-c", str(out)], capture_output=True, text=True, check=True).stdout
-    registers = cuda.usage(log.stdout + log.stderr)
+    registers = cuda.usage(log.stdout + log.stderr, "sm_90")
     made = sass.functions(text)
     names = plain_names(list(made))
     return {n: made[m] for m, n in names.items()}, {n: registers.get(m, 0) for m, n in names.items()}

@@ -28,7 +28,9 @@ def test_samples_compile_for_both_architectures(tmp_path: Path) -> None:
     plans = [("rows", build(programs.softmax())), ("lookup", build(programs.lookup()))]
     source = tmp_path / "samples.cu"
     source.write_text(cuda_text("samples", plans))
-    for result in cuda.compile_all([source], [CSRC], tmp_path / "out"):
+    results = cuda.compile_all([source], [CSRC], tmp_path / "out")
+    assert [r.architecture for r in results] == ["sm_80", "sm_90"]
+    for result in results:
         assert result.ok, result.message
         assert result.kernels > 0
         assert 0 < result.registers <= 128
@@ -37,7 +39,7 @@ def test_samples_compile_for_both_architectures(tmp_path: Path) -> None:
 def test_local_memory_is_an_error(tmp_path: Path) -> None:
     source = tmp_path / "indexed.cu"
     source.write_text(LOCAL)
-    result = cuda.compile_one(source, [CSRC], "sm_90", tmp_path / "indexed.cubin")
+    (result,) = cuda.compile_one(source, [CSRC], tmp_path / "indexed.cubin", ["sm_90"])
     assert not result.ok
     assert "Local memory" in result.message
 
@@ -45,6 +47,6 @@ def test_local_memory_is_an_error(tmp_path: Path) -> None:
 def test_a_compile_error_is_reported(tmp_path: Path) -> None:
     source = tmp_path / "broken.cu"
     source.write_text("__global__ void broken( {")
-    result = cuda.compile_one(source, [CSRC], "sm_90", tmp_path / "broken.cubin")
+    (result,) = cuda.compile_one(source, [CSRC], tmp_path / "broken.cubin", ["sm_90"])
     assert not result.ok
     assert "error" in result.message

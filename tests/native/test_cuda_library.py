@@ -49,10 +49,12 @@ def test_a_name_that_is_no_capability_is_an_error(monkeypatch: pytest.MonkeyPatc
 
 
 def test_flags_of_architectures() -> None:
-    assert cuda.gencode(("8.0", "9.0a+PTX")) == [
-        "-gencode=arch=compute_80,code=sm_80",
-        "-gencode=arch=compute_90a,code=sm_90a",
-        "-gencode=arch=compute_90a,code=compute_90a",
+    assert cuda.gencodes(("9.0+PTX", "8.0")) == ["-gencode=arch=compute_80,code=[sm_90,compute_80,sm_80]"]
+    assert cuda.gencodes(("9.0",)) == ["-gencode=arch=compute_80,code=[sm_90]"]
+    assert cuda.gencodes(("7.5", "8.6")) == ["-gencode=arch=compute_75,code=[sm_75,sm_86]"]
+    assert cuda.gencodes(("8.0", "9.0a+PTX")) == [
+        "-gencode=arch=compute_80,code=[sm_80]",
+        "-gencode=arch=compute_90a,code=[sm_90a,compute_90a]",
     ]
 
 
@@ -63,7 +65,7 @@ def test_commands() -> None:
     assert "-DUSE_CUDA" in binding
     assert binding[-3:] == ["c/op.cpp", "-o", "b/op.cpp.o"]
     assert kernels[:2] == ["/cuda/nvcc", "-ccbin=/bin/c++"]
-    assert {*cuda.gencode(TOOLS.architectures), "-Ih"} <= set(kernels)
+    assert {*cuda.gencodes(TOOLS.architectures), "-Ih"} <= set(kernels)
     assert not any("torch" in word for word in kernels)
     assert link[-1] == "b/op.so"
     assert [word for word in link if word.endswith(".o")] == ["b/op.cpp.o", "b/op.cu.o"]

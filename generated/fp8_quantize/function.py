@@ -27,9 +27,8 @@ def fp8_quantize_forward(input: Tensor) -> tuple[Tensor, Tensor]:
     input = upcast(input)
     max_k = amax(torch.abs(input), -1)
     scale = torch.clamp(max_k, min=1e-12) / 448
-    quantized = input / scale.unsqueeze(-1)
-    quantized_float8_e4m3fn = rounded_to(quantized, torch.float8_e4m3fn)
-    quantized = quantized_float8_e4m3fn.to(torch.float8_e4m3fn)
+    first_quantized = input / scale.unsqueeze(-1)
+    quantized = rounded_to(first_quantized, torch.float8_e4m3fn).to(torch.float8_e4m3fn)
     scale = scale.to(dtype)
     return quantized, scale
 

@@ -164,16 +164,18 @@ class ExpressionParser(Cursor):
 
     def atom(self) -> Expr:
         e = self.primary()
+        again: Span | None = None  # a second pair of brackets
         while True:
             if self.token.is_op(".") and self.peek().kind is T.NAME:
                 self.advance()
                 e = self.member(e, self.advance())
             elif self.token.is_op("[") and isinstance(e, Access):
-                at = self.token.span
+                again = again or self.token.span
                 more, end = self.items(self.advance())
-                self.idioms.note(at, "an access has one pair of brackets")
                 e = Access(e.name, (*e.items, *more), e.span.to(end), e.name_span)
             else:
+                if again is not None:
+                    self.idioms.note(again, "an access has one pair of brackets", f"write `{unparse(e)}`")
                 return self.idioms.prefix_alone(e)
 
     def member(self, of: Expr, word: Token) -> Expr:

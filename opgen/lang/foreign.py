@@ -5,6 +5,7 @@ Nodes in, nodes out; None where nothing here is meant by it for certain.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -58,6 +59,7 @@ _ALIASES = MappingProxyType({
     "subtract": "sub", "mm": "matmul", "bmm": "matmul", "mv": "matmul", "dot": "matmul", "vdot": "matmul",
 })  # fmt: skip
 _SAME = ("float", "double", "half", "contiguous", "clone", "cpu", "cuda", "to", "numpy", "item", "requires_grad_")
+_LITERAL = re.compile(r"(?P<sign>[+-]?)(?P<name>inf|infinity|nan)")  # what Python's `float` reads
 _ARITHMETIC = MappingProxyType({"add": "+", "sub": "-"})
 _QUOTIENTS = MappingProxyType({"div": "/", "mul": "*", "floor_divide": "//", "floordiv": "//"})
 _COMPARISONS = MappingProxyType({
@@ -115,6 +117,9 @@ def called(
             return Meant(Call("clamp", (a, Number(0, span), Number(1, span)), span, span))
         case "to" | "type" | "astype", (_, Name(name=dtype)) if dtype in CASTS:
             return Meant(Call("cast", args, span, span))
+        case "float", (Text(value=text),) if literal := _LITERAL.fullmatch(text.strip().lower()):
+            number = Name("nan" if literal["name"] == "nan" else "inf", span)
+            return Meant(Unary("-", number, span) if literal["sign"] == "-" else number)
         case _, (x, *_) if plain in _SAME and plain not in known:
             return Meant(x)
         case ("std", (x, *_)) if "std" not in known:

@@ -203,6 +203,10 @@ DOTS = "an index runs from 0: `sum[i < 3](…)`, and a position may subtract: `x
 NO_AXIS = "an access holds what the tensor has, no place for a new axis: an index lines up by its name"
 TUPLE = "several results are several statements; several indices stand side by side: `sum[i, j](…)`"
 RESULTS = "the value and the place of a maximum are `v[n] = max[k](x[n, k])` and `i[n] = argmax[k](x[n, k])`"
+ORDERED = (
+    "the greatest of a row are read through its order: `order[n, e] = argsort[e](-x[n, e])`, then"
+    " `indices[n, i < K] = order[n, i]` and `values[n, i < K] = x[n, order[n, i]]`"
+)
 POSITION = "a position is one integer, and how far an index runs is written where it is bound"
 SLICE = (
     "`x[..., H:]` is `x[..., d + H]` with `d < D - H`; `x[:H]` is `y[h < H] = x[h]`, `x[1:]` is"

@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from opgen.lang.habits import COLON, DOTS, ELEMENT, JOIN, RESULTS, STATEMENTS, TUPLE
+from opgen.lang.habits import COLON, DOTS, ELEMENT, JOIN, ORDERED, RESULTS, STATEMENTS, TUPLE
 from opgen.lang.lexer import T, Token
 
 _SUBSCRIPT = re.compile(r"(sum|prod|mean|max|min)_([a-z]\w*)")  # of LaTeX
 
+_ORDER = re.compile(r"\b(topk|sort|top_k)\(")
 _DRAWN = re.compile(r"\b(uniform|normal)\((\w+),\s*$")
 
 
@@ -43,7 +44,7 @@ def hints(token: Token, previous: Token | None, wanted: str) -> Iterator[str]:
         yield "equality is written `==`"
     elif token.is_op(",") and wanted == "`=`":
         yield TUPLE
-        yield RESULTS
+        yield ORDERED if _ORDER.search(_after(token)) else RESULTS
     elif token.kind is T.NAME and previous and previous.kind is T.NAME and "//" in _line(token):
         yield "a comment begins with `#`"
     elif token.is_op(",") and previous and previous.kind is T.NUMBER:
@@ -105,6 +106,11 @@ def _line(token: Token) -> str:
     """The line of a token, up to it."""
     text, start = token.span.source.text, token.span.start
     return text[text.rfind("\n", 0, start) + 1 : start]
+
+
+def _after(token: Token) -> str:
+    """The line of a token, from it on."""
+    return token.span.source.text[token.span.start :].partition("\n")[0]
 
 
 def _column(token: Token) -> int:

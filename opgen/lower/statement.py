@@ -24,7 +24,7 @@ from opgen.lang.nodes import (
     Sum,
     Unary,
 )
-from opgen.lang.unparse import unparse, unparse_target
+from opgen.lang.unparse import unparse, unparse_assign, unparse_target
 from opgen.lang.walk import nodes, transform
 from opgen.lower.access import shape_text, spelled
 from opgen.lower.call import MAX_SIZE
@@ -34,7 +34,7 @@ from opgen.lower.expression import expression
 from opgen.lower.extent import extent_of, resolve
 from opgen.lower.kinds import ARTICLES
 from opgen.lower.lazy import take_out
-from opgen.lower.proposals import diagonal
+from opgen.lower.proposals import diagonal, from_the_step_before
 from opgen.lower.range import check_ranges
 from opgen.lower.reduction import another, check_index_name, reduce
 from opgen.lower.scatter_shape import is_read, proposals
@@ -219,6 +219,8 @@ def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr, s: Assign) -> 
 def _computed(frame: Frame, s: Assign) -> tuple[str, ...]:
     """How elements at computed positions are written: the statement, and the shape that holds them."""
     name, left = s.target.name, unparse_target(s.target)
+    if (before := from_the_step_before(s)) is not None:
+        return (f"what goes on from the step before reads it at one less: `{unparse_assign(before)}`",)
     match s.value:
         case Call(name="max" | "min" as fn, args=(a, b)) if left in (unparse(a), unparse(b)):
             other = b if unparse(a) == left else a

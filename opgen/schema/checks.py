@@ -124,7 +124,7 @@ def _default_value(param: ParamSpec, default: Formula, bag: Bag) -> None:
         hint = Hint(f"write `{meant}`", text, meant) if meant else "write `true` or `false`"
         _unfit(param, default, "not a truth value", bag, hint)
     elif param.type == "int" and _is_fraction(text):
-        _unfit(param, default, "not an integer", bag)
+        _unfit(param, default, "not an integer", bag, "a number with a fraction is of `type: float`")
 
 
 def _is_fraction(text: str) -> bool:

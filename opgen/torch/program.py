@@ -110,12 +110,17 @@ def _last_reads(p: Program) -> dict[str, int]:
 
 
 def _final_names(p: Program, last_reads: dict[str, int], *, masked: bool) -> dict[str, str]:
-    """Statements that only make an output are called after it; in a masked function, if nothing else needs them."""
-    taken = {t.name for t in p.inputs} | {a.name for a in p.params} | {s.target for s in definitions(p)}
+    """Statements that only make an output are called after it; in a masked function, if nothing else needs them.
+
+    What is called like the output that another statement makes, as the gradient is in its gradient, gives way.
+    """
+    made = {s.target for s in definitions(p)}
+    inner = {o.name: f"first_{o.name}" for o in p.outputs if o.name in made and o.value != o.name}
+    taken = {t.name for t in p.inputs} | {a.name for a in p.params} | (made - inner.keys())
     times = Counter(o.value for o in p.outputs)
     final = {o.value: o.name for o in p.outputs if times[o.value] == 1 and o.name not in taken}
     shared = {o.value: f"whole_{o.name}" for o in p.outputs if (masked and o.value in last_reads) or times[o.value] > 1}
-    return {**final, **shared}
+    return {**inner, **final, **shared}
 
 
 # --- statements ------------------------------------------------------------------------------------------------------

@@ -18,6 +18,10 @@ FOUND = {
         "inputs: {x: {shape: [..., M, M]}, seed: {dtype: seed}}\noutputs: {y: {shape: [M, ..., M]}}\n"
         "forward: 'y[(2*q + 1) % M, ..., i] *= normal(seed)*x[..., q, i]'\n"
     ),
+    "a gradient that another one reads": (
+        "inputs: {x: {shape: [N]}, y: {shape: [M]}, z: {shape: [N]}}\n"
+        "forward: 't[q, i] = y[q]*sin((sin(z[i]) + x[i])*y[q])'\n"
+    ),
     "a wave equation": (
         "inputs: {x: {shape: [T, N]}, w: {shape: [N]}}\noutputs: [u]\nforward: |\n  u[-1, i] = w[i]\n"
         "  u[t, i] = x[t, i] - 0.5*u[t - 2, i] + where(i > 0, sin(u[t - 1, i - 1]), 0) + pad(u[t - 1, i + 1], 0)\n"
@@ -421,6 +425,7 @@ SHAPES = {
     "the quantile of nothing": {"x": (2, 0)},
     "a place that is drawn for each of the batch": {"x": (3,), "y": (2, 3), "seed": ()},
     "a draw for each of several batch dims that is scattered": {"x": (3, 2, 2, 2), "seed": ()},
+    "a gradient that another one reads": {"x": (2,), "y": (3,), "z": (2,)},
     "a wave equation": {"x": (4, 3), "w": (3,)},
     "neighbours with ends on both sides": {"x": (4, 3)},
     "a rounded power of an integer": {"x": (3,)},

@@ -139,11 +139,10 @@ def _built(
             elif _claim(run, spec, op):
                 run.fresh.append(op)
     if _in_one_namespace(run, run.paths):
-        _write_all(run, rendered)
+        _write_all(run, [r for r in rendered if r[1].folder not in run.unwritten])
     else:
         run.unwritten += [unit.folder for _, unit in rendered]
-    gone = _remove_orphans(run, run.paths)
-    _write_stub(run, {unit.folder: unit for _, unit in rendered}, gone)
+    _write_stub(run, {unit.folder: unit for _, unit in rendered}, _remove_orphans(run, run.paths))
     ops = tuple(op for op in run.ops if op not in run.unwritten)
     return BuildResult(run.out, tuple(run.changes), run.bag.items, ops, tuple(run.fresh))
 
@@ -233,10 +232,11 @@ def _render(
 
 
 def _claim(run: _Run, spec: SpecFile, op: str) -> bool:
-    """Give the name of an operator to the spec that comes first."""
+    """Give the name of an operator to its spec; of two with one name, none is written."""
     if op in run.ops:
         message = f"{spec.label} and {run.ops[op].label} both define the operator '{op}'"
         run.bag.error("OPG505", message, None, hints=["give one of them another `op:` name"])
+        run.unwritten.append(op)
         return False
     base, _, word = op.rpartition("_")
     gradient = op if word == "backward" and base in run.ops else f"{op}_backward"

@@ -21,7 +21,7 @@ from .arguments import (
     rank_error,
     size_error,
 )
-from .buffers import snapshot
+from .buffers import overwrite, snapshot
 from .choice import use_backend
 from .complex import complex_dtype, joined, parts, real_dtype
 from .dispatch import Definition
@@ -64,6 +64,7 @@ __all__ = [
     "once_differentiable",
     "or_zero",
     "overload_call",
+    "overwrite",
     "parts",
     "placements",
     "rank_error",

@@ -2,7 +2,7 @@
 # fmt: off
 # ruff: noqa
 # mypy: disable-error-code="arg-type, attr-defined, no-any-return, no-untyped-call, operator, return-value, union-attr"
-"""Buffers that a module overwrites in a call whose gradient still has to read what they were."""
+"""Buffers that a module overwrites in a call, also where its gradient still has to read what they were."""
 
 from __future__ import annotations
 
@@ -14,6 +14,19 @@ from torch import Tensor
 from .dispatch import NAMESPACE
 
 Buffer = TypeVar("Buffer", Tensor, "Tensor | None")
+
+
+def overwrite(module: torch.nn.Module, name: str, value: Tensor) -> None:
+    """Give a buffer of a module its next value, in place."""
+    try:
+        getattr(module, name).copy_(value.detach())
+    except RuntimeError as e:
+        if "vmap" not in str(e):
+            raise
+        raise RuntimeError(
+            f"{type(module).__name__}: the buffer {name} is one, and under vmap would become another for each of the"
+            " batch; call eval() first, or pass buffers with a batch of their own to torch.func.functional_call"
+        ) from None
 
 
 def snapshot(buffer: Buffer, overwritten: bool) -> Buffer:

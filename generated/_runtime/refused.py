@@ -66,8 +66,9 @@ def learnt(d: Definition, params: Sequence[Any]) -> Exception | None:
 
 
 def takes_named(init: Callable[Concatenate[Self, Given], None]) -> Callable[Concatenate[Self, Given], None]:
-    """A constructor that names the arguments there are where it is given another one."""
-    names = list(inspect.signature(init).parameters)[1:]
+    """A constructor that names its arguments where it is given another one, or another type than one has."""
+    kinds = {n: str(p.annotation) for n, p in list(inspect.signature(init).parameters.items())[1:]}
+    names = list(kinds)
 
     @functools.wraps(init)
     def named(self: Self, *args: Given.args, **kwargs: Given.kwargs) -> None:
@@ -76,6 +77,10 @@ def takes_named(init: Callable[Concatenate[Self, Given], None]) -> Callable[Conc
             near = difflib.get_close_matches(unknown, names, 1)
             hint = f"did you mean {near[0]}? " if near else ""
             raise TypeError(f"{type(self).__name__} has no argument {unknown}; {hint}it takes {', '.join(names)}")
+        for name, value in (*zip(names, args, strict=False), *kwargs.items()):
+            fault = "" if kinds[name].startswith("torch.") else _fault(kinds[name], value)
+            if fault:
+                raise TypeError(f"{type(self).__name__}: {name} must be {fault}")
         init(self, *args, **kwargs)
 
     return named

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import takes_named
+from .._runtime import overwrite, takes_named
 from .ops import batch_norm
 
 
@@ -84,8 +84,8 @@ class BatchNorm(torch.nn.Module):
             eps=self.eps,
         )
         if self.training:
-            self.running_mean.copy_(next_mean.detach())
-            self.running_var.copy_(next_var.detach())
+            overwrite(self, "running_mean", next_mean)
+            overwrite(self, "running_var", next_var)
         return output
 
     def extra_repr(self) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .._runtime import snapshot, takes_named
+from .._runtime import overwrite, snapshot, takes_named
 from .ops import ema_codebook
 
 
@@ -67,8 +67,8 @@ class EmaCodebook(torch.nn.Module):
             eps=self.eps,
         )
         if self.training:
-            self.counts.copy_(next_counts.detach())
-            self.sums.copy_(next_sums.detach())
+            overwrite(self, "counts", next_counts)
+            overwrite(self, "sums", next_sums)
         return output, code, loss
 
     def extra_repr(self) -> str:

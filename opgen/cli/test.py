@@ -20,6 +20,7 @@ from opgen.cli.console import put, say
 from opgen.cli.options import generated_ops, ops_argument, out_option, talk_of
 from opgen.diagnostics.suggest import counted
 from opgen.write.settings import command as command_line
+from opgen.write.settings import settings_here
 
 _NO_TESTS_RAN = 5  # pytest's exit code
 _STDERR = 2
@@ -70,6 +71,7 @@ def command(
     if find_spec("pytest") is None:
         raise click.UsageError("the tests need pytest: pip install 'opgen[test]'")
     names = generated_ops(out, ops)
+    _say_changed(out, names)
     files = [str((out / op / f"test_{op}.py").absolute()) for op in names]
     backends = ["torch", "native"] if backend == "all" else [backend]
     if "native" in backends:
@@ -91,6 +93,14 @@ def _need_libraries(out: Path, ops: Sequence[str]) -> None:
     if missing:
         say(f"{counted(len(missing), 'operator')} to compile before the tests can run on compiled kernels")
         raise click.exceptions.Exit(USAGE)
+
+
+def _say_changed(out: Path, ops: Sequence[str]) -> None:
+    """Warn that what is tested is not what the specs say by now."""
+    from opgen.toolchain.inventory import changed
+
+    for op in changed(out, ops, settings_here().specs or ()):
+        say(f"{op}: its spec was changed, and what was generated before is tested; to bring it up to date: opgen build")
 
 
 def _tested(files: Sequence[str], backend: str, options: Sequence[str], jobs: int, quiet: bool) -> int:

@@ -10,7 +10,7 @@ from opgen.lang.walk import names_read
 from opgen.lower.clash import clash
 from opgen.lower.kinds import integer
 from opgen.lower.range import before_the_start, furthest, padded_windows, windows
-from opgen.lower.scope import DECLARED, Frame, IndexInfo, same_extent
+from opgen.lower.scope import DECLARED, OF_INPUT, Frame, IndexInfo, same_extent
 
 
 def extent_of(f: Frame, e: Expr) -> Scalar | None:
@@ -44,7 +44,7 @@ def resolve(f: Frame, info: IndexInfo, *, body: bool, where: str = "") -> bool:
         info.extent = info.stated
         if info.origin == DECLARED:
             _other_dims(f, info)
-        return True
+        return not info.origin.startswith(OF_INPUT) or _along_its_input(f, info)
     if not info.sites:
         if body and info.name not in f.reported:
             f.reported.add(info.name)
@@ -63,6 +63,25 @@ def resolve(f: Frame, info: IndexInfo, *, body: bool, where: str = "") -> bool:
             clash(f, info, first, site)
             return False
     return True
+
+
+def _along_its_input(f: Frame, info: IndexInfo) -> bool:
+    """Whether an index of a stated gradient is read along the dim that the input has there, if along any."""
+    sites = [s for s in info.sites if not s.padded]
+    assert info.stated is not None
+    if not sites or any(same_extent(s.extent, info.stated, f.state.dims) for s in sites):
+        return True
+    over, first = text.scalar(info.stated), sites[0]
+    message = f"`{info.name}` runs over `{over}`, and is read along `{text.scalar(first.extent)}` of `{first.tensor}`"
+    of = info.origin.removeprefix(OF_INPUT).strip("`")
+    shape = f.decl.shapes[of]
+    loops = [x for x in (f.scope.loops if f.scope else ()) if isinstance(x, IndexInfo) and x.sites]
+    order = [next((x.name for x in loops if x.sites[0].extent == size), "") for size in shape]
+    hint = f"`{of}` has shape {text.shape(shape)}, and so has its gradient"
+    if all(order) and len({*order}) == len(order):
+        hint += f": write `{f.target}[{', '.join(order)}]`"
+    f.error("OPG228", message, first.span, hint, label="along another dim")
+    return False
 
 
 def _other_dims(f: Frame, info: IndexInfo) -> None:

@@ -258,6 +258,7 @@ def _check_comparison(d: Declarations, guard: Expr, left: Expr, right: Expr, bag
             hints = did_you_mean(right.name, names)
         if not hints and isinstance(right, Name) and isinstance(left, Text):
             hints = (f"declare it: `params: {{{right.name}: {{choices: [{left.value}, …]}}}}`",)
+        hints = hints or whole or ("a guard decides for the whole call; per element write `where(condition, a, b)`",)
         bag.error("OPG222", "no bool or choices param is compared here", span, hints=hints)
         return False
     param = d.params[left.name]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 from opgen.ir.program import Kind
 from opgen.ir.scalar import Dim, Lit
@@ -24,11 +23,10 @@ from opgen.lang.nodes import (
     Number,
     Product,
     Reduction,
-    Sum,
     Unary,
 )
 from opgen.lang.unparse import unparse, unparse_assign
-from opgen.lang.walk import names_read, nodes, rebuild, transform
+from opgen.lang.walk import names_read, nodes, rebuild
 from opgen.lower.declare import Declarations
 from opgen.lower.scope import UNKNOWN, Frame
 
@@ -220,31 +218,3 @@ def shape_read(e: Access) -> str:
         "..." if isinstance(i, Dots) else i.name.upper() if isinstance(i, Name) else next(spare, "N") for i in e.items
     ]
     return f"[{', '.join(dims)}]"
-
-
-# --- the step before for the step after ------------------------------------------------------------------------------
-
-
-def from_the_step_before(s: Assign) -> Assign | None:
-    """`h[t] = f(h[t - 1])` for `h[t + 1] = f(h[t])`; None for what does not go on from itself."""
-    for k, item in enumerate(s.target.items or ()):
-        match item:
-            case Sum(terms=(("+", Name(name=index)), ("+", Number(value=1)))):
-                value = transform(s.value, partial(_one_before, name=s.target.name, place=k, index=index))
-                if value != s.value:
-                    items = tuple(Binder(index, None, item.span) if i is item else i for i in s.target.items or ())
-                    return replace(s, target=replace(s.target, items=items), value=value)
-            case _:
-                pass
-    return None
-
-
-def _one_before(e: Expr, name: str, place: int, index: str) -> Expr | None:
-    """An access of a tensor at an index, at the place before."""
-    match e:
-        case Access(name=n, items=items) if n == name and place < len(items):
-            at = items[place]
-            if isinstance(at, Name) and at.name == index:
-                before = Sum((("+", at), ("-", Number(1, at.span))), at.span)
-                return replace(e, items=(*items[:place], before, *items[place + 1 :]))
-    return None

@@ -22,7 +22,7 @@ from opgen.lower.extent import extent_of
 from opgen.lower.kinds import promote
 from opgen.lower.recurrence_kinds import Kinds, settled
 from opgen.lower.recurrence_shape import Extents, extents, says_extents
-from opgen.lower.recurrence_slips import misplaced
+from opgen.lower.recurrence_slips import another_statement, misplaced
 from opgen.lower.recurrence_slots import slots
 from opgen.lower.recurrence_start import Unclear, or_start
 from opgen.lower.scope import Begun, Known, Outside, Variation, same_extent
@@ -92,7 +92,7 @@ def _group(
     for s in statements:
         begins = constant_part(s) is not None
         if s.op != "=" or (not begins and s.target.name in bodies):
-            bag.error("OPG250", f"`{s.target.name}` is a recurrence and gets another statement", s.target.span)
+            another_statement(s, bag, first=s.target.name not in bodies)
             return None
         if begins:
             starts.setdefault(s.target.name, []).append(s)

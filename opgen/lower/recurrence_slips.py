@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
-from opgen.diagnostics.model import Label, Span
+from opgen.diagnostics.model import Bag, Label, Span
 from opgen.ir import text
 from opgen.lang.circles import Step, accesses, is_constant, shift_of
 from opgen.lang.nodes import Access, Assign, Binder, Dots, Expr, Name, Number, Sum, Unary
-from opgen.lang.unparse import unparse, unparse_target
+from opgen.lang.unparse import unparse, unparse_assign, unparse_target
 from opgen.lang.walk import nodes, statement_names, transform
 from opgen.lower.declare import Declarations
 from opgen.lower.scope import BAD, Frame, Typed
@@ -135,6 +136,12 @@ def _step_before(d: Declarations, e: Name | Access) -> str:
     return f"a recurrence reads another position, such as `{e.name}[{', '.join(shown)}]`; a new value is a new name"
 
 
+def another_statement(s: Assign, bag: Bag, *, first: bool) -> None:
+    """A second statement of a recurrence, or the only one (`first`), which adds to what it makes."""
+    message = f"`{s.target.name}` is a recurrence and gets another statement"
+    bag.error("OPG250", message, s.target.span, hints=assigned(s) if first else ())
+
+
 def too_early(f: Frame, e: Name | Access, span: Span) -> Typed:
     """A read of what is assigned further down, or in the very statement."""
     if e.name == f.target:
@@ -169,3 +176,34 @@ def _circle(f: Frame, name: str) -> tuple[str, ...]:
                 came[following] = current
                 queue.append(following)
     return ()
+
+
+def assigned(s: Assign) -> tuple[str, ...]:
+    """What goes on from itself and is added to, with `=`."""
+    line = unparse_assign(replace(from_the_step_before(s) or s, op="="))
+    return (f"what goes on from the step before is written with `=`: `{line}`",)
+
+
+def from_the_step_before(s: Assign) -> Assign | None:
+    """`h[t] = f(h[t - 1])` for `h[t + 1] = f(h[t])`; None for what does not go on from itself."""
+    for k, item in enumerate(s.target.items or ()):
+        match item:
+            case Sum(terms=(("+", Name(name=index)), ("+", Number(value=1)))):
+                value = transform(s.value, partial(_one_before, name=s.target.name, place=k, index=index))
+                if value != s.value:
+                    items = tuple(Binder(index, None, item.span) if i is item else i for i in s.target.items or ())
+                    return replace(s, target=replace(s.target, items=items), value=value)
+            case _:
+                pass
+    return None
+
+
+def _one_before(e: Expr, name: str, place: int, index: str) -> Expr | None:
+    """An access of a tensor at an index, at the place before."""
+    match e:
+        case Access(name=n, items=items) if n == name and place < len(items):
+            at = items[place]
+            if isinstance(at, Name) and at.name == index:
+                before = Sum((("+", at), ("-", Number(1, at.span))), at.span)
+                return replace(e, items=(*items[:place], before, *items[place + 1 :]))
+    return None

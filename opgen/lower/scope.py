@@ -28,6 +28,7 @@ from opgen.ir.scalar import (
 from opgen.lang.nodes import Expr
 from opgen.lower.declare import Declarations
 
+OF_INPUT = "the shape of "  # where one comes from that a stated gradient has
 DECLARED = "its declared shape"  # where an extent comes from that an output states
 
 

@@ -34,8 +34,9 @@ from opgen.lower.expression import expression
 from opgen.lower.extent import extent_of, resolve
 from opgen.lower.kinds import ARTICLES
 from opgen.lower.lazy import take_out
-from opgen.lower.proposals import diagonal, from_the_step_before
+from opgen.lower.proposals import diagonal
 from opgen.lower.range import check_ranges
+from opgen.lower.recurrence_slips import assigned, from_the_step_before
 from opgen.lower.reduction import another, check_index_name, reduce
 from opgen.lower.scatter_shape import is_read, proposals
 from opgen.lower.scope import Frame, IndexInfo, Scope, Typed, Variation, loops_of, measure, same_extent
@@ -203,17 +204,19 @@ def _bind(frame: Frame, scope: Scope, item: Binder | Dots | Expr, s: Assign) -> 
             hint = "assignments of one name differ by a constant at one position: `y[..., 0] = …`"
             frame.error("OPG241", "a component is chosen by one integer", item.span, hint)
         case Unary(operand=Number()):
-            if any(a.name == name for o in frame.decl.forward if o.target.name == name for a in nodes(o.value)
-                   if isinstance(a, Access)):  # fmt: skip
-                return False  # said where it reads itself
-            if name in frame.decl.lost:
-                return False  # said where it goes on
-            hint = f"it goes on with, say, `{name}[t] = {name}[t - 1] + …`"
-            frame.error("OPG250", f"`{name}` starts here and goes on nowhere", item.span, hint)
+            further = [o for o in frame.decl.forward if o.target.name == name and _reads(o, name)]
+            if any(o.op == "=" for o in further) or name in frame.decl.lost:
+                return False  # said where it reads itself, or goes on
+            hints = assigned(further[0]) if further else (f"it goes on with, say, `{name}[t] = {name}[t - 1] + …`",)
+            frame.error("OPG250", f"`{name}` starts here and goes on nowhere", item.span, *hints)
         case _:
             hints = "left of `=` stand distinct plain indices and `...`", *_computed(frame, s)
             frame.error("OPG241", "this is no plain index", item.span, *hints)
     return False
+
+
+def _reads(s: Assign, name: str) -> bool:
+    return any(isinstance(a, Access) and a.name == name for a in nodes(s.value))
 
 
 def _computed(frame: Frame, s: Assign) -> tuple[str, ...]:

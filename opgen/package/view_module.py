@@ -20,10 +20,10 @@ from opgen.package.view_module_call import (
     State,
     attribute,
     call_lines,
+    helper_name,
     me_of,
     own_name,
     returned,
-    snapshot_name,
     unindented,
 )
 
@@ -258,9 +258,10 @@ def _imports(
     out += [""] if out else []
     helpers = [h for h in ("complex_dtype", "parts", "real_dtype") if any(f"{h}(" in line for line in lines)]
     named = [h if own_name(h, hiding) == h else f"{h} as _{h}" for h in helpers]
-    kept = snapshot_name(s)
-    if any(f"{kept}(" in line for line in lines):
-        named.append("snapshot" if kept == "snapshot" else f"snapshot as {kept}")
+    for helper in ("overwrite", "snapshot"):
+        own = helper_name(helper, s)
+        if any(f"{own}(" in line for line in lines):
+            named.append(helper if own == helper else f"{helper} as {own}")
     named += also
     shared = imported(".._runtime", named).split("\n") if named else []
     again = ["import torch as _torch"] if "torch" in hiding and any("_torch." in line for line in lines) else []

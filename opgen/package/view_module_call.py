@@ -66,7 +66,11 @@ def call_lines(s: Surface, states: Sequence[State], me: str) -> list[str]:
     operator, module = s.operator, s.operator.module
     operands = [operator.shown(t.name) for t in operator.operands]
     values = {st.flag: f"{me}.{attribute(st.flag)}" for st in states}
-    values |= {st.flag: f"{snapshot_name(s)}({values[st.flag]}, {me}.training)" for st in states if _read_later(s, st)}
+    values |= {
+        st.flag: f"{helper_name('snapshot', s)}({values[st.flag]}, {me}.training)"
+        for st in states
+        if _read_later(s, st)
+    }
     names = Names((me, s.function, *operands))
     arguments = [values.get(n, n) for n in operands]
     for n in map(operator.shown, s.stated):
@@ -84,15 +88,15 @@ def call_lines(s: Surface, states: Sequence[State], me: str) -> list[str]:
             after.append(f"if {me}.training:")
         for st, value in writes:
             own = f"{me}.{attribute(st.flag)}"
-            write = f"{own}.copy_({value}.detach())"
+            write = f'{helper_name("overwrite", s)}({me}, "{attribute(st.flag)}", {value})'
             after += [f"    if {own} is not None:", f"        {write}"] if optional else [f"    {write}"]
     return [*call, *after, f"return {', '.join(results[n] for n in returned(s))}"]
 
 
-def snapshot_name(s: Surface) -> str:
-    """What `snapshot` of the runtime is called beside the names of the operator."""
+def helper_name(helper: str, s: Surface) -> str:
+    """What a function of the runtime for buffers is called beside the names of the operator."""
     results = [s.operator.shown(o.name) for o in s.results]
-    return own_name("snapshot", (s.function, *s.arguments, *results))
+    return own_name(helper, (s.function, *s.arguments, *results))
 
 
 def _read_later(s: Surface, st: State) -> bool:

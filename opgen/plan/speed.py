@@ -51,6 +51,7 @@ from opgen.plan.model import (
     extent,
     written_out,
 )
+from opgen.plan.ranks import PAIR, ranks
 
 PASS = 1.0  # nanoseconds of one of torch's loops, for a point
 START, OPERATION, ALONE = 0.5, 0.15, 0.6  # of a kernel: for a point, and for an operation in vectors or alone
@@ -259,6 +260,9 @@ def _dot(step: Stream, d: Dot, *, again: bool) -> Cost:
 
 
 def _pass(n: Nest, p: Pass) -> Cost:
+    if ranks(n, p):
+        loops = (*n.outer, *p.loops)
+        return Cost(len(loops), PAIR, 0.0, tuple(map(extent, loops)), ((PAIR, "a sort that compares all pairs"),))
     ends = [*(f.value for f in p.folds if f.op == "sum"), *(s.value for s in p.stores)]
     others = (f.value for f in p.folds if f.op != "sum")
     divided = {x.name for x in p.lets if any(map(_divides, walk(x.value)))}
@@ -279,10 +283,7 @@ def _pass(n: Nest, p: Pass) -> Cost:
     torch = made.torch + sum(SUM if f.op == "sum" else EXTREME for f in p.folds) + bool(p.stores) * PASS
     short = SHORT if n.schedule is Schedule.ROW and p.loops and not few and all(map(_is_short, p.loops)) else 0.0
     kernel = within + (several or FOLD * count) + short
-    reasons = (
-        (several, "several sums in one pass"),
-        (short, "short rows"),
-    )
+    reasons = (several, "several sums in one pass"), (short, "short rows")
     return replace(made, kernel=kernel, torch=torch, reasons=(*made.reasons, *reasons))
 
 

@@ -87,7 +87,7 @@ def _after(lines: Sequence[Line]) -> tuple[list[list[int]], list[int]]:
     writers, readers = defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
     for j, x in enumerate(lines):
         target, names = x.step.target, used_names(x.step.text)
-        for i in {*readers[target], *writers[target], *(i for name in names for i in writers[name])}:
+        for i in sorted({*readers[target], *writers[target], *(i for name in names for i in writers[name])}):
             if not lines[i].variants.isdisjoint(x.variants):
                 after[i].append(j)
                 missing[j] += 1

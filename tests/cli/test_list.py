@@ -56,6 +56,13 @@ def test_every_operator_is_listed(project: Path, opgen: Opgen) -> None:
     assert not any(k["stale"] for k in known.values())
 
 
+def test_what_was_changed_is_told_before_it_is_tested(project: Path, opgen: Opgen) -> None:
+    assert "changed" not in opgen("test", "scale", "-k", "nothing")[2]
+    (project / "specs/scale.yaml").write_text(SPEC.format("scale") + "exact: true\n")
+    told = "scale: its spec was changed, and what was generated before is tested"
+    assert told in "".join(opgen("test", "scale", "slow", "-k", "nothing")[1:])
+
+
 def test_what_is_stale_says_why(project: Path, opgen: Opgen) -> None:
     (project / "specs/scale.yaml").write_text(SPEC.format("scale") + "exact: true\n")
     (project / "specs/slow.yaml").unlink()

@@ -62,6 +62,13 @@ def _learned(x: torch.Tensor, counts: list[float], sums: torch.Tensor, decay: fl
     return book[codes], codes, loss, new_counts, decay * sums + (1 - decay) * torch.stack(total)
 
 
+def test_a_buffer_is_one_for_all_of_a_batch() -> None:
+    module, x = BatchNorm(4), torch.randn(3, 6, 4)
+    with pytest.raises(RuntimeError, match=r"^BatchNorm: the buffer running_mean is one, .* call eval"):
+        torch.vmap(module)(x)
+    torch.testing.assert_close(torch.vmap(module.eval())(x), torch.stack([module(part) for part in x]))
+
+
 def test_a_codebook_learns() -> None:
     layer = EmaCodebook(3, 2, decay=0.9, dtype=torch.float64)
     generator = torch.Generator().manual_seed(0)

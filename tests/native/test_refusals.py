@@ -162,6 +162,9 @@ def test_an_argument_that_a_module_has_not(package: ModuleType) -> None:
         package.WindowsOf(size=2, strid=1)
     with pytest.raises(TypeError, match=f"^WindowsOf has no argument kernel; {takes}$"):
         package.WindowsOf(2, kernel=1)
+    for size, shown in (((2,), "(2,) of type tuple"), (2.0, "2.0 of type float"), (None, "None")):
+        with pytest.raises(TypeError, match=re.escape(f"WindowsOf: size must be an int, not {shown}")):
+            package.WindowsOf(size)
     assert list(inspect.signature(package.WindowsOf).parameters)[:2] == ["size", "stride"]
     assert package.WindowsOf(size=2)(X, IDS, KEEP).shape == (3, 2)
 

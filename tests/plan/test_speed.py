@@ -54,6 +54,16 @@ op: forms
 inputs: {a: {shape: [..., I]}, b: {shape: [..., J]}, w: {shape: [O, I, J]}}
 forward: y[..., o] = sum[i, j](a[..., i]*b[..., j]*w[o, i, j])
 """
+SORTED = """
+op: spread
+inputs: {x: {shape: [..., N]}}
+forward: y[..., n] = sort[n](x[..., n])
+"""
+COUNTED = """
+op: counted
+inputs: {x: {shape: [..., N]}}
+forward: y[..., n] = x[..., n]*count[j < N](j < n)
+"""
 
 
 def of_map(body: str) -> str:
@@ -74,6 +84,8 @@ def of_map(body: str) -> str:
         pytest.param(SPLIT, (), id="shifted and folded across memory"),
         pytest.param(PICKED, (), id="a gather alone"),
         pytest.param(OUTER, ("forward", "backward"), id="outer products"),
+        pytest.param(SORTED, ("forward", "backward"), id="a sort, in which all pairs are compared"),
+        pytest.param(COUNTED, (), id="a count that is no sort"),
         pytest.param(SENT, (), id="gathered and scattered"),
     ],
 )
@@ -86,6 +98,7 @@ def test_what_is_left_to_torch(text: str, expected: tuple[str, ...]) -> None:
     [
         (of_map("x*tan(-x)"), "forward", "tan is computed one element at a time", "..."),
         (ATTENTION, "backward", "a matrix product that is never stored", "... N M E"),
+        (SORTED, "forward", "a sort that compares all pairs", "... N N"),
         (OUTER, "forward", "an outer product for a matrix product", "... I J"),
     ],
 )

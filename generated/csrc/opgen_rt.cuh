@@ -33,25 +33,6 @@ constexpr int64_t max_grid = 0x7fffffff;
 
 inline int launched() { return static_cast<int>(cudaGetLastError()); }
 
-// Runs a step that checks positions, and fetches its report; while the stream is captured, the kernels assert instead.
-template <typename Run>
-int reporting(OpgenCall call, Run run) {
-  const auto stream = static_cast<cudaStream_t>(call.stream);
-  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  int status = cudaStreamIsCapturing(stream, &capture);
-  if (status != cudaSuccess) return status;
-  if (capture != cudaStreamCaptureStatusNone || call.bad_index == nullptr) call.device_room = nullptr;
-  if (call.device_room == nullptr) return run(call);
-  constexpr size_t bytes = sizeof(OpgenBadIndex);
-  status = cudaMemsetAsync(call.device_room, 0xff, bytes, stream);  // -1 everywhere
-  if (status == cudaSuccess) status = run(call);
-  if (status != OPGEN_OK) return status;
-  status = cudaMemcpyAsync(call.bad_index, call.device_room, bytes, cudaMemcpyDeviceToHost, stream);
-  if (status == cudaSuccess) status = cudaStreamSynchronize(stream);
-  if (status != cudaSuccess) return status;
-  return call.bad_index->tensor < 0 ? int{OPGEN_OK} : int{OPGEN_BAD_INDEX};
-}
-
 inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 inline unsigned grid_of(int64_t blocks) { return static_cast<unsigned>(blocks < max_grid ? blocks : max_grid); }

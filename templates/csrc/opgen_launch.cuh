@@ -85,8 +85,6 @@ struct Actual {
       return Divider(field.kind == Field::a_fixed        ? field.number
                      : field.kind == Field::the_elements ? batch_count(call)
                                                          : call.ints[field.number]);
-    } else if constexpr (std::is_same_v<T, OpgenBadIndex*>) {
-      return call.device_room;
     } else if constexpr (std::is_pointer_v<T>) {
       return static_cast<T>(call.workspace);
     } else if constexpr (std::is_same_v<T, bool>) {
@@ -239,27 +237,12 @@ int launch_as(const OpgenCall& call) {
   return OPGEN_DISPATCH(call.dtype, scalar_t, (launch_made<Part, scalar_t>(call)));
 }
 
-template <typename Step>
-constexpr bool checks() {
-  for (const Field& field : Step::fields) {
-    if (field.kind == Field::a_report) return true;
-  }
-  return false;
-}
-
 // The parts of a kernel, one after the other.
 template <template <typename, int> class... Parts>
 int run(const OpgenCall* call) {
-  const auto all = [](const OpgenCall& now) {
-    int status = OPGEN_OK;
-    static_cast<void>((((status = launch_as<Parts>(now)) == OPGEN_OK) && ...));
-    return status;
-  };
-  if constexpr ((checks<Parts<double, 1>>() || ...)) {
-    return reporting(*call, all);
-  } else {
-    return all(*call);
-  }
+  int status = OPGEN_OK;
+  static_cast<void>((((status = launch_as<Parts>(*call)) == OPGEN_OK) && ...));
+  return status;
 }
 
 // Bytes of workspace that the parts can use, one after the other; those for doubles are enough for any dtype.
@@ -276,8 +259,7 @@ int64_t workspace(const OpgenCall* call) {
 template <template <typename, int> class... Parts>
 constexpr OpgenCudaStep kernel() {
   constexpr bool room = (Parts<double, 1>::launch.wants_room() || ...);
-  constexpr bool reports = (checks<Parts<double, 1>>() || ...);
-  return {run<Parts...>, room ? workspace<Parts...> : nullptr, reports ? 1 : 0};
+  return {run<Parts...>, room ? workspace<Parts...> : nullptr};
 }
 
 }  // namespace rt

@@ -162,7 +162,7 @@ inline int64_t batch_count(const OpgenCall& call) {
 // as one), where its batch stands (-1: it has none), and along which of its dims a row of it is read or written (-1:
 // there is none).
 struct Field {
-  enum Kind { a_tensor, an_integer, a_real, a_fixed, the_batch, the_elements, a_report, a_workspace };
+  enum Kind { a_tensor, an_integer, a_real, a_fixed, the_batch, the_elements, a_workspace };
 
   Kind kind;
   int number = 0;
@@ -179,7 +179,6 @@ constexpr Field real(int number) { return {Field::a_real, number}; }
 constexpr Field fixed(int number) { return {Field::a_fixed, number}; }
 constexpr Field batch() { return {Field::the_batch}; }
 constexpr Field elements() { return {Field::the_elements}; }
-constexpr Field report() { return {Field::a_report}; }
 constexpr Field workspace() { return {Field::a_workspace}; }
 
 // The members of a kernel in their order, tensors first.
@@ -222,10 +221,6 @@ class Arguments {
     const OpgenTensor& source = *call.tensors[slots[i].number];
     Tensor<T, rank> view;
     view.data = static_cast<T*>(source.data);
-    if (call.device_room != nullptr && empty(source)) {  // a position out of range is taken as 0, which must be there
-      view.data = reinterpret_cast<T*>(&call.device_room->nowhere);
-      return view;
-    }
     const int64_t own = batch_rank(i);
     for (int axis = 0; axis < slots[i].rank && axis < max_axes; ++axis) {
       const bool before = slots[i].batch_at < 0 || axis < slots[i].batch_at;
@@ -263,13 +258,6 @@ class Arguments {
   int status() const { return used > max_batch ? OPGEN_TOO_MANY_DIMS : OPGEN_OK; }
 
  private:
-  static bool empty(const OpgenTensor& source) {
-    for (int64_t d = 0; d < source.ndim; ++d) {
-      if (source.sizes[d] == 0) return true;
-    }
-    return false;
-  }
-
   bool flat(int i) const {
     const OpgenTensor& source = *call.tensors[slots[i].number];
     if (source.data == nullptr) return true;

@@ -203,7 +203,6 @@ def _told(
             held.append(emulate.element(buffer.storage, case.dtype))
             tensors.append(emulate.descriptor(_FIRST + k * _APART, held[-1], given, emulate.contiguous(given)))
         call.tensors = (ctypes.POINTER(emulate.Tensor) * len(tensors))(*map(ctypes.pointer, tensors))
-        call.device_room = None
         call.workspace_bytes, call.workspace = 1 << 40, _FIRST - _APART
         number = launch.kernel
         kernel = (emulate.Kernel * (number + 1)).in_dll(run.library, run.table)[number]

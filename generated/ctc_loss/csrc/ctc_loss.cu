@@ -8,20 +8,18 @@ template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_0_label {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1), rt::tensor(0, 2, -1), rt::integer(3), rt::integer(2),
-                                            rt::report(), rt::integer(1));
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 2, -1), rt::tensor(0, 2, -1), rt::integer(3), rt::integer(2), rt::integer(1));
   rt::Tensor<int64_t, rank> label;
   rt::Tensor<const int64_t, rank> targets;
   int64_t S, blank;
-  OpgenBadIndex* report;
   rt::Divider s_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t s = rt::split(&rest, s_size);
     const int64_t b = rest;
-    const bool part = rt::mod(s, 2) == 1;
-    label.store(part ? targets.load(b, rt::checked(rt::floordiv(s, 2), S, report, 0, 1)) : blank, b, s);
+    label.store(rt::mod(s, 2) == 1 ? targets.load(b, rt::checked(rt::floordiv(s, 2), S)) : blank, b, s);
   }
 };
 
@@ -50,14 +48,13 @@ struct Step_ctc_loss_forward_0_a {
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, -1), rt::tensor(0, 3, -1), rt::tensor(3, 2, -1), rt::tensor(2, 3, -1),
-                 rt::tensor(4, 2, -1), rt::integer(2), rt::integer(1), rt::integer(3), rt::report());
+                 rt::tensor(4, 2, -1), rt::integer(2), rt::integer(1), rt::integer(3));
   rt::Tensor<opmath_t, rank> on, a;
   rt::Tensor<const int64_t, rank> label;
   rt::Tensor<const scalar_t, rank> log_probs;
   rt::Tensor<const bool, rank> skips;
   rt::Divider s_size, t_size;
   int64_t C;
-  OpgenBadIndex* report;
 
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t b = point;
@@ -70,7 +67,7 @@ struct Step_ctc_loss_forward_0_a {
       }
       for (int64_t s = 0; s < s_size.size; ++s) {
         const opmath_t t_4 = -rt::inf<opmath_t>();
-        const opmath_t part_2 = log_probs.load(t, b, rt::checked(label.load(b, s), C, report, 2, 2));
+        const opmath_t part_2 = log_probs.load(t, b, rt::checked(label.load(b, s), C));
         const opmath_t part_3 = on.load(b, t, s);
         opmath_t part_4;
         if (s > 1) {
@@ -89,13 +86,12 @@ template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_0_last {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(2, 2, -1), rt::tensor(1, 3, -1),
-                                            rt::integer(2), rt::report(), rt::integer(1));
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 1, -1), rt::tensor(2, 2, -1), rt::tensor(1, 3, -1), rt::integer(2), rt::integer(1));
   rt::Tensor<const int64_t, rank> input_lengths;
   rt::Tensor<opmath_t, rank> last;
   rt::Tensor<const opmath_t, rank> a;
   int64_t T;
-  OpgenBadIndex* report;
   rt::Divider s_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -104,8 +100,7 @@ struct Step_ctc_loss_forward_0_last {
     const int64_t b = rest;
     const int64_t input_lengths_value = input_lengths.load(b);
     const opmath_t part = s == 0 ? opmath_t(0) : -rt::inf<opmath_t>();
-    const bool part_2 = input_lengths_value > 0;
-    last.store(part_2 ? a.load(b, rt::checked(input_lengths_value - 1, T, report, 1, 1), s) : part, b, s);
+    last.store(input_lengths_value > 0 ? a.load(b, rt::checked(input_lengths_value - 1, T), s) : part, b, s);
   }
 };
 
@@ -116,13 +111,12 @@ struct Step_ctc_loss_forward_0_output {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1),
-                                            rt::integer(1), rt::integer(2), rt::integer(0), rt::report());
+                                            rt::integer(1), rt::integer(2), rt::integer(0));
   rt::Tensor<const int64_t, rank> target_lengths;
   rt::Tensor<const opmath_t, rank> last;
   rt::Tensor<scalar_t, rank> output;
   bool zero_infinity;
   int64_t L, B;
-  OpgenBadIndex* report;
 
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
@@ -139,11 +133,11 @@ struct Step_ctc_loss_forward_0_output {
     const int64_t t_8 = t_6 - 1;
     const int64_t part = rt::max(target_lengths_value, int64_t{1});
     opmath_t part_2;
-    if (zero_infinity && rt::logaddexp(last.load(b, rt::checked(t_6, L, report, 1, 1)), t_7 ? last.load(b, rt::checked(t_8, L, report, 1, 1)) : t_5) == t_5) {
+    if (zero_infinity && rt::logaddexp(last.load(b, rt::checked(t_6, L)), t_7 ? last.load(b, rt::checked(t_8, L)) : t_5) == t_5) {
       part_2 = 0;
     } else {
-      const opmath_t part_3 = t_7 ? last.load(b, rt::checked(t_8, L, report, 1, 1)) : t_5;
-      part_2 = -rt::logaddexp(last.load(b, rt::checked(t_6, L, report, 1, 1)), part_3);
+      const opmath_t part_3 = t_7 ? last.load(b, rt::checked(t_8, L)) : t_5;
+      part_2 = -rt::logaddexp(last.load(b, rt::checked(t_6, L)), part_3);
     }
     folds->output_sum_fold.add(near::div(part_2, static_cast<opmath_t>(part)));
   }
@@ -158,14 +152,13 @@ template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1),
-                                            rt::integer(1), rt::integer(2), rt::report());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1), rt::integer(1), rt::integer(2));
   rt::Tensor<const int64_t, rank> target_lengths;
   rt::Tensor<const opmath_t, rank> last;
   rt::Tensor<scalar_t, rank> output;
   bool zero_infinity;
   int64_t L;
-  OpgenBadIndex* report;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -181,11 +174,10 @@ struct Step_ctc_loss_forward_1_output {
     const bool t_7 = target_lengths_value > 0;
     const int64_t t_8 = t_6 - 1;
     opmath_t part;
-    if (zero_infinity && rt::logaddexp(last.load(b, rt::checked(t_6, L, report, 1, 1)), t_7 ? last.load(b, rt::checked(t_8, L, report, 1, 1)) : t_5) == t_5) {
+    if (zero_infinity && rt::logaddexp(last.load(b, rt::checked(t_6, L)), t_7 ? last.load(b, rt::checked(t_8, L)) : t_5) == t_5) {
       part = 0;
     } else {
-      const opmath_t part_2 = t_7 ? last.load(b, rt::checked(t_8, L, report, 1, 1)) : t_5;
-      part = -rt::logaddexp(last.load(b, rt::checked(t_6, L, report, 1, 1)), part_2);
+      part = -rt::logaddexp(last.load(b, rt::checked(t_6, L)), t_7 ? last.load(b, rt::checked(t_8, L)) : t_5);
     }
     folds->output_value_fold.add(part);
   }
@@ -200,14 +192,13 @@ template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(2, 1, -1), rt::tensor(1, 2, -1),
-                                            rt::integer(1), rt::integer(2), rt::report());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 1, -1), rt::tensor(2, 1, -1), rt::tensor(1, 2, -1), rt::integer(1), rt::integer(2));
   rt::Tensor<const int64_t, rank> target_lengths;
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<const opmath_t, rank> last;
   bool zero_infinity;
   int64_t L;
-  OpgenBadIndex* report;
 
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t b = point;
@@ -217,11 +208,10 @@ struct Step_ctc_loss_forward_2_output {
     const int64_t t_7 = t_5 - 1;
     const opmath_t t_8 = -rt::inf<opmath_t>();
     opmath_t part;
-    if (zero_infinity && rt::logaddexp(last.load(b, rt::checked(t_5, L, report, 1, 1)), t_6 ? last.load(b, rt::checked(t_7, L, report, 1, 1)) : t_8) == t_8) {
+    if (zero_infinity && rt::logaddexp(last.load(b, rt::checked(t_5, L)), t_6 ? last.load(b, rt::checked(t_7, L)) : t_8) == t_8) {
       part = 0;
     } else {
-      const opmath_t part_2 = t_6 ? last.load(b, rt::checked(t_7, L, report, 1, 1)) : t_8;
-      part = -rt::logaddexp(last.load(b, rt::checked(t_5, L, report, 1, 1)), part_2);
+      part = -rt::logaddexp(last.load(b, rt::checked(t_5, L)), t_6 ? last.load(b, rt::checked(t_7, L)) : t_8);
     }
     output.store(part, b);
   }
@@ -232,15 +222,13 @@ template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_0_last {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::tensor(4, 2, -1),
-                 rt::tensor(3, 3, -1), rt::integer(2), rt::report(), rt::integer(1));
+  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1),
+                                            rt::tensor(4, 2, -1), rt::tensor(3, 3, -1), rt::integer(2), rt::integer(1));
   rt::Tensor<const int64_t, rank> input_lengths, label;
   rt::Tensor<bool, rank> skips;
   rt::Tensor<opmath_t, rank> last;
   rt::Tensor<const opmath_t, rank> a;
   int64_t T;
-  OpgenBadIndex* report;
   rt::Divider s_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -250,8 +238,7 @@ struct Step_ctc_loss_backward_0_last {
     const int64_t input_lengths_value = input_lengths.load(b);
     skips.store(rt::mod(s, 2) == 1 && s > 2 ? label.load(b, s) != label.load(b, s - 2) : false, b, s);
     const opmath_t part = s == 0 ? opmath_t(0) : -rt::inf<opmath_t>();
-    const bool part_2 = input_lengths_value > 0;
-    last.store(part_2 ? a.load(b, rt::checked(input_lengths_value - 1, T, report, 3, 1), s) : part, b, s);
+    last.store(input_lengths_value > 0 ? a.load(b, rt::checked(input_lengths_value - 1, T), s) : part, b, s);
   }
 };
 
@@ -261,15 +248,14 @@ struct Step_ctc_loss_backward_0_grad_end {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1),
-                                            rt::tensor(3, 1, -1), rt::tensor(4, 1, -1), rt::tensor(5, 1, -1),
-                                            rt::integer(1), rt::integer(0), rt::report(), rt::integer(2));
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1), rt::tensor(3, 1, -1),
+                 rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::integer(1), rt::integer(0), rt::integer(2));
   rt::Tensor<const int64_t, rank> target_lengths;
   rt::Tensor<const opmath_t, rank> last;
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<opmath_t, rank> found, grad_found, grad_end;
   int64_t L, B;
-  OpgenBadIndex* report;
   bool zero_infinity;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -279,8 +265,8 @@ struct Step_ctc_loss_backward_0_grad_end {
     const bool t_3 = target_lengths_value > 0;
     const int64_t t_4 = t_2 - 1;
     const opmath_t t_5 = -rt::inf<opmath_t>();
-    const opmath_t part = t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5;
-    const opmath_t found_value = rt::logaddexp(last.load(b, rt::checked(t_2, L, report, 1, 1)), part);
+    const opmath_t part = t_3 ? last.load(b, rt::checked(t_4, L)) : t_5;
+    const opmath_t found_value = rt::logaddexp(last.load(b, rt::checked(t_2, L)), part);
     const bool t_6 = zero_infinity && found_value == t_5;
     const int64_t part_2 = B * rt::max(target_lengths_value, int64_t{1});
     const opmath_t part_3 = -near::div(grad_output.load_or_zero(), static_cast<opmath_t>(part_2));
@@ -291,14 +277,15 @@ struct Step_ctc_loss_backward_0_grad_end {
     if (t_6) {
       part_4 = 0;
     } else {
-      const bool part_5 = last.load(b, rt::checked(t_2, L, report, 1, 1)) == t_5;
-      const bool part_6 = part_5 && (t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5) == t_5;
+      const bool part_5 = last.load(b, rt::checked(t_2, L)) == t_5;
+      const bool part_6 = part_5 && (t_3 ? last.load(b, rt::checked(t_4, L)) : t_5) == t_5;
       opmath_t part_7;
       if (part_6) {
         part_7 = 0;
       } else {
-        const opmath_t part_8 = t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5;
-        part_7 = grad_found_value * near::sigmoid(last.load(b, rt::checked(t_2, L, report, 1, 1)) - part_8);
+        const opmath_t part_9 = t_3 ? last.load(b, rt::checked(t_4, L)) : t_5;
+        const opmath_t part_8 = last.load(b, rt::checked(t_2, L)) - part_9;
+        part_7 = grad_found_value * near::sigmoid(part_8);
       }
       part_4 = part_7;
     }
@@ -312,15 +299,14 @@ struct Step_ctc_loss_backward_0_grad_last {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(5, 2, -1), rt::tensor(1, 1, -1),
-                                            rt::tensor(2, 2, -1), rt::tensor(3, 1, -1), rt::tensor(4, 1, -1),
-                                            rt::integer(2), rt::integer(1), rt::report(), rt::integer(1));
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 1, -1), rt::tensor(5, 2, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1),
+                 rt::tensor(3, 1, -1), rt::tensor(4, 1, -1), rt::integer(2), rt::integer(1), rt::integer(1));
   rt::Tensor<const int64_t, rank> target_lengths;
   rt::Tensor<opmath_t, rank> grad_last;
   rt::Tensor<const opmath_t, rank> found, last, grad_found, grad_end;
   bool zero_infinity;
   int64_t L;
-  OpgenBadIndex* report;
   rt::Divider s_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -340,17 +326,15 @@ struct Step_ctc_loss_backward_0_grad_last {
       if (part_3) {
         part_4 = 0;
       } else {
-        const bool part_5 = last.load(b, rt::checked(t_7, L, report, 2, 1)) == t_9;
-        const bool part_6 = part_5 && (t_10 ? last.load(b, t_8) : t_9) == t_9;
+        const bool part_6 = last.load(b, rt::checked(t_7, L)) == t_9;
+        const bool part_5 = part_6 && (t_10 ? last.load(b, t_8) : t_9) == t_9;
         opmath_t part_7;
-        if (part_6) {
+        if (part_5) {
           part_7 = 0;
         } else {
           opmath_t part_8;
           if (t_10) {
-            const opmath_t part_10 = last.load(b, t_8) - last.load(b, rt::checked(t_7, L, report, 2, 1));
-            const opmath_t part_9 = near::sigmoid(part_10);
-            part_8 = grad_found.load(b) * part_9;
+            part_8 = grad_found.load(b) * near::sigmoid(last.load(b, t_8) - last.load(b, rt::checked(t_7, L)));
           } else {
             part_8 = 0;
           }
@@ -516,12 +500,11 @@ struct Step_ctc_loss_backward_0_grad_log_probs {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(1), rt::integer(0), rt::integer(3))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 3, -1), rt::tensor(2, 2, -1), rt::tensor(1, 3, -1),
-                                            rt::integer(2), rt::report(), rt::integer(3), rt::integer(0));
+                                            rt::integer(2), rt::integer(3), rt::integer(0));
   rt::Tensor<opmath_t, rank> grad_log_probs;
   rt::Tensor<const int64_t, rank> label;
   rt::Tensor<const opmath_t, rank> grad_a;
   int64_t C;
-  OpgenBadIndex* report;
   rt::Divider s_size, t_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -529,7 +512,7 @@ struct Step_ctc_loss_backward_0_grad_log_probs {
     const int64_t s = rt::split(&rest, s_size);
     const int64_t t = rt::split(&rest, t_size);
     const int64_t b = rest;
-    opmath_t* const cell = grad_log_probs.at(t, b, rt::checked(label.load(b, s), C, report, 0, 2));
+    opmath_t* const cell = grad_log_probs.at(t, b, rt::checked(label.load(b, s), C));
     rt::atomic_sum(cell, grad_a.load(b, t, s));
   }
 };
@@ -540,15 +523,13 @@ struct Step_ctc_loss_backward_1_grad_end {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1), rt::tensor(4, 1, -1),
-                 rt::tensor(3, 0, -1), rt::integer(1), rt::report(), rt::integer(2));
+  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1),
+                                            rt::tensor(4, 1, -1), rt::tensor(3, 0, -1), rt::integer(1), rt::integer(2));
   rt::Tensor<const int64_t, rank> target_lengths;
   rt::Tensor<const opmath_t, rank> last;
   rt::Tensor<opmath_t, rank> found, grad_end;
   rt::Tensor<const scalar_t, rank> grad_output;
   int64_t L;
-  OpgenBadIndex* report;
   bool zero_infinity;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -558,23 +539,23 @@ struct Step_ctc_loss_backward_1_grad_end {
     const bool t_3 = target_lengths_value > 0;
     const int64_t t_4 = t_2 - 1;
     const opmath_t t_5 = -rt::inf<opmath_t>();
-    const opmath_t part = t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5;
-    const opmath_t found_value = rt::logaddexp(last.load(b, rt::checked(t_2, L, report, 1, 1)), part);
+    const opmath_t part = t_3 ? last.load(b, rt::checked(t_4, L)) : t_5;
+    const opmath_t found_value = rt::logaddexp(last.load(b, rt::checked(t_2, L)), part);
     found.store(found_value, b);
     const bool part_2 = zero_infinity && found_value == t_5;
     opmath_t part_3;
     if (part_2) {
       part_3 = 0;
     } else {
-      const bool part_4 = last.load(b, rt::checked(t_2, L, report, 1, 1)) == t_5;
-      const bool part_5 = part_4 && (t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5) == t_5;
+      const bool part_4 = last.load(b, rt::checked(t_2, L)) == t_5;
+      const bool part_5 = part_4 && (t_3 ? last.load(b, rt::checked(t_4, L)) : t_5) == t_5;
       opmath_t part_6;
       if (part_5) {
         part_6 = 0;
       } else {
-        const opmath_t part_7 = t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5;
-        const opmath_t part_8 = near::sigmoid(last.load(b, rt::checked(t_2, L, report, 1, 1)) - part_7);
-        part_6 = (part_2 ? opmath_t(0) : -grad_output.load_or_zero()) * part_8;
+        const opmath_t part_8 = t_3 ? last.load(b, rt::checked(t_4, L)) : t_5;
+        const opmath_t part_7 = last.load(b, rt::checked(t_2, L)) - part_8;
+        part_6 = (part_2 ? opmath_t(0) : -grad_output.load_or_zero()) * near::sigmoid(part_7);
       }
       part_3 = part_6;
     }
@@ -588,16 +569,15 @@ struct Step_ctc_loss_backward_1_grad_last {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1),
-                                            rt::tensor(4, 1, -1), rt::tensor(5, 2, -1), rt::tensor(3, 0, -1),
-                                            rt::integer(2), rt::integer(1), rt::report(), rt::integer(1));
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1), rt::tensor(4, 1, -1),
+                 rt::tensor(5, 2, -1), rt::tensor(3, 0, -1), rt::integer(2), rt::integer(1), rt::integer(1));
   rt::Tensor<const int64_t, rank> target_lengths;
   rt::Tensor<const opmath_t, rank> found, last, grad_end;
   rt::Tensor<opmath_t, rank> grad_last;
   rt::Tensor<const scalar_t, rank> grad_output;
   bool zero_infinity;
   int64_t L;
-  OpgenBadIndex* report;
   rt::Divider s_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -617,16 +597,15 @@ struct Step_ctc_loss_backward_1_grad_last {
       if (t_9) {
         part_3 = 0;
       } else {
-        const bool part_4 = last.load(b, rt::checked(t_6, L, report, 2, 1)) == t_8;
-        const bool part_5 = part_4 && (t_10 ? last.load(b, t_7) : t_8) == t_8;
+        const bool part_5 = last.load(b, rt::checked(t_6, L)) == t_8;
+        const bool part_4 = part_5 && (t_10 ? last.load(b, t_7) : t_8) == t_8;
         opmath_t part_6;
-        if (part_5) {
+        if (part_4) {
           part_6 = 0;
         } else {
           opmath_t part_7;
           if (t_10) {
-            const opmath_t part_9 = last.load(b, t_7) - last.load(b, rt::checked(t_6, L, report, 2, 1));
-            const opmath_t part_8 = near::sigmoid(part_9);
+            const opmath_t part_8 = near::sigmoid(last.load(b, t_7) - last.load(b, rt::checked(t_6, L)));
             part_7 = (t_9 ? opmath_t(0) : -grad_output.load_or_zero()) * part_8;
           } else {
             part_7 = 0;
@@ -649,15 +628,13 @@ struct Step_ctc_loss_backward_2_grad_end {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1), rt::tensor(4, 1, -1),
-                 rt::tensor(3, 1, -1), rt::integer(1), rt::report(), rt::integer(2));
+  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1),
+                                            rt::tensor(4, 1, -1), rt::tensor(3, 1, -1), rt::integer(1), rt::integer(2));
   rt::Tensor<const int64_t, rank> target_lengths;
   rt::Tensor<const opmath_t, rank> last;
   rt::Tensor<opmath_t, rank> found, grad_end;
   rt::Tensor<const scalar_t, rank> grad_output;
   int64_t L;
-  OpgenBadIndex* report;
   bool zero_infinity;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -667,23 +644,23 @@ struct Step_ctc_loss_backward_2_grad_end {
     const bool t_3 = target_lengths_value > 0;
     const int64_t t_4 = t_2 - 1;
     const opmath_t t_5 = -rt::inf<opmath_t>();
-    const opmath_t part = t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5;
-    const opmath_t found_value = rt::logaddexp(last.load(b, rt::checked(t_2, L, report, 1, 1)), part);
+    const opmath_t part = t_3 ? last.load(b, rt::checked(t_4, L)) : t_5;
+    const opmath_t found_value = rt::logaddexp(last.load(b, rt::checked(t_2, L)), part);
     found.store(found_value, b);
     const bool part_2 = zero_infinity && found_value == t_5;
     opmath_t part_3;
     if (part_2) {
       part_3 = 0;
     } else {
-      const bool part_4 = last.load(b, rt::checked(t_2, L, report, 1, 1)) == t_5;
-      const bool part_5 = part_4 && (t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5) == t_5;
+      const bool part_4 = last.load(b, rt::checked(t_2, L)) == t_5;
+      const bool part_5 = part_4 && (t_3 ? last.load(b, rt::checked(t_4, L)) : t_5) == t_5;
       opmath_t part_6;
       if (part_5) {
         part_6 = 0;
       } else {
-        const opmath_t part_7 = t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5;
-        const opmath_t part_8 = near::sigmoid(last.load(b, rt::checked(t_2, L, report, 1, 1)) - part_7);
-        part_6 = (part_2 ? opmath_t(0) : -grad_output.load_or_zero(b)) * part_8;
+        const opmath_t part_8 = t_3 ? last.load(b, rt::checked(t_4, L)) : t_5;
+        const opmath_t part_7 = last.load(b, rt::checked(t_2, L)) - part_8;
+        part_6 = (part_2 ? opmath_t(0) : -grad_output.load_or_zero(b)) * near::sigmoid(part_7);
       }
       part_3 = part_6;
     }
@@ -697,16 +674,15 @@ struct Step_ctc_loss_backward_2_grad_last {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1),
-                                            rt::tensor(4, 1, -1), rt::tensor(5, 2, -1), rt::tensor(3, 1, -1),
-                                            rt::integer(2), rt::integer(1), rt::report(), rt::integer(1));
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1), rt::tensor(4, 1, -1),
+                 rt::tensor(5, 2, -1), rt::tensor(3, 1, -1), rt::integer(2), rt::integer(1), rt::integer(1));
   rt::Tensor<const int64_t, rank> target_lengths;
   rt::Tensor<const opmath_t, rank> found, last, grad_end;
   rt::Tensor<opmath_t, rank> grad_last;
   rt::Tensor<const scalar_t, rank> grad_output;
   bool zero_infinity;
   int64_t L;
-  OpgenBadIndex* report;
   rt::Divider s_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -726,16 +702,15 @@ struct Step_ctc_loss_backward_2_grad_last {
       if (t_9) {
         part_3 = 0;
       } else {
-        const bool part_4 = last.load(b, rt::checked(t_6, L, report, 2, 1)) == t_8;
-        const bool part_5 = part_4 && (t_10 ? last.load(b, t_7) : t_8) == t_8;
+        const bool part_5 = last.load(b, rt::checked(t_6, L)) == t_8;
+        const bool part_4 = part_5 && (t_10 ? last.load(b, t_7) : t_8) == t_8;
         opmath_t part_6;
-        if (part_5) {
+        if (part_4) {
           part_6 = 0;
         } else {
           opmath_t part_7;
           if (t_10) {
-            const opmath_t part_9 = last.load(b, t_7) - last.load(b, rt::checked(t_6, L, report, 2, 1));
-            const opmath_t part_8 = near::sigmoid(part_9);
+            const opmath_t part_8 = near::sigmoid(last.load(b, t_7) - last.load(b, rt::checked(t_6, L)));
             part_7 = (t_9 ? opmath_t(0) : -grad_output.load_or_zero(b)) * part_8;
           } else {
             part_7 = 0;

@@ -64,14 +64,13 @@ struct Step_ema_codebook_forward_output {
                                       {rt::count(rt::integer(0)), rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(3, 2, -1), rt::tensor(2, 2, 0, 1), rt::tensor(4, 2, 0, 1),
-                 rt::tensor(1, 1, 0), rt::integer(0), rt::integer(1), rt::integer(0), rt::report(), rt::batch());
+                 rt::tensor(1, 1, 0), rt::integer(0), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> sum_d, codebook;
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<int64_t, rank> code;
   rt::Divider k_size, d_size;
   int64_t K;
-  OpgenBadIndex* report;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -93,8 +92,7 @@ struct Step_ema_codebook_forward_output {
     rt::each<Team>(d_size.size, [&](auto at) {
       const int64_t d = at;
       const opmath_t input_value = input_row[at];
-      const opmath_t part = (codebook.load(rt::checked(code_value, K, report, 3, 0), d) - input_value);
-      output_row.set(at, input_value + part);
+      output_row.set(at, input_value + (codebook.load(rt::checked(code_value, K), d) - input_value));
     });
   }
 };
@@ -107,13 +105,12 @@ struct Step_ema_codebook_forward_loss {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(2, 1, 0), rt::tensor(1, 2, -1), rt::tensor(3, 0, -1), rt::integer(1),
-                 rt::integer(0), rt::report(), rt::integer(0), rt::batch());
+                 rt::integer(0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<const int64_t, rank> code;
   rt::Tensor<const opmath_t, rank> codebook;
   rt::Tensor<scalar_t, rank> loss;
   int64_t K, D;
-  OpgenBadIndex* report;
   rt::Divider d_size;
   rt::Batch<rank> batch;
 
@@ -127,7 +124,7 @@ struct Step_ema_codebook_forward_loss {
     int64_t inner_rest = inner;
     const int64_t d = rt::split(&inner_rest, d_size);
     const rt::Place<rank> place = batch.place(inner_rest);
-    const opmath_t part = codebook.load(rt::checked(code.load(place), K, report, 1, 0), d);
+    const opmath_t part = codebook.load(rt::checked(code.load(place), K), d);
     folds->loss_sum_fold.add(rt::square(input.load(place, d) - part));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -209,14 +206,13 @@ struct Step_ema_codebook_backward_grad_input {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(
       rt::tensor(5, 2, 0), rt::tensor(0, 2, 0), rt::tensor(3, 0, -1), rt::tensor(4, 2, 0), rt::tensor(2, 1, 0),
-      rt::tensor(1, 2, -1), rt::integer(1), rt::integer(2), rt::integer(0), rt::report(), rt::batch(), rt::integer(0));
+      rt::tensor(1, 2, -1), rt::integer(1), rt::integer(2), rt::integer(0), rt::batch(), rt::integer(0));
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const scalar_t, rank> input, grad_loss, grad_output;
   rt::Tensor<const int64_t, rank> code;
   rt::Tensor<const opmath_t, rank> codebook;
   bool given_grads_1;
   int64_t K, D;
-  OpgenBadIndex* report;
   rt::Batch<rank> batch;
   rt::Divider d_size;
 
@@ -227,8 +223,7 @@ struct Step_ema_codebook_backward_grad_input {
     const opmath_t part = grad_output.load_or_zero(place, d);
     opmath_t part_2;
     if (given_grads_1) {
-      const opmath_t part_4 = codebook.load(rt::checked(code.load(place), K, report, 1, 0), d);
-      const opmath_t part_3 = input.load(place, d) - part_4;
+      const opmath_t part_3 = input.load(place, d) - codebook.load(rt::checked(code.load(place), K), d);
       part_2 = near::div(2 * part_3 * grad_loss.load_or_zero(), static_cast<opmath_t>(batch.count * D));
     } else {
       part_2 = 0;

@@ -9,12 +9,11 @@ struct Step_embedding_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 2, 0), rt::tensor(1, 1, 0), rt::tensor(0, 2, -1),
-                                            rt::integer(1), rt::report(), rt::integer(0), rt::batch());
+                                            rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<const int64_t, rank> input;
   rt::Tensor<const scalar_t, rank> weight;
   int64_t V_2;
-  OpgenBadIndex* report;
   rt::Divider d_size;
   rt::Batch<rank> batch;
 
@@ -22,7 +21,7 @@ struct Step_embedding_forward_output {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
-    output.store(weight.load(rt::checked(input.load(place), V_2, report, 0, 0), d), place, d);
+    output.store(weight.load(rt::checked(input.load(place), V_2), d), place, d);
   }
 };
 
@@ -62,12 +61,11 @@ struct Step_embedding_backward_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(2, 1, 0), rt::tensor(1, 2, 0),
-                                            rt::integer(0), rt::report(), rt::integer(1), rt::batch());
+                                            rt::integer(0), rt::integer(1), rt::batch());
   rt::Tensor<opmath_t, rank> grad_weight;
   rt::Tensor<const int64_t, rank> input;
   rt::Tensor<const scalar_t, rank> grad_output;
   int64_t V_2;
-  OpgenBadIndex* report;
   rt::Divider d_size;
   rt::Batch<rank> batch;
 
@@ -75,7 +73,7 @@ struct Step_embedding_backward_grad_weight {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t* const cell = grad_weight.at(rt::checked(input.load(place), V_2, report, 0, 0), d);
+    opmath_t* const cell = grad_weight.at(rt::checked(input.load(place), V_2), d);
     rt::atomic_sum(cell, grad_output.load_or_zero(place, d));
   }
 };

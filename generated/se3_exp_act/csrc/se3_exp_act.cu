@@ -303,16 +303,15 @@ struct Step_se3_exp_act_backward_grad_twist {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(6, rt::elements()), {rt::count(3)}};
-  static constexpr auto fields = rt::fields(
-      rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0),
-      rt::tensor(6, 2, 0), rt::tensor(7, 2, 0), rt::tensor(10, 1, 0), rt::tensor(11, 1, 0), rt::tensor(12, 1, 0),
-      rt::tensor(13, 1, 0), rt::tensor(3, 2, 0), rt::tensor(8, 2, 0), rt::tensor(9, 2, 0), rt::tensor(14, 2, 0),
-      rt::report(), rt::fixed(6), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(4, 2, 0),
+                 rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::tensor(7, 2, 0), rt::tensor(10, 1, 0),
+                 rt::tensor(11, 1, 0), rt::tensor(12, 1, 0), rt::tensor(13, 1, 0), rt::tensor(3, 2, 0),
+                 rt::tensor(8, 2, 0), rt::tensor(9, 2, 0), rt::tensor(14, 2, 0), rt::fixed(6), rt::batch());
   rt::Tensor<const opmath_t, rank> b, c, a, grad_mix_output, grad_mix_output_1, wp, wv, s, norm_s_squares, grad_norm_s,
       grad_s;
   rt::Tensor<const scalar_t, rank> grad_output, twist, point_2;
   rt::Tensor<scalar_t, rank> grad_twist;
-  OpgenBadIndex* report;
   rt::Divider i_1_size;
   rt::Batch<rank> batch;
 
@@ -428,15 +427,10 @@ struct Step_se3_exp_act_backward_grad_twist {
     if (Team::rank() == 0) {
       const opmath_t part_12 = near::div(grad_norm_s.load(place) * twist_value_4, norm_s_3);
       const opmath_t part_13 = t_28 ? 2 * grad_s.load(place) * twist_value_4 : opmath_t(0);
-      const opmath_t part_14 = t_34 ? opmath_t(0) : t_36 ? opmath_t(0) : part_12;
-      const opmath_t part_15 = t_28 ? (t_35 && (!t_36 && t_35) ? part_14 : opmath_t(0)) : opmath_t(0);
-      opmath_t part_16;
-      if (t_29) {
-        part_16 = grad_output.load_or_zero(place, rt::checked(i_1, 3, report, 3, 1));
-      } else {
-        part_16 = 0;
-      }
-      grad_twist.store(part_16 + grad_twist_output + grad_twist_output_1 + grad_twist_wv + grad_twist_wv_1 + grad_twist_wv_2 + grad_twist_wv_3 + grad_twist_wp + grad_twist_wp_1 + part_15 + part_13, place, i_1);
+      const opmath_t part_14 = t_29 ? grad_output.load_or_zero(place, i_1) : opmath_t(0);
+      const opmath_t part_15 = t_34 ? opmath_t(0) : t_36 ? opmath_t(0) : part_12;
+      const opmath_t part_16 = t_28 ? (t_35 && (!t_36 && t_35) ? part_15 : opmath_t(0)) : opmath_t(0);
+      grad_twist.store(part_14 + grad_twist_output + grad_twist_output_1 + grad_twist_wv + grad_twist_wv_1 + grad_twist_wv_2 + grad_twist_wv_3 + grad_twist_wp + grad_twist_wp_1 + part_16 + part_13, place, i_1);
     }
   }
 };

@@ -110,7 +110,8 @@ def _flat(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
     point = decoded(scope, outer, "point", point)
     scope.leave(before, outer)
     got = [f"{packs[n]}.get(i)" for n in ins]
-    flat = [f"const auto {packs[n]} = rt::load_pack<V>({t}, first);" for n, t in ins.items()]
+    loaded = {n: "load_pack_or_zero" if scope.formal.slots[n].optional else "load_pack" for n in ins}
+    flat = [f"const auto {packs[n]} = rt::{loaded[n]}<V>({t}, first);" for n, t in ins.items()]
     flat += [f"rt::Values<{element_type(scope.formal.slots[n].storage)}, V> {packs[n]};" for n in outs]
     loop = [*define, f"compute({', '.join([*got, *pointers])});"]
     loop += [f"{packs[n]}.set(i, {held[n]});" for n in outs]

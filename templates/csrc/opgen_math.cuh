@@ -314,7 +314,13 @@ OPGEN_DEVICE float reciprocal_of_device(float x) {
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
+OPGEN_DEVICE float sqrt_of_device(float x) {
+  float y;
+  asm("sqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
 #else
+OPGEN_BOTH float sqrt_of_device(float x) { return ::sqrtf(x); }
 OPGEN_BOTH float exp2_of_device(float x) { return ::exp2f(x); }
 OPGEN_BOTH float tanh_of_device(float x) { return ::tanhf(x); }
 OPGEN_BOTH float reciprocal_of_device(float x) { return 1.0f / x; }

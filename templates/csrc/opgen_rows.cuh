@@ -99,6 +99,7 @@ struct Held : Lanes {
   static constexpr int64_t part = int64_t{K} * V;  // of a row, the most that a thread holds
 
   static OPGEN_DEVICE int start(int k) { return (k * Lanes::size() + Lanes::rank()) * V; }
+  static OPGEN_DEVICE bool there(int k, int64_t count) { return start(k) < static_cast<int>(count); }  // rows are short
 
   template <typename T>
   struct Read {
@@ -121,7 +122,7 @@ struct Held : Lanes {
     Read<T> held;
     OPGEN_UNROLL
     for (int k = 0; k < K; ++k) {
-      if (start(k) < count) {
+      if (there(k, count)) {
         held.vectors[k] = *reinterpret_cast<const Pack<T, V>*>(row.data + start(k));
       } else {
         held.vectors[k] = {};
@@ -141,7 +142,7 @@ struct Held : Lanes {
   static OPGEN_DEVICE void each(int64_t count, const Settled<Sums...>&, const F& f) {
     OPGEN_UNROLL
     for (int k = 0; k < K; ++k) {
-      if (start(k) >= count) continue;
+      if (!there(k, count)) continue;
       OPGEN_UNROLL
       for (int i = 0; i < V; ++i) f(Spot{k, i, start(k) + i});
     }

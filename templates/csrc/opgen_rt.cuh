@@ -48,13 +48,15 @@ __global__ void __launch_bounds__(map_threads, 1) map_points(Step step, int64_t 
   for (int64_t i = first; i < count; i += static_cast<int64_t>(gridDim.x) * map_threads) step.point(i);
 }
 
+// A thread for each vector, then one for each of the `rest` points behind them.
 template <int V, typename Step>
-__global__ void __launch_bounds__(map_threads, 1) map_flat(Step step, int64_t count) {
-  const int64_t first = static_cast<int64_t>(blockIdx.x) * map_threads + threadIdx.x;
-  for (int64_t i = first; i < count / V; i += static_cast<int64_t>(gridDim.x) * map_threads) {
+__global__ void __launch_bounds__(map_threads, 1) map_flat(Step step, int64_t vectors, int rest) {
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * map_threads + threadIdx.x;
+  if (i < vectors) {
     step.template flat<V>(i * V);
+  } else if (i - vectors < rest) {
+    step.template flat<1>(vectors * (V - 1) + i);
   }
-  if (first < count % V) step.template flat<1>(count / V * V + first);
 }
 
 template <typename Step>
@@ -67,9 +69,11 @@ int map(const OpgenCall& call, const Step& step, int64_t count) {
 template <int V, typename Step>
 int map_vectors(const OpgenCall& call, const Step& step, int64_t count) {
   if (count <= 0) return OPGEN_OK;
-  const int64_t vectors = ceil_div(count, V);
+  const int64_t vectors = count / V;
+  const int rest = static_cast<int>(count % V);
   auto kernel = map_flat<V, Step>;
-  OPGEN_LAUNCH(kernel, grid_of(ceil_div(vectors, map_threads)), map_threads, 0, call.stream, step, count);
+  const unsigned grid = grid_of(ceil_div(vectors + rest, map_threads));
+  OPGEN_LAUNCH(kernel, grid, map_threads, 0, call.stream, step, vectors, rest);
   return launched();
 }
 
@@ -78,8 +82,8 @@ int map_vectors(const OpgenCall& call, const Step& step, int64_t count) {
 
 template <typename Team, typename Step>
 __global__ void __launch_bounds__(Block::most, 1) row_kernel(Step step, int64_t rows) {
-  const int teams = static_cast<int>(blockDim.x) / Team::size();
-  const int64_t first = static_cast<int64_t>(blockIdx.x) * teams + threadIdx.x / Team::size();
+  const int teams = Team::count();
+  const int64_t first = static_cast<int64_t>(blockIdx.x) * teams + Team::number();
   // A team goes round together, so its barriers are met by all of it.
   OPGEN_ROLLED
   for (int64_t row = first; row < rows; row += static_cast<int64_t>(gridDim.x) * teams) step.template row<Team>(row);

@@ -115,17 +115,31 @@ struct Tensor {
   }
 };
 
-// Neighbouring elements, moved 16 bytes at a time.
+// Neighbouring elements, moved 16 bytes at a time, and held in words: what is read under a condition is put together by
+// words, too.
 template <typename T, int V>
 struct alignas(sizeof(T) * V < 16 ? sizeof(T) * V : 16) Pack {
-  std::remove_const_t<T> values[V];
+  using Element = std::remove_const_t<T>;
+  using Word = std::conditional_t<sizeof(T) * V % 4 == 0, uint32_t, unsigned char>;
+  Word words[sizeof(T) * V / sizeof(Word)];
 
-  OPGEN_DEVICE math_t<T> get(int i) const { return loaded(values + i); }
+  OPGEN_DEVICE math_t<T> get(int i) const {
+    if constexpr (sizeof(T) == 2 && sizeof(Word) == 4) {
+      return widened<Element>(words[i / 2], i % 2 != 0);
+    } else {
+      Element value;
+      memcpy(&value, reinterpret_cast<const char*>(words) + i * sizeof(T), sizeof(T));
+      return loaded(&value);
+    }
+  }
 };
 template <int V, typename T, int rank>
 OPGEN_DEVICE Pack<T, V> load_pack(const Tensor<T, rank>& tensor, int64_t first) {
-  if (tensor.data == nullptr) return {};
   return *reinterpret_cast<const Pack<T, V>*>(tensor.data + first);
+}
+template <int V, typename T, int rank>
+OPGEN_DEVICE Pack<T, V> load_pack_or_zero(const Tensor<T, rank>& tensor, int64_t first) {
+  return tensor.data == nullptr ? Pack<T, V>{} : load_pack<V>(tensor, first);
 }
 // The same on their way to memory, still as they were computed.
 template <typename T, int V>
@@ -137,10 +151,12 @@ struct Values {
     values[i] = static_cast<math_t<T>>(value);
   }
   OPGEN_DEVICE void store(T* at) const {
-    Pack<T, V> pack;
+    T stored[V];
     OPGEN_UNROLL
-    for (int i = 0; i + 1 < V; i += 2) narrow_pair(values[i], values[i + 1], &pack.values[i]);
-    if constexpr (V % 2 == 1) narrow(values[V - 1], &pack.values[V - 1]);
+    for (int i = 0; i + 1 < V; i += 2) narrow_pair(values[i], values[i + 1], &stored[i]);
+    if constexpr (V % 2 == 1) narrow(values[V - 1], &stored[V - 1]);
+    Pack<T, V> pack;
+    memcpy(pack.words, stored, sizeof(pack));
     *reinterpret_cast<Pack<T, V>*>(at) = pack;
   }
 };

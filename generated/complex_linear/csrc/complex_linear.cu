@@ -103,7 +103,7 @@ struct Step_complex_linear_backward_grad_sum_k_real_sum_1 {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto grad_output_real_pack = rt::load_pack<V>(grad_output_real, first);
+    const auto grad_output_real_pack = rt::load_pack_or_zero<V>(grad_output_real, first);
     rt::Values<opmath_t, V> grad_sum_k_real_sum_1_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {

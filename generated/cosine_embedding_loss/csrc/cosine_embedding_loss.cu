@@ -74,8 +74,8 @@ struct Step_cosine_embedding_loss_forward_0_output {
     const int64_t target_value = target.load(n);
     const bool t = target_value == -1;
     const bool t_2 = target_value == 1;
-    const opmath_t part = rt::sqrt((sum_d.load(n) + opmath_t(1e-12)) * (sum_d_2.load(n) + opmath_t(1e-12)));
-    const opmath_t cosine = near::div(dot.load(n), part);
+    const opmath_t part = (sum_d.load(n) + opmath_t(1e-12)) * (sum_d_2.load(n) + opmath_t(1e-12));
+    const opmath_t cosine = near::div(dot.load(n), near::sqrt(part));
     const opmath_t part_2 = rt::clamp(cosine - margin, opmath_t(0), rt::inf<opmath_t>());
     folds->output_sum_fold.add(t_2 ? 1 - cosine : t ? part_2 : opmath_t(0));
     condition_2.store(t, n);
@@ -113,8 +113,8 @@ struct Step_cosine_embedding_loss_forward_1_output {
     const int64_t target_value = target.load(n);
     const bool t = target_value == -1;
     const bool t_2 = target_value == 1;
-    const opmath_t part = rt::sqrt((sum_d.load(n) + opmath_t(1e-12)) * (sum_d_2.load(n) + opmath_t(1e-12)));
-    const opmath_t cosine = near::div(dot.load(n), part);
+    const opmath_t part = (sum_d.load(n) + opmath_t(1e-12)) * (sum_d_2.load(n) + opmath_t(1e-12));
+    const opmath_t cosine = near::div(dot.load(n), near::sqrt(part));
     const opmath_t part_2 = rt::clamp(cosine - margin, opmath_t(0), rt::inf<opmath_t>());
     folds->output_value_fold.add(t_2 ? 1 - cosine : t ? part_2 : opmath_t(0));
     condition_2.store(t, n);
@@ -167,7 +167,7 @@ struct Step_cosine_embedding_loss_forward_2_output {
     const opmath_t square1_value = sum_d + opmath_t(1e-12);
     const opmath_t square2_value = sum_d_2 + opmath_t(1e-12);
     const int64_t target_value = target.load(n);
-    const opmath_t cosine = near::div(dot_value, rt::sqrt(square1_value * square2_value));
+    const opmath_t cosine = near::div(dot_value, near::sqrt(square1_value * square2_value));
     if (Team::rank() == 0) {
       dot.store(dot_value, n);
       square1.store(square1_value, n);
@@ -242,7 +242,7 @@ struct Step_cosine_embedding_loss_backward_0_grad_dot {
     const opmath_t dot_value = dot;
     const opmath_t square1_value = square1;
     const opmath_t square2_value = square2;
-    const opmath_t t = rt::sqrt(square1_value * square2_value);
+    const opmath_t t = near::sqrt(square1_value * square2_value);
     const opmath_t t_2 = near::div(dot_value, t) - margin;
     const bool t_3 = t_2 >= 0;
     const bool t_4 = t_2 <= rt::inf<opmath_t>();
@@ -343,7 +343,7 @@ struct Step_cosine_embedding_loss_backward_1_grad_dot {
     const opmath_t dot_value = dot;
     const opmath_t square1_value = square1;
     const opmath_t square2_value = square2;
-    const opmath_t t = rt::sqrt(square1_value * square2_value);
+    const opmath_t t = near::sqrt(square1_value * square2_value);
     const opmath_t t_2 = near::div(dot_value, t) - margin;
     const bool t_3 = t_2 >= 0;
     const bool t_4 = t_2 <= rt::inf<opmath_t>();
@@ -421,7 +421,7 @@ struct Step_cosine_embedding_loss_backward_2_grad_dot {
     const opmath_t dot_value = dot;
     const opmath_t square1_value = square1;
     const opmath_t square2_value = square2;
-    const opmath_t t = rt::sqrt(square1_value * square2_value);
+    const opmath_t t = near::sqrt(square1_value * square2_value);
     const opmath_t t_2 = near::div(dot_value, t) - margin;
     const bool t_3 = t_2 >= 0;
     const bool t_4 = t_2 <= rt::inf<opmath_t>();
@@ -456,7 +456,7 @@ struct Step_cosine_embedding_loss_backward_2_grad_dot {
     const auto dot_pack = rt::load_pack<V>(dot, first);
     const auto square1_pack = rt::load_pack<V>(square1, first);
     const auto square2_pack = rt::load_pack<V>(square2, first);
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     rt::Values<opmath_t, V> grad_square2_pack;
     rt::Values<opmath_t, V> grad_square1_pack;
     rt::Values<opmath_t, V> grad_dot_pack;

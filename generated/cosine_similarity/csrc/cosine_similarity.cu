@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_cosine_similarity_forward_norm_d {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::integer(0), rt::batch());
@@ -29,7 +30,7 @@ struct Step_cosine_similarity_forward_norm_d {
     const opmath_t norm_d_squares_value = norm_d_squares_value_fold.value;
     if (Team::rank() == 0) {
       norm_d_squares.store(norm_d_squares_value, place);
-      norm_d.store(rt::sqrt(norm_d_squares_value), place);
+      norm_d.store(near::sqrt(norm_d_squares_value), place);
     }
   }
 };
@@ -68,11 +69,11 @@ struct Step_cosine_similarity_forward_output {
     rt::join<Team>(&norm_d_2_squares_fold, &sum_d_value_fold);
     const opmath_t norm_d_2_squares = norm_d_2_squares_fold.value;
     const opmath_t sum_d_value = sum_d_value_fold.value;
-    const opmath_t norm_d_2_value = rt::sqrt(norm_d_2_squares);
+    const opmath_t norm_d_2_value = near::sqrt(norm_d_2_squares);
     if (Team::rank() == 0) {
       sum_d.store(sum_d_value, place);
       norm_d_2.store(norm_d_2_value, place);
-      const opmath_t part = rt::max(rt::sqrt(norm_d_squares.load(place)), eps) * rt::max(norm_d_2_value, eps);
+      const opmath_t part = rt::max(near::sqrt(norm_d_squares.load(place)), eps) * rt::max(norm_d_2_value, eps);
       output.store(near::div(sum_d_value, part), place);
     }
   }
@@ -112,7 +113,7 @@ struct Step_cosine_similarity_backward_grad_n1 {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto sum_d_pack = rt::load_pack<V>(sum_d, first);
     const auto norm_d_pack = rt::load_pack<V>(norm_d, first);
     const auto norm_d_2_pack = rt::load_pack<V>(norm_d_2, first);

@@ -243,7 +243,7 @@ struct Step_huber_loss_backward_2_grad_target {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto error_pack = rt::load_pack<V>(error, first);
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     rt::Values<scalar_t, V> grad_error_pack;
     rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL

@@ -141,6 +141,30 @@ template <int V, typename T, int rank>
 OPGEN_DEVICE Pack<T, V> load_pack_or_zero(const Tensor<T, rank>& tensor, int64_t first) {
   return tensor.data == nullptr ? Pack<T, V>{} : load_pack<V>(tensor, first);
 }
+// What V neighbouring points read.
+template <typename T, int V>
+struct Line {
+  Pack<T, V> pack;
+  OPGEN_DEVICE math_t<T> operator[](int i) const { return pack.get(i); }
+};
+template <typename T>
+struct Line<T, 1> {
+  math_t<T> value;
+  OPGEN_DEVICE math_t<T> operator[](int) const { return value; }
+};
+template <int V, typename T, int rank, typename... Positions>
+OPGEN_DEVICE Line<T, V> read_line(const Tensor<T, rank>& tensor, Positions... positions) {
+  if constexpr (V == 1) {
+    return {tensor.load(positions...)};
+  } else {
+    return {*reinterpret_cast<const Pack<T, V>*>(tensor.at(positions...))};
+  }
+}
+template <int V, typename T, int rank, typename... Positions>
+OPGEN_DEVICE Line<T, V> read_line_or_zero(const Tensor<T, rank>& tensor, Positions... positions) {
+  return tensor.data == nullptr ? Line<T, V>{} : read_line<V>(tensor, positions...);
+}
+
 // The same on their way to memory, still as they were computed.
 template <typename T, int V>
 struct Values {
@@ -163,6 +187,28 @@ struct Values {
 template <int V, typename T, int rank>
 OPGEN_DEVICE void store_pack(const Tensor<T, rank>& tensor, int64_t first, const Values<T, V>& values) {
   values.store(tensor.data + first);
+}
+
+template <int V, typename F>
+OPGEN_DEVICE void lanes(const F& f) {
+  OPGEN_UNROLL
+  for (int at = 0; at < V; ++at) f(at);
+}
+
+// What they store: each of them once, in order.
+template <typename T, int V>
+struct WrittenLine {
+  T* data;
+  Values<T, V> values;
+  template <typename Value>
+  OPGEN_DEVICE void set(int i, Value value) {
+    values.set(i, value);
+    if (i == V - 1) values.store(data);
+  }
+};
+template <int V, typename T, int rank, typename... Positions>
+OPGEN_DEVICE WrittenLine<T, V> write_line(const Tensor<T, rank>& tensor, Positions... positions) {
+  return {tensor.at(positions...), {}};
 }
 
 // --- Host
@@ -202,6 +248,17 @@ template <typename... Fields>
 constexpr std::array<Field, sizeof...(Fields)> fields(Fields... each) {
   return {each...};
 }
+
+// Whether a kernel goes along rows or lines that are named.
+template <size_t Size>
+constexpr bool any_along(const std::array<Field, Size>& fields) {
+  for (const Field& field : fields) {
+    if (field.along >= 0) return true;
+  }
+  return false;
+}
+template <typename Step>
+constexpr bool has_rows = any_along(Step::fields);
 
 // Reads an OpgenCall for one kernel: merges the batch dims as far as all its tensors allow, and hands out views. The
 // tensors are the first of its fields.

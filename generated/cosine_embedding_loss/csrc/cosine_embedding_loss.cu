@@ -300,24 +300,31 @@ struct Step_cosine_embedding_loss_backward_0_grad_dot {
 template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_backward_0_grad_input2 {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, -1), rt::tensor(2, 2, -1), rt::tensor(1, 1, -1), rt::tensor(3, 1, -1),
-                 rt::tensor(5, 1, -1), rt::tensor(4, 2, -1), rt::tensor(6, 2, -1), rt::integer(1));
+      rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(2, 2, -1, 1), rt::tensor(4, 2, -1, 1), rt::tensor(6, 2, -1, 1),
+                 rt::tensor(1, 1, -1), rt::tensor(3, 1, -1), rt::tensor(5, 1, -1), rt::integer(1));
   rt::Tensor<const scalar_t, rank> input1, input2;
-  rt::Tensor<const opmath_t, rank> grad_dot, grad_square1, grad_square2;
   rt::Tensor<scalar_t, rank> grad_input1, grad_input2;
+  rt::Tensor<const opmath_t, rank> grad_dot, grad_square1, grad_square2;
   rt::Divider d_size;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
-    const opmath_t input1_value = input1.load(n, d);
-    const opmath_t grad_dot_value = grad_dot.load(n);
-    const opmath_t input2_value = input2.load(n, d);
-    grad_input1.store(2 * grad_square1.load(n) * input1_value + grad_dot_value * input2_value, n, d);
-    grad_input2.store(2 * grad_square2.load(n) * input2_value + grad_dot_value * input1_value, n, d);
+    const auto input1_line = rt::read_line<V>(input1, n, d);
+    const auto input2_line = rt::read_line<V>(input2, n, d);
+    auto grad_input1_line = rt::write_line<V>(grad_input1, n, d);
+    auto grad_input2_line = rt::write_line<V>(grad_input2, n, d);
+    rt::lanes<V>([&](int at) {
+      const opmath_t input1_value = input1_line[at];
+      const opmath_t grad_dot_value = grad_dot.load(n);
+      const opmath_t input2_value = input2_line[at];
+      grad_input1_line.set(at, 2 * grad_square1.load(n) * input1_value + grad_dot_value * input2_value);
+      grad_input2_line.set(at, 2 * grad_square2.load(n) * input2_value + grad_dot_value * input1_value);
+    });
   }
 };
 

@@ -108,10 +108,10 @@ struct Step_cross_entropy_forward_0_output {
     }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const opmath_t t = 1 - label_smoothing;
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
+    const opmath_t t = 1 - label_smoothing;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
     const opmath_t part = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
@@ -159,10 +159,10 @@ struct Step_cross_entropy_forward_1_output {
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const opmath_t t = 1 - label_smoothing;
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
+    const opmath_t t = 1 - label_smoothing;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
     const opmath_t part = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
@@ -303,10 +303,10 @@ struct Step_cross_entropy_forward_3_output {
     }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const opmath_t t = 1 - label_smoothing;
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
+    const opmath_t t = 1 - label_smoothing;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
     const opmath_t part = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
@@ -351,10 +351,10 @@ struct Step_cross_entropy_forward_4_output {
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const opmath_t t = 1 - label_smoothing;
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
+    const opmath_t t = 1 - label_smoothing;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
     const opmath_t part = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
@@ -451,10 +451,10 @@ struct Step_cross_entropy_backward_0_grad_sum_n_all_2 {
     }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const opmath_t t = 1 - label_smoothing;
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
+    const opmath_t t = 1 - label_smoothing;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
     const opmath_t part = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));

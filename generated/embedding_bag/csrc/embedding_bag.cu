@@ -108,22 +108,28 @@ struct Step_embedding_bag_backward_0_grad_weight_base {
 template <typename scalar_t, int rank>
 struct Step_embedding_bag_backward_0_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(2), rt::integer(1), rt::integer(3))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(3, 2, -1), rt::tensor(1, 2, -1),
-                                            rt::tensor(2, 2, -1), rt::integer(0), rt::integer(3), rt::integer(1));
-  rt::Tensor<opmath_t, rank> grad_weight;
+  static constexpr rt::Lines launch = {rt::count(rt::integer(2), rt::integer(1), rt::integer(3)),
+                                       rt::count(rt::integer(3))};
+  static constexpr auto fields = rt::fields(rt::tensor(2, 2, -1, 1), rt::tensor(1, 2, -1), rt::tensor(3, 2, -1, 1),
+                                            rt::tensor(0, 2, -1), rt::integer(0), rt::integer(3), rt::integer(1));
+  rt::Tensor<const scalar_t, rank> per_sample_weights, grad_output;
   rt::Tensor<const int64_t, rank> input;
-  rt::Tensor<const scalar_t, rank> grad_output, per_sample_weights;
+  rt::Tensor<opmath_t, rank> grad_weight;
   int64_t V_2;
   rt::Divider l_size, d_size;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t l = rt::split(&rest, l_size);
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
-    opmath_t* const cell = grad_weight.at(rt::checked(input.load(n, l), V_2), d);
-    rt::atomic_sum(cell, grad_output.load_or_zero(n, d) * per_sample_weights.load(n, l));
+    const auto per_sample_weights_line = rt::read_line<V>(per_sample_weights, n, l);
+    const auto input_line = rt::read_line<V>(input, n, l);
+    rt::lanes<V>([&](int at) {
+      opmath_t* const cell = grad_weight.at(rt::checked(input_line[at], V_2), d);
+      rt::atomic_sum(cell, grad_output.load_or_zero(n, d) * per_sample_weights_line[at]);
+    });
   }
 };
 
@@ -196,22 +202,27 @@ struct Step_embedding_bag_backward_1_grad_weight_base {
 template <typename scalar_t, int rank>
 struct Step_embedding_bag_backward_1_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(2), rt::integer(1), rt::integer(3))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(2, 2, -1), rt::tensor(1, 2, -1),
+  static constexpr rt::Lines launch = {rt::count(rt::integer(2), rt::integer(1), rt::integer(3)),
+                                       rt::count(rt::integer(3))};
+  static constexpr auto fields = rt::fields(rt::tensor(2, 2, -1, 1), rt::tensor(0, 2, -1), rt::tensor(1, 2, -1),
                                             rt::integer(0), rt::integer(3), rt::integer(1));
-  rt::Tensor<opmath_t, rank> grad_weight;
   rt::Tensor<const int64_t, rank> input;
+  rt::Tensor<opmath_t, rank> grad_weight;
   rt::Tensor<const scalar_t, rank> grad_output;
   int64_t V_2;
   rt::Divider l_size, d_size;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t l = rt::split(&rest, l_size);
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
-    opmath_t* const cell = grad_weight.at(rt::checked(input.load(n, l), V_2), d);
-    rt::atomic_sum(cell, grad_output.load_or_zero(n, d));
+    const auto input_line = rt::read_line<V>(input, n, l);
+    rt::lanes<V>([&](int at) {
+      opmath_t* const cell = grad_weight.at(rt::checked(input_line[at], V_2), d);
+      rt::atomic_sum(cell, grad_output.load_or_zero(n, d));
+    });
   }
 };
 

@@ -23,8 +23,8 @@ struct Step_focal_loss_forward_0_output {
     OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const opmath_t t = 1 - alpha;
     const rt::Place<rank> place = batch.place(inner);
+    const opmath_t t = 1 - alpha;
     const opmath_t target_value = target.load(place);
     const opmath_t logits_value = logits.load(place);
     const opmath_t t_2 = -logits_value;
@@ -60,8 +60,8 @@ struct Step_focal_loss_forward_1_output {
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const opmath_t t = 1 - alpha;
     const rt::Place<rank> place = batch.place(inner);
+    const opmath_t t = 1 - alpha;
     const opmath_t target_value = target.load(place);
     const opmath_t logits_value = logits.load(place);
     const opmath_t t_2 = -logits_value;

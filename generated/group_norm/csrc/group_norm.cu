@@ -235,18 +235,24 @@ struct Step_group_norm_backward_0_grad_rstd_base {
 template <typename scalar_t, int rank>
 struct Step_group_norm_backward_0_grad_rstd {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(2))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::integer(3), rt::integer(2));
-  rt::Tensor<opmath_t, rank> grad_rstd;
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(2)), rt::count(rt::integer(2))};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(0, 2, -1), rt::integer(3), rt::integer(2));
   rt::Tensor<const opmath_t, rank> grad_rstd_sum;
+  rt::Tensor<opmath_t, rank> grad_rstd;
   int64_t S;
   rt::Divider c_size;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    rt::atomic_sum(grad_rstd.at(n, rt::floordiv(c, S)), grad_rstd_sum.load(n, c));
+    const auto grad_rstd_sum_line = rt::read_line<V>(grad_rstd_sum, n, c);
+    rt::lanes<V>([&](int at) {
+      opmath_t* const cell = grad_rstd.at(n, rt::floordiv((c + at), S));
+      rt::atomic_sum(cell, grad_rstd_sum_line[at]);
+    });
   }
 };
 

@@ -24,8 +24,8 @@ struct Step_huber_loss_forward_0_output {
     OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const opmath_t t = delta / 2;
     const rt::Place<rank> place = batch.place(inner);
+    const opmath_t t = delta / 2;
     const opmath_t error_2 = input.load(place) - target.load(place);
     const opmath_t t_2 = rt::abs(error_2);
     folds->output_sum_fold.add(t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - t));
@@ -57,8 +57,8 @@ struct Step_huber_loss_forward_1_output {
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const opmath_t t = delta / 2;
     const rt::Place<rank> place = batch.place(inner);
+    const opmath_t t = delta / 2;
     const opmath_t error_2 = input.load(place) - target.load(place);
     const opmath_t t_2 = rt::abs(error_2);
     folds->output_value_fold.add(t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - t));

@@ -99,22 +99,27 @@ struct Step_quantile_pool_forward_0_argsort_w_base {
 template <typename scalar_t, int rank>
 struct Step_quantile_pool_forward_0_argsort_w {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<int64_t, rank> argsort_w;
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0, 2), rt::tensor(0, 3, 0), rt::integer(1), rt::integer(1),
+                                            rt::integer(0), rt::batch());
   rt::Tensor<const int64_t, rank> argsort_w_rank;
+  rt::Tensor<int64_t, rank> argsort_w;
   int64_t size;
   rt::Divider w_size, p_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t w = rt::split(&rest, w_size);
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place<rank> place = batch.place(rest);
-    int64_t* const cell = argsort_w.at(place, p, rt::checked(argsort_w_rank.load(place, p, w), size));
-    rt::atomic_sum(cell, w);
+    const auto argsort_w_rank_line = rt::read_line<V>(argsort_w_rank, place, p, w);
+    rt::lanes<V>([&](int at) {
+      int64_t* const cell = argsort_w.at(place, p, rt::checked(argsort_w_rank_line[at], size));
+      rt::atomic_sum(cell, (w + at));
+    });
   }
 };
 
@@ -245,8 +250,9 @@ struct Step_quantile_pool_forward_1_values {
 template <typename scalar_t, int rank>
 struct Step_quantile_pool_backward_0_grad_values {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(2, 3, 0), rt::tensor(1, 2, 0),
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(2, 3, 0, 2), rt::tensor(1, 2, 0),
                                             rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> slope;
   rt::Tensor<opmath_t, rank> grad_values;
@@ -254,14 +260,19 @@ struct Step_quantile_pool_backward_0_grad_values {
   rt::Divider w_size, p_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t w = rt::split(&rest, w_size);
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t slope_value = slope.load(place, p, w);
-    const opmath_t part = grad_output.load_or_zero(place, p) * slope_value;
-    grad_values.store(slope_value != 0 ? part : opmath_t(0), place, p, w);
+    const auto slope_line = rt::read_line<V>(slope, place, p, w);
+    auto grad_values_line = rt::write_line<V>(grad_values, place, p, w);
+    rt::lanes<V>([&](int at) {
+      const opmath_t slope_value = slope_line[at];
+      const opmath_t part = grad_output.load_or_zero(place, p) * slope_value;
+      grad_values_line.set(at, slope_value != 0 ? part : opmath_t(0));
+    });
   }
 };
 

@@ -81,8 +81,9 @@ struct Step_rope_backward_grad_input {
 template <typename scalar_t, int rank>
 struct Step_rope_backward_grad_sin {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::elements())};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 2, -1),
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::elements()),
+                                               rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 3, 0), rt::tensor(2, 2, -1),
                                             rt::tensor(3, 2, -1), rt::integer(1), rt::batch(), rt::integer(1));
   rt::Tensor<const scalar_t, rank> grad_output, input;
   rt::Tensor<scalar_t, rank> grad_cos, grad_sin;
@@ -114,18 +115,24 @@ struct Step_rope_backward_grad_sin {
       grad_sin_output_1_fold.finish();
     }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t h = rt::split(&rest, h_size);
     const int64_t t = rest;
     const rt::Place<rank> place = batch.place(inner);
-    const opmath_t grad_output_value = grad_output.load_or_zero(place, t, h);
-    const opmath_t input_value = input.load(place, t, h);
-    const opmath_t grad_output_value_2 = grad_output.load_or_zero(place, t, H + h);
-    folds->grad_cos_output_fold.add(grad_output_value * input_value);
-    folds->grad_cos_output_1_fold.add(grad_output_value_2 * input.load(place, t, H + h));
-    folds->grad_sin_output_sum_fold.add(grad_output_value * input.load(place, t, h + H));
-    folds->grad_sin_output_1_fold.add(grad_output_value_2 * input_value);
+    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, t, h);
+    rt::lanes<V>([&](int at) {
+      const opmath_t grad_output_value = grad_output_line[at];
+      const opmath_t input_value = input.load(place, t, (h + at));
+      const opmath_t grad_output_value_2 = grad_output.load_or_zero(place, t, H + (h + at));
+      folds[at].grad_cos_output_fold.add(grad_output_value * input_value);
+      const opmath_t part = input.load(place, t, H + (h + at));
+      folds[at].grad_cos_output_1_fold.add(grad_output_value_2 * part);
+      const opmath_t part_2 = input.load(place, t, (h + at) + H);
+      folds[at].grad_sin_output_sum_fold.add(grad_output_value * part_2);
+      folds[at].grad_sin_output_1_fold.add(grad_output_value_2 * input_value);
+    });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;

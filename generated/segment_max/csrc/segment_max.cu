@@ -34,15 +34,20 @@ struct Step_segment_max_forward_size_base {
 template <typename scalar_t, int rank>
 struct Step_segment_max_forward_size {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::integer(0));
-  rt::Tensor<int64_t, rank> size;
+  static constexpr rt::Lines launch = {rt::count(rt::integer(1)), rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 1, -1, 0), rt::tensor(0, 1, -1), rt::integer(0));
   rt::Tensor<const int64_t, rank> segment;
+  rt::Tensor<int64_t, rank> size;
   int64_t S;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    rt::atomic_sum(size.at(rt::checked(segment.load(n), S)), 1);
+    const auto segment_line = rt::read_line<V>(segment, n);
+    rt::lanes<V>([&](int at) {
+      int64_t* const cell = size.at(rt::checked(segment_line[at], S));
+      rt::atomic_sum(cell, 1);
+    });
   }
 };
 
@@ -81,22 +86,27 @@ struct Step_segment_max_forward_top_base {
 template <typename scalar_t, int rank>
 struct Step_segment_max_forward_top {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(2, 1, -1), rt::tensor(1, 2, 1),
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1, 0), rt::tensor(2, 1, -1, 0), rt::tensor(0, 2, 1),
                                             rt::integer(0), rt::integer(1), rt::batch());
-  rt::Tensor<opmath_t, rank> top;
-  rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<const int64_t, rank> segment;
+  rt::Tensor<opmath_t, rank> top;
   int64_t S;
   rt::Divider n_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t* const cell = top.at(rt::checked(segment.load(n), S), place);
-    rt::atomic_max(cell, input.load(n, place));
+    const auto input_line = rt::read_line<V>(input, n, place);
+    const auto segment_line = rt::read_line<V>(segment, n);
+    rt::lanes<V>([&](int at) {
+      opmath_t* const cell = top.at(rt::checked(segment_line[at], S), place);
+      rt::atomic_max(cell, input_line[at]);
+    });
   }
 };
 
@@ -206,22 +216,27 @@ struct Step_segment_max_backward_ties_top_base {
 template <typename scalar_t, int rank>
 struct Step_segment_max_backward_ties_top {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1), rt::tensor(3, 1, -1), rt::tensor(2, 2, 1),
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(2, 2, 1, 0), rt::tensor(3, 1, -1, 0), rt::tensor(1, 2, 1),
                                             rt::integer(0), rt::integer(1), rt::batch());
-  rt::Tensor<int64_t, rank> ties_top;
-  rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<const bool, rank> condition;
+  rt::Tensor<const int64_t, rank> segment;
+  rt::Tensor<int64_t, rank> ties_top;
   int64_t S;
   rt::Divider n_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    int64_t* const cell = ties_top.at(rt::checked(segment.load(n), S), place);
-    rt::atomic_sum(cell, condition.load(n, place) ? 1 : 0);
+    const auto condition_line = rt::read_line<V>(condition, n, place);
+    const auto segment_line = rt::read_line<V>(segment, n);
+    rt::lanes<V>([&](int at) {
+      int64_t* const cell = ties_top.at(rt::checked(segment_line[at], S), place);
+      rt::atomic_sum(cell, condition_line[at] ? 1 : 0);
+    });
   }
 };
 

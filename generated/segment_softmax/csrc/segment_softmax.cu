@@ -38,22 +38,27 @@ struct Step_segment_softmax_forward_top_base {
 template <typename scalar_t, int rank>
 struct Step_segment_softmax_forward_top {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(2, 1, -1), rt::tensor(1, 2, 1),
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1, 0), rt::tensor(2, 1, -1, 0), rt::tensor(0, 2, 1),
                                             rt::integer(0), rt::integer(1), rt::batch());
-  rt::Tensor<opmath_t, rank> top;
-  rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<const int64_t, rank> segment;
+  rt::Tensor<opmath_t, rank> top;
   int64_t S;
   rt::Divider e_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t* const cell = top.at(rt::checked(segment.load(e), S), place);
-    rt::atomic_max(cell, input.load(e, place));
+    const auto input_line = rt::read_line<V>(input, e, place);
+    const auto segment_line = rt::read_line<V>(segment, e);
+    rt::lanes<V>([&](int at) {
+      opmath_t* const cell = top.at(rt::checked(segment_line[at], S), place);
+      rt::atomic_max(cell, input_line[at]);
+    });
   }
 };
 
@@ -93,24 +98,29 @@ template <typename scalar_t, int rank>
 struct Step_segment_softmax_forward_total {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 1, -1), rt::tensor(0, 2, 1), rt::tensor(2, 2, 1),
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 1, -1, 0), rt::tensor(2, 2, 1, 0), rt::tensor(0, 2, 1),
                                             rt::tensor(3, 2, 1), rt::integer(0), rt::integer(1), rt::batch());
   rt::Tensor<const int64_t, rank> segment;
-  rt::Tensor<opmath_t, rank> total;
   rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<opmath_t, rank> total;
   rt::Tensor<const opmath_t, rank> top;
   int64_t S;
   rt::Divider e_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
     const rt::Place<rank> place = batch.place(rest);
-    const int64_t segment_value = segment.load(e);
-    opmath_t* const cell = total.at(rt::checked(segment_value, S), place);
-    rt::atomic_sum(cell, near::exp(input.load(e, place) - (top.load(rt::checked(segment_value, S), place))));
+    const auto segment_line = rt::read_line<V>(segment, e);
+    const auto input_line = rt::read_line<V>(input, e, place);
+    rt::lanes<V>([&](int at) {
+      const int64_t segment_value = segment_line[at];
+      opmath_t* const cell = total.at(rt::checked(segment_value, S), place);
+      rt::atomic_sum(cell, near::exp(input_line[at] - (top.load(rt::checked(segment_value, S), place))));
+    });
   }
 };
 

@@ -615,28 +615,37 @@ template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_backward_3_grad_negative {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields = rt::fields(
-      rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 2, 0), rt::tensor(3, 1, 0), rt::tensor(4, 1, 0),
-      rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::tensor(7, 2, 0), rt::tensor(8, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t, rank> far, grad_rest, total_2, near_2, grad_near, total;
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(2, 2, 0, 1), rt::tensor(5, 2, 0, 1), rt::tensor(0, 1, 0), rt::tensor(1, 1, 0),
+                 rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::tensor(6, 2, 0, 1), rt::tensor(7, 2, 0, 1),
+                 rt::tensor(8, 2, 0, 1), rt::integer(0), rt::batch());
+  rt::Tensor<const opmath_t, rank> total_2, total, far, grad_rest, near_2, grad_near;
   rt::Tensor<scalar_t, rank> grad_anchor, grad_positive, grad_negative;
   rt::Divider d_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t far_value = far.load(place);
-    const opmath_t part = near::div(grad_rest.load(place) * total_2.load(place, d), far_value);
-    const opmath_t grad_far_body = far_value == 0 ? opmath_t(0) : part;
-    const opmath_t near_value = near_2.load(place);
-    const opmath_t part_2 = near::div(grad_near.load(place) * total.load(place, d), near_value);
-    const opmath_t grad_near_body = near_value == 0 ? opmath_t(0) : part_2;
-    grad_anchor.store(grad_far_body + grad_near_body, place, d);
-    grad_positive.store(-grad_near_body, place, d);
-    grad_negative.store(-grad_far_body, place, d);
+    const auto total_2_line = rt::read_line<V>(total_2, place, d);
+    const auto total_line = rt::read_line<V>(total, place, d);
+    auto grad_anchor_line = rt::write_line<V>(grad_anchor, place, d);
+    auto grad_positive_line = rt::write_line<V>(grad_positive, place, d);
+    auto grad_negative_line = rt::write_line<V>(grad_negative, place, d);
+    rt::lanes<V>([&](int at) {
+      const opmath_t far_value = far.load(place);
+      const opmath_t part = near::div(grad_rest.load(place) * total_2_line[at], far_value);
+      const opmath_t grad_far_body = far_value == 0 ? opmath_t(0) : part;
+      const opmath_t near_value = near_2.load(place);
+      const opmath_t part_2 = near::div(grad_near.load(place) * total_line[at], near_value);
+      const opmath_t grad_near_body = near_value == 0 ? opmath_t(0) : part_2;
+      grad_anchor_line.set(at, grad_far_body + grad_near_body);
+      grad_positive_line.set(at, -grad_near_body);
+      grad_negative_line.set(at, -grad_far_body);
+    });
   }
 };
 

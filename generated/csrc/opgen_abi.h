@@ -38,7 +38,6 @@ typedef struct OpgenBadIndex {
   int64_t axis;
   int64_t index;
   int64_t size;
-  int64_t nowhere; /* what kernels access instead of a tensor without elements */
 } OpgenBadIndex;
 
 /* One call of one kernel: its arguments in the order in which the kernel takes them. */
@@ -53,14 +52,11 @@ typedef struct OpgenCall {
   int64_t dtype;      /* the OpgenDtype of the op's float tensors */
   int64_t processors; /* multiprocessors of the device; 0: ask it */
   void* stream;
-  OpgenBadIndex* bad_index;   /* where a step that returned OPGEN_BAD_INDEX has written why */
-  OpgenBadIndex* device_room; /* the same on the device, for steps that report; null: their kernels assert instead */
+  OpgenBadIndex* bad_index; /* where a step that returned OPGEN_BAD_INDEX has written why */
 } OpgenCall;
 
-/* A compiled CUDA step, the function that tells the bytes of workspace it can use (null: none), and whether it has
- * positions to check. */
+/* A compiled CUDA step, and the function that tells the bytes of workspace it can use (null: none). */
 typedef struct OpgenCudaStep {
   int (*run)(const OpgenCall*);
   int64_t (*workspace)(const OpgenCall*);
-  int reports;
 } OpgenCudaStep;

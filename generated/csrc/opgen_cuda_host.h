@@ -1,11 +1,8 @@
 // What a binding does to run a CUDA step on torch's stable ABI: the device of the tensors, its current stream, and
 // memory from torch's allocator, so that a call can be captured in a graph. Needs no CUDA header.
 //
-// Positions out of range: a step that reads positions from data gets room on the device for a report. It fetches the
-// report after its kernels, which waits for them, and returns OPGEN_BAD_INDEX; the binding raises the error that the
-// CPU kernels raise, and the device stays usable. While its stream is captured nothing may wait: the kernels then get
-// no room, and a position out of range stops the replay of the graph with a device-side assertion, as torch's own
-// indexing does. Steps without such positions never wait.
+// Nothing here waits for the device, and no kernel reports to the host: a position read from data that is out of range
+// is a device-side assertion, as in torch's own indexing, in a graph as elsewhere.
 #pragma once
 
 #include <torch/csrc/inductor/aoti_torch/c/shim.h>
@@ -27,16 +24,12 @@ inline int run_on_cuda(const OpgenCudaStep& step, OpgenCall& call, const torch::
   const auto device = static_cast<int32_t>(like.get_device_index());
   const torch::stable::accelerator::DeviceGuard guard(device);
   TORCH_ERROR_CODE_CHECK(aoti_torch_get_current_cuda_stream(device, &call.stream));
-  torch::stable::Tensor workspace, report;
+  torch::stable::Tensor workspace;
   const int64_t bytes = step.workspace == nullptr ? 0 : step.workspace(&call);
   if (bytes > 0) {
     workspace = device_memory(bytes, like);
     call.workspace = workspace.data_ptr();
     call.workspace_bytes = bytes;
-  }
-  if (step.reports) {
-    report = device_memory(sizeof(OpgenBadIndex), like);
-    call.device_room = static_cast<OpgenBadIndex*>(report.data_ptr());
   }
   return step.run(&call);
 }

@@ -34,7 +34,7 @@ inline void threads(int64_t count, int64_t grain, void (*range)(int64_t, int64_t
   torch::stable::parallel_for(0, count, grain, [=](int64_t begin, int64_t end) { range(begin, end, body); });
 }
 inline int run_step(const Step& step, OpgenCall& call, const Tensor&) {
-  OpgenHost host{threads, {-1, 0, 0, 0, 0}};
+  OpgenHost host{threads, {-1, 0, 0, 0}};
   const int status = step(call, host);
   *call.bad_index = host.bad;
   return status;
@@ -131,6 +131,11 @@ class __attribute__((visibility("hidden"))) Call {
     described_[number] = description(tensor);
   }
 
+  // What the next kernel reads or writes along an axis lies between two ends, which sizes and params tell; nothing is
+  // met where there are no points.
+  void reach(int tensor, int64_t axis, int64_t size, int64_t low, int64_t high, int64_t points) const {
+    if (points != 0 && (low < 0 || high >= size)) out_of_range(low < 0 ? low : high, axis, tensor, size);
+  }
   // A kernel by its number, and its arguments: the numbers of tensors, then integers and reals.
   void run(int kernel, std::initializer_list<int> tensors, std::initializer_list<int64_t> ints = {},
            std::initializer_list<double> reals = {}) {
@@ -143,13 +148,10 @@ class __attribute__((visibility("hidden"))) Call {
     call.ints = ints.begin();
     call.reals = reals.begin();
     call.dtype = dtype_of(scalar_);
-    OpgenBadIndex bad{-1, 0, 0, 0, 0};
+    OpgenBadIndex bad{-1, 0, 0, 0};
     call.bad_index = &bad;
     const int status = run_step(steps_[kernel], call, first());
-    if (status == OPGEN_BAD_INDEX) {
-      fail(op_, ": index ", bad.index, " is out of range for axis ", bad.axis, " of ",
-           names_[tensors.begin()[bad.tensor]], ", which has size ", bad.size);
-    }
+    if (status == OPGEN_BAD_INDEX) out_of_range(bad.index, bad.axis, tensors.begin()[bad.tensor], bad.size);
     if (status != OPGEN_OK)
       fail(op_, ": kernel ", kernel, " failed with ", status > 0 ? "CUDA error " : "code ", status);
   }
@@ -226,6 +228,9 @@ class __attribute__((visibility("hidden"))) Call {
     bool used = true;
   };
 
+  [[noreturn]] void out_of_range(int64_t index, int64_t axis, int tensor, int64_t size) const {
+    fail(op_, ": index ", index, " is out of range for axis ", axis, " of ", names_[tensor], ", which has size ", size);
+  }
   static const char* type_name(ScalarType type) { return torch::headeronly::toString(type); }
 
   ScalarType type_of(Element element) const {

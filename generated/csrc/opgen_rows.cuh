@@ -92,13 +92,17 @@ struct Spot {
   OPGEN_DEVICE operator int64_t() const { return position; }
 };
 
-// K vectors of V elements for each thread, whose neighbours have those beside them.
-template <typename Lanes, int K, int V>
+// K vectors of V elements for each thread, whose neighbours have those beside them. Where rows are `whole`, every
+// thread has all of its vectors: no pass has branches, and what two of them compute alike is computed once.
+template <typename Lanes, int K, int V, bool whole>
 struct Held : Lanes {
   static_assert(K * V <= block_adds, "a thread settles its sums at their end only");
   static constexpr int64_t part = int64_t{K} * V;  // of a row, the most that a thread holds
 
   static OPGEN_DEVICE int start(int k) { return (k * Lanes::size() + Lanes::rank()) * V; }
+  static OPGEN_DEVICE bool there(int k, int64_t count) {  // rows are short
+    return whole || start(k) < static_cast<int>(count);
+  }
 
   template <typename T>
   struct Read {
@@ -121,7 +125,7 @@ struct Held : Lanes {
     Read<T> held;
     OPGEN_UNROLL
     for (int k = 0; k < K; ++k) {
-      if (start(k) < count) {
+      if (there(k, count)) {
         held.vectors[k] = *reinterpret_cast<const Pack<T, V>*>(row.data + start(k));
       } else {
         held.vectors[k] = {};
@@ -131,7 +135,7 @@ struct Held : Lanes {
   }
   template <typename T>
   static OPGEN_DEVICE Read<T> read_or_zero(const Row<T>& row, int64_t count) {
-    return read(row, row.data == nullptr ? 0 : count);
+    return row.data == nullptr ? Read<T>{} : read(row, count);
   }
   template <typename T>
   static OPGEN_DEVICE Written<T> write(const Row<T>& row) {
@@ -141,7 +145,7 @@ struct Held : Lanes {
   static OPGEN_DEVICE void each(int64_t count, const Settled<Sums...>&, const F& f) {
     OPGEN_UNROLL
     for (int k = 0; k < K; ++k) {
-      if (start(k) >= count) continue;
+      if (!there(k, count)) continue;
       OPGEN_UNROLL
       for (int i = 0; i < V; ++i) f(Spot{k, i, start(k) + i});
     }

@@ -33,25 +33,6 @@ constexpr int64_t max_grid = 0x7fffffff;
 
 inline int launched() { return static_cast<int>(cudaGetLastError()); }
 
-// Runs a step that checks positions, and fetches its report; while the stream is captured, the kernels assert instead.
-template <typename Run>
-int reporting(OpgenCall call, Run run) {
-  const auto stream = static_cast<cudaStream_t>(call.stream);
-  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  int status = cudaStreamIsCapturing(stream, &capture);
-  if (status != cudaSuccess) return status;
-  if (capture != cudaStreamCaptureStatusNone || call.bad_index == nullptr) call.device_room = nullptr;
-  if (call.device_room == nullptr) return run(call);
-  constexpr size_t bytes = sizeof(OpgenBadIndex);
-  status = cudaMemsetAsync(call.device_room, 0xff, bytes, stream);  // -1 everywhere
-  if (status == cudaSuccess) status = run(call);
-  if (status != OPGEN_OK) return status;
-  status = cudaMemcpyAsync(call.bad_index, call.device_room, bytes, cudaMemcpyDeviceToHost, stream);
-  if (status == cudaSuccess) status = cudaStreamSynchronize(stream);
-  if (status != cudaSuccess) return status;
-  return call.bad_index->tensor < 0 ? int{OPGEN_OK} : int{OPGEN_BAD_INDEX};
-}
-
 inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 inline unsigned grid_of(int64_t blocks) { return static_cast<unsigned>(blocks < max_grid ? blocks : max_grid); }
@@ -61,34 +42,45 @@ inline unsigned grid_of(int64_t blocks) { return static_cast<unsigned>(blocks < 
 
 constexpr int map_threads = 256;
 
-template <typename Step>
+// A thread for each V points.
+template <int V, typename Step>
 __global__ void __launch_bounds__(map_threads, 1) map_points(Step step, int64_t count) {
-  const int64_t first = static_cast<int64_t>(blockIdx.x) * map_threads + threadIdx.x;
-  for (int64_t i = first; i < count; i += static_cast<int64_t>(gridDim.x) * map_threads) step.point(i);
+  const int64_t i = (static_cast<int64_t>(blockIdx.x) * map_threads + threadIdx.x) * V;
+  if (i >= count) return;
+  if constexpr (has_rows<Step>) {
+    step.template point<V>(i);
+  } else {
+    step.point(i);
+  }
+}
+
+// A thread for each vector, then one for each of the `rest` points behind them.
+template <int V, typename Step>
+__global__ void __launch_bounds__(map_threads, 1) map_flat(Step step, int64_t vectors, int rest) {
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * map_threads + threadIdx.x;
+  if (i < vectors) {
+    step.template flat<V>(i * V);
+  } else if (i - vectors < rest) {
+    step.template flat<1>(vectors * (V - 1) + i);
+  }
 }
 
 template <int V, typename Step>
-__global__ void __launch_bounds__(map_threads, 1) map_flat(Step step, int64_t count) {
-  const int64_t first = static_cast<int64_t>(blockIdx.x) * map_threads + threadIdx.x;
-  for (int64_t i = first; i < count / V; i += static_cast<int64_t>(gridDim.x) * map_threads) {
-    step.template flat<V>(i * V);
-  }
-  if (first < count % V) step.template flat<1>(count / V * V + first);
-}
-
-template <typename Step>
 int map(const OpgenCall& call, const Step& step, int64_t count) {
   if (count <= 0) return OPGEN_OK;
-  OPGEN_LAUNCH(map_points<Step>, grid_of(ceil_div(count, map_threads)), map_threads, 0, call.stream, step, count);
+  auto kernel = map_points<V, Step>;
+  OPGEN_LAUNCH(kernel, grid_of(ceil_div(count / V, map_threads)), map_threads, 0, call.stream, step, count);
   return launched();
 }
 
 template <int V, typename Step>
 int map_vectors(const OpgenCall& call, const Step& step, int64_t count) {
   if (count <= 0) return OPGEN_OK;
-  const int64_t vectors = ceil_div(count, V);
+  const int64_t vectors = count / V;
+  const int rest = static_cast<int>(count % V);
   auto kernel = map_flat<V, Step>;
-  OPGEN_LAUNCH(kernel, grid_of(ceil_div(vectors, map_threads)), map_threads, 0, call.stream, step, count);
+  const unsigned grid = grid_of(ceil_div(vectors + rest, map_threads));
+  OPGEN_LAUNCH(kernel, grid, map_threads, 0, call.stream, step, vectors, rest);
   return launched();
 }
 
@@ -97,8 +89,8 @@ int map_vectors(const OpgenCall& call, const Step& step, int64_t count) {
 
 template <typename Team, typename Step>
 __global__ void __launch_bounds__(Block::most, 1) row_kernel(Step step, int64_t rows) {
-  const int teams = static_cast<int>(blockDim.x) / Team::size();
-  const int64_t first = static_cast<int64_t>(blockIdx.x) * teams + threadIdx.x / Team::size();
+  const int teams = Team::count();
+  const int64_t first = static_cast<int64_t>(blockIdx.x) * teams + Team::number();
   // A team goes round together, so its barriers are met by all of it.
   OPGEN_ROLLED
   for (int64_t row = first; row < rows; row += static_cast<int64_t>(gridDim.x) * teams) step.template row<Team>(row);
@@ -127,62 +119,110 @@ int rows(const OpgenCall& call, const Step& step, int64_t count, int64_t length)
 
 // The same for rows of vectors of V elements, no longer than this.
 template <int V>
-constexpr int64_t most_held = int64_t{Block::most} * Held<Block, 4, V>::part;
+constexpr int64_t most_held = int64_t{Block::most} * Held<Block, 4, V, false>::part;
+
+// `shortest`: the number of inner points of the shortest pass.
+template <typename Lanes, int K, int V, typename Step>
+int held_rows_of(const OpgenCall& call, const Step& step, int64_t count, int64_t shortest, int threads, int teams) {
+  using Team = Held<Lanes, K, V, false>;
+  if (shortest == threads / teams * Team::part) {
+    return launch_rows<Held<Lanes, K, V, true>>(call, step, count, threads, teams);
+  }
+  return launch_rows<Team>(call, step, count, threads, teams);
+}
 
 template <int V, typename Step>
-int held_rows(const OpgenCall& call, const Step& step, int64_t count, int64_t length) {
+int held_rows(const OpgenCall& call, const Step& step, int64_t count, int64_t length, int64_t shortest) {
   if (count <= 0) return OPGEN_OK;
-  if (length <= 16 * V) return launch_rows<Held<Lanes<8>, 2, V>>(call, step, count, 128, 128 / 8);
-  using Team = Held<Block, 4, V>;
-  return launch_rows<Team>(call, step, count, threads_for(length, Team::part), 1);
+  if (length <= 16 * V) return held_rows_of<Lanes<4>, 4, V>(call, step, count, shortest, 128, 128 / 4);
+  return held_rows_of<Block, 4, V>(call, step, count, shortest, threads_for(length, 4 * V), 1);
 }
 
 // --- Columns
 // ----------------------------------------------------------------------------------------------------------
 
-// Across threads of a block sharing a point: thread (x, y) folds for point x every y-th inner point.
-template <int X, int Y, typename Folds>
-OPGEN_DEVICE void join_columns(Folds* folds) {
-  OPGEN_SHARED(Folds, cells, X * Y);
+// All threads of a block have folded for one point.
+template <int Y, typename Folds, typename F>
+OPGEN_DEVICE void join_columns(Folds* folds, const F& done) {
+  OPGEN_SHARED(Folds, cells, Y);
   const int me = static_cast<int>(threadIdx.x);
   cells[me] = *folds;
   OPGEN_UNROLL
   for (int half = Y / 2; half > 0; half /= 2) {
     __syncthreads();
-    if (me / X < half) {
-      folds->merge(cells[me + half * X]);
+    if (me < half) {
+      folds->merge(cells[me + half]);
       cells[me] = *folds;
     }
   }
+  if (me == 0) done(0, *folds);
 }
 
-// First stage. A block folds one chunk of the inner points for X outer points; with one chunk it finishes them.
-template <int X, int Y, typename Step>
+// Thread (x, y) has folded for the V points behind x: each of these is left to a thread.
+template <int X, int Y, int V, typename Folds, typename F>
+OPGEN_DEVICE void join_columns(Folds* folds, const F& done) {
+  OPGEN_SHARED(Folds, cells, X * Y * V);
+  const int me = static_cast<int>(threadIdx.x);
+  OPGEN_UNROLL
+  for (int v = 0; v < V; ++v) cells[(me / X * V + v) * X + me % X] = folds[v];
+  __syncthreads();
+  OPGEN_UNROLL
+  for (int k = 0; k < X * V; k += X * Y) {
+    if (k + me >= X * V) continue;
+    Folds joined = cells[k + me];
+    OPGEN_UNROLL
+    for (int y = 1; y < Y; ++y) joined.merge(cells[y * V * X + k + me]);
+    done((k + me) % X * V + (k + me) / X, joined);
+  }
+}
+
+// What a kernel folds for V neighbouring points at an inner point.
+template <int V, typename Step>
+OPGEN_DEVICE void fold_at(const Step& step, int64_t point, int64_t inner, typename Step::Folds* folds) {
+  if constexpr (has_rows<Step>) {
+    step.template fold<V>(point, inner, folds);
+  } else {
+    step.fold(point, inner, folds);
+  }
+}
+
+// First stage. A block folds one chunk of the inner points for X times V outer points; with one chunk it finishes them.
+template <int X, int Y, int V, typename Step>
 __global__ void __launch_bounds__(X* Y, 1)
     fold_columns(Step step, int64_t points, int64_t length, int64_t chunks, typename Step::Folds* partial) {
-  const int64_t tiles = (points + X - 1) / X;
+  const int64_t tiles = (points + X * V - 1) / (X * V);
   const int64_t tile = blockIdx.x % tiles;
   const int64_t chunk = blockIdx.x / tiles;
-  const int64_t point = tile * X + threadIdx.x % X;
+  const int64_t point = (tile * X + threadIdx.x % X) * V;
   const int64_t step_length = (length + chunks - 1) / chunks;
   const int64_t begin = chunk * step_length;
   const int64_t end = begin + step_length < length ? begin + step_length : length;
-  typename Step::Folds folds;
+  typename Step::Folds folds[V];
   if (point < points) {
     int64_t i = begin + threadIdx.x / X;
-    for (int64_t stop = begin; i < end; folds.settle()) {
+    for (int64_t stop = begin; i < end;) {
       stop = stop + block_adds * Y < end ? stop + block_adds * Y : end;
-      for (; i < stop; i += Y) step.fold(point, i, &folds);
+      for (; i < stop; i += Y) fold_at<V>(step, point, i, folds);
+      if (i >= end) break;
+      OPGEN_UNROLL
+      for (int v = 0; v < V; ++v) folds[v].settle();
     }
   }
-  folds.finish();
-  join_columns<X, Y>(&folds);
-  if (threadIdx.x < X && point < points) {
+  OPGEN_UNROLL
+  for (int v = 0; v < V; ++v) folds[v].finish();
+  const auto done = [&](int k, const typename Step::Folds& joined) {
+    const int64_t own = tile * (X * V) + k;
+    if (own >= points) return;
     if (chunks == 1) {
-      step.finish(point, folds);
+      step.finish(own, joined);
     } else {
-      partial[chunk * points + point] = folds;
+      partial[chunk * points + own] = joined;
     }
+  };
+  if constexpr (X == 1) {
+    join_columns<Y>(folds, done);
+  } else {
+    join_columns<X, Y, V>(folds, done);
   }
 }
 
@@ -210,35 +250,41 @@ inline int64_t processors(const OpgenCall& call) {
   return count > 0 ? count : 1;
 }
 
-// How many chunks: enough blocks to fill the device, and at least `least` inner points for each thread.
-template <int X, int Y>
+// How many chunks: enough blocks to fill the device, and at least `least` inner points for each thread. A thread that
+// has vectors of points asks for as much with fewer blocks.
+template <int X, int Y, int V>
 int64_t chunk_count(const OpgenCall& call, int64_t points, int64_t length) {
-  constexpr int64_t least = 16;
-  const int64_t wanted = ceil_div(8 * processors(call), ceil_div(points, X));
+  constexpr int64_t least = 16, blocks = V > 1 ? 2 : 8;
+  const int64_t wanted = ceil_div(blocks * processors(call), ceil_div(points, X * V));
   const int64_t possible = ceil_div(length, Y * least);
   return wanted < possible ? (wanted < 1 ? 1 : wanted) : (possible < 1 ? 1 : possible);
 }
 
-template <int X, int Y, typename Step>
+// A block shares what fits into 48 KiB: with many folds it has fewer threads, or these have no vectors.
+template <int X, int Y, int V, typename Step>
 int launch_columns(const OpgenCall& call, const Step& step, int64_t points, int64_t length) {
   using Folds = typename Step::Folds;
-  if constexpr (Y > 1 && sizeof(Folds) * X * Y > 48 * 1024) {  // what a block may share
-    return launch_columns<X, Y / 2>(call, step, points, length);
+  constexpr bool fits = sizeof(Folds) * X * Y * V <= 48 * 1024;
+  if constexpr (!fits && Y > 1) {
+    return launch_columns<X, Y / 2, V>(call, step, points, length);
+  } else if constexpr (!fits && V > 1) {
+    return launch_columns<X, 8, 1>(call, step, points, length);
+  } else {
+    int64_t chunks = chunk_count<X, Y, V>(call, points, length);
+    const int64_t room = call.workspace == nullptr ? 0 : call.workspace_bytes / static_cast<int64_t>(sizeof(Folds));
+    if (chunks * points > room) chunks = room / points > 1 ? room / points : 1;
+    auto* partial = static_cast<Folds*>(call.workspace);
+    auto kernel = fold_columns<X, Y, V, Step>;
+    const int64_t blocks = ceil_div(points, X * V) * chunks;
+    OPGEN_LAUNCH(kernel, grid_of(blocks), X * Y, 0, call.stream, step, points, length, chunks, partial);
+    if (chunks == 1) return launched();
+    const int status = launched();
+    if (status != OPGEN_OK) return status;
+    const unsigned grid = grid_of(ceil_div(points, map_threads));
+    const Folds* done = partial;
+    OPGEN_LAUNCH(finish_columns<Step>, grid, map_threads, 0, call.stream, step, points, chunks, done);
+    return launched();
   }
-  int64_t chunks = chunk_count<X, Y>(call, points, length);
-  const int64_t room = call.workspace == nullptr ? 0 : call.workspace_bytes / static_cast<int64_t>(sizeof(Folds));
-  if (chunks * points > room) chunks = room / points > 1 ? room / points : 1;
-  auto* partial = static_cast<Folds*>(call.workspace);
-  auto kernel = fold_columns<X, Y, Step>;
-  const int64_t blocks = ceil_div(points, X) * chunks;
-  OPGEN_LAUNCH(kernel, grid_of(blocks), X * Y, 0, call.stream, step, points, length, chunks, partial);
-  if (chunks == 1) return launched();
-  const int status = launched();
-  if (status != OPGEN_OK) return status;
-  const unsigned grid = grid_of(ceil_div(points, map_threads));
-  const Folds* done = partial;
-  OPGEN_LAUNCH(finish_columns<Step>, grid, map_threads, 0, call.stream, step, points, chunks, done);
-  return launched();
 }
 
 // The threads of a block: side by side where neighbouring points are neighbours in memory (Across), all on one point
@@ -248,17 +294,18 @@ constexpr int column_width = Across ? 32 : 1;
 template <bool Across>
 constexpr int column_depth = Across ? 8 : 256;
 
-template <bool Across, typename Step>
+// Vectors of V points for each thread.
+template <bool Across, int V, typename Step>
 int columns(const OpgenCall& call, const Step& step, int64_t points, int64_t length) {
   if (points <= 0) return OPGEN_OK;
-  return launch_columns<column_width<Across>, column_depth<Across>>(call, step, points, length);
+  return launch_columns<column_width<Across>, column_depth<Across>, V>(call, step, points, length);
 }
 
 // Bytes of workspace that `columns` can use for accumulators of `bytes` each; with less it makes fewer chunks.
-template <bool Across>
+template <bool Across, int V>
 int64_t columns_workspace(const OpgenCall& call, int64_t points, int64_t length, int64_t bytes) {
   if (points <= 0) return 0;
-  const int64_t chunks = chunk_count<column_width<Across>, column_depth<Across>>(call, points, length);
+  const int64_t chunks = chunk_count<column_width<Across>, column_depth<Across>, V>(call, points, length);
   return chunks == 1 ? 0 : chunks * points * bytes;
 }
 

@@ -115,18 +115,56 @@ struct Tensor {
   }
 };
 
-// Neighbouring elements, moved 16 bytes at a time.
+// Neighbouring elements, moved 16 bytes at a time, and held in words: what is read under a condition is put together by
+// words, too.
 template <typename T, int V>
 struct alignas(sizeof(T) * V < 16 ? sizeof(T) * V : 16) Pack {
-  std::remove_const_t<T> values[V];
+  using Element = std::remove_const_t<T>;
+  using Word = std::conditional_t<sizeof(T) * V % 4 == 0, uint32_t, unsigned char>;
+  Word words[sizeof(T) * V / sizeof(Word)];
 
-  OPGEN_DEVICE math_t<T> get(int i) const { return loaded(values + i); }
+  OPGEN_DEVICE math_t<T> get(int i) const {
+    if constexpr (sizeof(T) == 2 && sizeof(Word) == 4) {
+      return widened<Element>(words[i / 2], i % 2 != 0);
+    } else {
+      Element value;
+      memcpy(&value, reinterpret_cast<const char*>(words) + i * sizeof(T), sizeof(T));
+      return loaded(&value);
+    }
+  }
 };
 template <int V, typename T, int rank>
 OPGEN_DEVICE Pack<T, V> load_pack(const Tensor<T, rank>& tensor, int64_t first) {
-  if (tensor.data == nullptr) return {};
   return *reinterpret_cast<const Pack<T, V>*>(tensor.data + first);
 }
+template <int V, typename T, int rank>
+OPGEN_DEVICE Pack<T, V> load_pack_or_zero(const Tensor<T, rank>& tensor, int64_t first) {
+  return tensor.data == nullptr ? Pack<T, V>{} : load_pack<V>(tensor, first);
+}
+// What V neighbouring points read.
+template <typename T, int V>
+struct Line {
+  Pack<T, V> pack;
+  OPGEN_DEVICE math_t<T> operator[](int i) const { return pack.get(i); }
+};
+template <typename T>
+struct Line<T, 1> {
+  math_t<T> value;
+  OPGEN_DEVICE math_t<T> operator[](int) const { return value; }
+};
+template <int V, typename T, int rank, typename... Positions>
+OPGEN_DEVICE Line<T, V> read_line(const Tensor<T, rank>& tensor, Positions... positions) {
+  if constexpr (V == 1) {
+    return {tensor.load(positions...)};
+  } else {
+    return {*reinterpret_cast<const Pack<T, V>*>(tensor.at(positions...))};
+  }
+}
+template <int V, typename T, int rank, typename... Positions>
+OPGEN_DEVICE Line<T, V> read_line_or_zero(const Tensor<T, rank>& tensor, Positions... positions) {
+  return tensor.data == nullptr ? Line<T, V>{} : read_line<V>(tensor, positions...);
+}
+
 // The same on their way to memory, still as they were computed.
 template <typename T, int V>
 struct Values {
@@ -137,16 +175,40 @@ struct Values {
     values[i] = static_cast<math_t<T>>(value);
   }
   OPGEN_DEVICE void store(T* at) const {
-    Pack<T, V> pack;
+    T stored[V];
     OPGEN_UNROLL
-    for (int i = 0; i + 1 < V; i += 2) narrow_pair(values[i], values[i + 1], &pack.values[i]);
-    if constexpr (V % 2 == 1) narrow(values[V - 1], &pack.values[V - 1]);
+    for (int i = 0; i + 1 < V; i += 2) narrow_pair(values[i], values[i + 1], &stored[i]);
+    if constexpr (V % 2 == 1) narrow(values[V - 1], &stored[V - 1]);
+    Pack<T, V> pack;
+    memcpy(pack.words, stored, sizeof(pack));
     *reinterpret_cast<Pack<T, V>*>(at) = pack;
   }
 };
 template <int V, typename T, int rank>
 OPGEN_DEVICE void store_pack(const Tensor<T, rank>& tensor, int64_t first, const Values<T, V>& values) {
   values.store(tensor.data + first);
+}
+
+template <int V, typename F>
+OPGEN_DEVICE void lanes(const F& f) {
+  OPGEN_UNROLL
+  for (int at = 0; at < V; ++at) f(at);
+}
+
+// What they store: each of them once, in order.
+template <typename T, int V>
+struct WrittenLine {
+  T* data;
+  Values<T, V> values;
+  template <typename Value>
+  OPGEN_DEVICE void set(int i, Value value) {
+    values.set(i, value);
+    if (i == V - 1) values.store(data);
+  }
+};
+template <int V, typename T, int rank, typename... Positions>
+OPGEN_DEVICE WrittenLine<T, V> write_line(const Tensor<T, rank>& tensor, Positions... positions) {
+  return {tensor.at(positions...), {}};
 }
 
 // --- Host
@@ -162,7 +224,7 @@ inline int64_t batch_count(const OpgenCall& call) {
 // as one), where its batch stands (-1: it has none), and along which of its dims a row of it is read or written (-1:
 // there is none).
 struct Field {
-  enum Kind { a_tensor, an_integer, a_real, a_fixed, the_batch, the_elements, a_report, a_workspace };
+  enum Kind { a_tensor, an_integer, a_real, a_fixed, the_batch, the_elements, a_workspace };
 
   Kind kind;
   int number = 0;
@@ -179,7 +241,6 @@ constexpr Field real(int number) { return {Field::a_real, number}; }
 constexpr Field fixed(int number) { return {Field::a_fixed, number}; }
 constexpr Field batch() { return {Field::the_batch}; }
 constexpr Field elements() { return {Field::the_elements}; }
-constexpr Field report() { return {Field::a_report}; }
 constexpr Field workspace() { return {Field::a_workspace}; }
 
 // The members of a kernel in their order, tensors first.
@@ -187,6 +248,17 @@ template <typename... Fields>
 constexpr std::array<Field, sizeof...(Fields)> fields(Fields... each) {
   return {each...};
 }
+
+// Whether a kernel goes along rows or lines that are named.
+template <size_t Size>
+constexpr bool any_along(const std::array<Field, Size>& fields) {
+  for (const Field& field : fields) {
+    if (field.along >= 0) return true;
+  }
+  return false;
+}
+template <typename Step>
+constexpr bool has_rows = any_along(Step::fields);
 
 // Reads an OpgenCall for one kernel: merges the batch dims as far as all its tensors allow, and hands out views. The
 // tensors are the first of its fields.
@@ -222,10 +294,6 @@ class Arguments {
     const OpgenTensor& source = *call.tensors[slots[i].number];
     Tensor<T, rank> view;
     view.data = static_cast<T*>(source.data);
-    if (call.device_room != nullptr && empty(source)) {  // a position out of range is taken as 0, which must be there
-      view.data = reinterpret_cast<T*>(&call.device_room->nowhere);
-      return view;
-    }
     const int64_t own = batch_rank(i);
     for (int axis = 0; axis < slots[i].rank && axis < max_axes; ++axis) {
       const bool before = slots[i].batch_at < 0 || axis < slots[i].batch_at;
@@ -263,13 +331,6 @@ class Arguments {
   int status() const { return used > max_batch ? OPGEN_TOO_MANY_DIMS : OPGEN_OK; }
 
  private:
-  static bool empty(const OpgenTensor& source) {
-    for (int64_t d = 0; d < source.ndim; ++d) {
-      if (source.sizes[d] == 0) return true;
-    }
-    return false;
-  }
-
   bool flat(int i) const {
     const OpgenTensor& source = *call.tensors[slots[i].number];
     if (source.data == nullptr) return true;

@@ -118,7 +118,10 @@ def _part(formal: Formal, part: Body, flat: bool, name: str) -> list[str]:
     form = form_of(body, flat)
     methods = device_lines(scope, form, outer, body)
     lengths = dict.fromkeys(_count(formal, loops) for loops in inner_loops(body) if loops)
-    return _struct(scope, name, _launch(_launcher(form, outer), _count(formal, outer), tuple(lengths)), methods)
+    lanes = _count(formal, outer[-1:]) if form in (Form.MAP, Form.COLUMNS) and scope.rows.names else ""
+    launcher = "Lines" if form is Form.MAP and lanes else _launcher(form, outer)
+    launch = _launch(launcher, _count(formal, outer), tuple(lengths), lanes)
+    return _struct(scope, name, launch, methods)
 
 
 def _launcher(form: Form, outer: Sequence[Loop]) -> str:
@@ -133,16 +136,26 @@ def _launcher(form: Form, outer: Sequence[Loop]) -> str:
             return f"Columns<{'true' if outer else 'false'}>"
 
 
-def _launch(launcher: str, points: str, more: Sequence[str]) -> list[str]:
-    """How points are given to threads: how many, then the lengths of loops at a point, or the room that it needs."""
+def _launch(launcher: str, points: str, more: Sequence[str], lanes: str = "") -> list[str]:
+    """How points are given to threads: how many, then the lengths of loops at a point, or the room that it needs.
+
+    `lanes`: how many points are neighbours, where a thread may take several.
+    """
     listed = ", ".join(more)
-    given = [points, listed if launcher.startswith("Columns") else f"{{{listed}}}"] if more else [points]
+    given = [points]
+    given += [listed if launcher.startswith("Columns") else f"{{{listed}}}"] if more else []
+    given += [lanes] if lanes else []
     braces = ("{{", "}}") if launcher.startswith("Flat") else ("{", "}")  # that of the class behind it
     head = f"static constexpr rt::{launcher} launch = {braces[0]}"
-    line = f"{head}{', '.join(given)}{braces[1]};"
-    if len(line) + 2 <= LIMIT or not more:
-        return [line]
-    return [f"{head}{given[0]},", f"{' ' * len(head)}{given[1]}{braces[1]};"]
+    lines = [head + given[0]]
+    for text in given[1:]:
+        end = f"{braces[1]};" if text is given[-1] else ","
+        if len(f"  {lines[-1]}, {text}{end}") <= LIMIT:
+            lines[-1] += f", {text}"
+        else:
+            lines[-1] += ","
+            lines.append(" " * len(head) + text)
+    return [*lines[:-1], f"{lines[-1]}{braces[1]};"]
 
 
 def _declared(type_: str, names: Sequence[str]) -> list[str]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from opgen.code.printer import NATIVE, Printer, Text
-from opgen.ir.functions import ScalarFunction
+from opgen.ir.functions import FUNCTIONS, ScalarFunction
 from opgen.ir.program import Kind
-from opgen.ir.scalar import Lit, Scalar
+from opgen.ir.scalar import Apply, Lit, Scalar
 
 NEAR = "near"  # what a kernel calls the functions of its type, `rt::Near<scalar_t>`
-_FUNCTIONS = ("exp", "sigmoid", "silu", "tanh")
+_FUNCTIONS = ("exp", "sigmoid", "silu", "tanh", "erfc", "softplus", "logsigmoid", "sqrt", "reciprocal")
 
 
 def _spelling(row: ScalarFunction, _: tuple[Text, ...]) -> str:
@@ -19,10 +19,26 @@ def _spelling(row: ScalarFunction, _: tuple[Text, ...]) -> str:
 
 def _quotient(p: Printer, args: tuple[Scalar, ...]) -> Text:
     texts = [p.text(a) for a in args]
-    if len(args) != 2 or isinstance(args[1], Lit) or all(t.number for t in texts):
+    if len(args) != 2 or _is_exact(args[1]) or all(t.number for t in texts):
         return NATIVE.special["div"](p, args)
-    values = ", ".join((t if t.kind is Kind.FLOAT else NATIVE.as_float(t)).text for t in texts)
+    values = ", ".join((t if t.kind is Kind.FLOAT and not t.number else NATIVE.as_float(t)).text for t in texts)
     return Text(f"{NEAR}::div({values})", NATIVE.atom)
 
 
-CUDA = replace(NATIVE, special={**NATIVE.special, "div": _quotient}, spelling=_spelling)
+def _is_exact(e: Scalar) -> bool:
+    """Whether a quotient by this number is a product with its inverse."""
+    return isinstance(e, Lit) and isinstance(e.value, int) and e.value > 0 and e.value & (e.value - 1) == 0
+
+
+def _tanh(p: Printer, args: tuple[Scalar, ...]) -> Text:
+    """A tangent of a logarithm is a quotient."""
+    match args:
+        case (Apply("softplus", (x,)),):
+            text = p.text(x)
+            value = text if text.kind is Kind.FLOAT else NATIVE.as_float(text)
+            return Text(f"{NEAR}::tanh_of_softplus({value.text})", NATIVE.atom)
+        case _:
+            return p.call(FUNCTIONS["tanh"], tuple(map(p.text, args)))
+
+
+CUDA = replace(NATIVE, special={**NATIVE.special, "div": _quotient, "tanh": _tanh}, spelling=_spelling)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
-from opgen.code.cuda_rows import rows_along
+from opgen.code.cuda_rows import across, lines_across, rows_along
 from opgen.code.cuda_scope import Scope, element_type
 from opgen.code.cuda_statements import (
     accumulator,
@@ -71,11 +71,16 @@ def device_lines(scope: Scope, form: Form, outer: Sequence[Loop], body: Body) ->
 
 
 def _map(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
-    """`point`."""
+    """`point`, or as many neighbouring ones as there are elements in a vector."""
     before = scope.enter(outer)
-    lines = decoded(scope, outer, "point", thread_lines(scope, body, {}))
+    named = lines_across(scope, outer, (), body)
+    with across(scope, outer, named):
+        lines = thread_lines(scope, body, {})
+    if named:
+        lines = [*named, "rt::lanes<V>([&](int at) {", *indented(lines), "});"]
+    lines = decoded(scope, outer, "point", lines)
     scope.leave(before, outer)
-    return point_function(lines)
+    return [*(["template <int V>"] if named else []), *point_function(lines)]
 
 
 def _flat(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
@@ -110,7 +115,8 @@ def _flat(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
     point = decoded(scope, outer, "point", point)
     scope.leave(before, outer)
     got = [f"{packs[n]}.get(i)" for n in ins]
-    flat = [f"const auto {packs[n]} = rt::load_pack<V>({t}, first);" for n, t in ins.items()]
+    loaded = {n: "load_pack_or_zero" if scope.formal.slots[n].optional else "load_pack" for n in ins}
+    flat = [f"const auto {packs[n]} = rt::{loaded[n]}<V>({t}, first);" for n, t in ins.items()]
     flat += [f"rt::Values<{element_type(scope.formal.slots[n].storage)}, V> {packs[n]};" for n in outs]
     loop = [*define, f"compute({', '.join([*got, *pointers])});"]
     loop += [f"{packs[n]}.set(i, {held[n]});" for n in outs]
@@ -184,13 +190,20 @@ def _columns(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
     accs = [n for n in ahead if isinstance(n, Acc)]
     loops, looped = chain((body[at],), _SHARED)
     before = scope.enter(outer)
-    prefix = let_lines(scope, [n for n in ahead if isinstance(n, Let)])
+    lets = [n for n in ahead if isinstance(n, Let)]
     inner_before = scope.enter(loops)
     names = {a.name: scope.fresh(f"{a.name}_fold") for a in accs}
-    lines = thread_lines(scope, looped, {n: f"folds->{text}" for n, text in names.items()})
-    types = {a.name: accumulator(scope, a, joined(looped, a)) for a in accs}
-    lines = [*prefix, *decoded(scope, loops, "inner", lines, "inner_rest")]
-    fold = decoded(scope, outer, "point", needed(lines))
+    named = lines_across(scope, outer, loops, (*lets, *looped))
+    targets = {n: f"{'folds[at].' if named else 'folds->'}{text}" for n, text in names.items()}
+    known = dict(scope.locals)
+    with across(scope, outer, named):
+        lines = needed([*let_lines(scope, lets), *thread_lines(scope, looped, targets)])
+        types = {a.name: accumulator(scope, a, joined(looped, a)) for a in accs}
+    scope.locals = known
+    if named:
+        lines = [*named, "rt::lanes<V>([&](int at) {", *indented(lines), "});"]
+    fold = decoded(scope, outer, "point", decoded(scope, loops, "inner", lines, "inner_rest"))
+    prefix = let_lines(scope, lets)
     scope.leave(inner_before, loops)
     finish = [*prefix, *_stored(scope, ahead)]
     finish += [result(scope, a, f"folds.{names[a.name]}") for a in accs]
@@ -207,6 +220,7 @@ def _columns(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
         "struct Folds {",
         *indented([*fields, *merge]),
         "};",
+        *(["template <int V>"] if named else []),
         *function(f"OPGEN_DEVICE void fold({indices}, Folds* folds) const", fold),
         *function(f"OPGEN_DEVICE void finish({index_of('point', finish)}, const Folds& folds) const", finish),
     ]

@@ -22,7 +22,6 @@ from opgen.plan.model import Storage
 
 _ELEMENT = {Storage.SCALAR: "scalar_t", Storage.COMPUTE: "opmath_t", Storage.INT64: "int64_t", Storage.BOOL: "bool"}
 _ATOM = NATIVE.atom
-REPORT = "report"  # the key of the member that takes reports of positions out of range
 
 
 def element_type(storage: Storage) -> str:
@@ -131,11 +130,10 @@ class Scope:
         if isinstance(p, Batch):
             return "place"
         text = self.print(p)
-        if not checked or not self.doubtful(buffer, axis, p):
+        told = (buffer, axis, p) in self.formal.told
+        if not checked or told or not self.doubtful(buffer, axis, p):
             return text
-        size = self.extent(self.formal.slots[buffer].shape[axis]).text
-        report = self.member(REPORT, "OpgenBadIndex*", "report", "rt::report()")
-        return f"rt::checked({text}, {size}, {report}, {self.formal.number(buffer)}, {axis})"
+        return f"rt::checked({text}, {self.extent(self.formal.slots[buffer].shape[axis]).text})"
 
     def load(self, read: Read) -> Text:
         """One access, as a value."""

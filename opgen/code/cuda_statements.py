@@ -213,7 +213,8 @@ def _guarded(scope: Scope, condition: Scalar, body: Body, folds: Mapping[str, st
 def _atomic(scope: Scope, a: Atomic) -> list[str]:
     """A value on its way into a place that others share."""
     type_ = value_type(scope.formal.slots[a.slot].kind)
-    cell = f"{scope.tensor(a.slot)}.at({scope.positions(a.at, a.slot)})"
+    line = scope.rows.name(a.slot, a.at)
+    cell = f"{scope.tensor(a.slot)}.at({scope.positions(a.at, a.slot)})" if line is None else f"{line} + at"
     placed: list[str] = []
     if len(cell) > _LONG_CELL:
         name = scope.fresh("cell")

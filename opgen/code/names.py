@@ -34,7 +34,7 @@ assert_perror issubnormal sched_priority pthread_cleanup_push pthread_cleanup_po
 pthread_cleanup_pop_restore_np
 """
 _SHARED = """
-std rt opgen OpgenCall OpgenBadIndex half_t bfloat16_t scalar_t opmath_t int64_t uint64_t int32_t uint32_t size_t call
+std rt opgen OpgenCall half_t bfloat16_t scalar_t opmath_t int64_t uint64_t int32_t uint32_t size_t call
 convolution main printf
 """
 _KERNELS = """

@@ -13,6 +13,7 @@ LIMIT = 120
 _BLOCK = re.compile(r"\s*(\}|(if|for|while|switch|struct|enum)\b)")
 
 _PASS = re.compile(r"(\s*rt::each<\w+>\()[^\[]*, (?=\[&\])")  # where a pass begins, up to its lambda
+_LANES = re.compile(r"(\s*)rt::lanes<\w+>\(")
 
 
 def commented(line: str) -> list[str]:
@@ -58,8 +59,10 @@ def _joined(head: str, body: str, tail: str) -> str | None:
 
 
 def _fits_below(line: str) -> bool:
-    """Whether a lambda without others around it goes in a row of its own, below the first item of its list."""
-    start = _PASS.match(line)
+    """Whether a lambda goes in a row of its own: below the first item of its list, or below a call of it alone."""
+    alone, start = _LANES.match(line), _PASS.match(line)
+    if alone is not None:
+        return len(alone[1]) + 4 + len(line) - len(alone[0]) <= LIMIT
     return start is not None and len(start[1]) + len(line) - len(start[0]) <= LIMIT
 
 

@@ -18,6 +18,7 @@ from opgen.kernel.checks import Access, unsure
 from opgen.kernel.lanes import schedule_of
 from opgen.kernel.lower import lower
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Kernel, Node, Role, Store, Tile
+from opgen.kernel.reach import Reach, reaches
 from opgen.kernel.unroll import unrolled
 from opgen.kernel.walk import chain, parts, values
 from opgen.plan.model import Buffer, KernelPlan, Let, Schedule, Step, Storage, extent
@@ -29,7 +30,8 @@ class Formal:
 
     `slots`: buffers that the kernel reads and writes, by what they are called in it; `ints` and `reals`: what the plan
     calls the numbers; `bools`: which integers are truth values; `casts`: what the tensors hold that values are rounded
-    like; `unsure`: accesses to be checked; `flat`: of each part, whether its points lie in memory in their order.
+    like; `unsure`: accesses to be checked; `told`: those of them that a host checks ahead of the call, by `reaches`;
+    `flat`: of each part, whether its points lie in memory in their order.
     """
 
     kernel: Kernel
@@ -40,6 +42,8 @@ class Formal:
     bools: frozenset[Scalar]
     casts: Mapping[str, Storage]
     unsure: frozenset[Access]
+    told: frozenset[Access]
+    reaches: tuple[Reach, ...]
     flat: tuple[bool, ...]
     key: Hashable = field(repr=False)
 
@@ -61,7 +65,9 @@ def formal(plan: KernelPlan, step: Step) -> Formal:
     """The kernel of a step as a function."""
     kernel, schedule = lower(plan, step), schedule_of(step)
     further = unsure(plan, unrolled(kernel))
-    found = _Found(plan, kernel, unsure(plan, kernel) | further)
+    doubt = unsure(plan, kernel)
+    reached = reaches(plan, kernel, doubt)
+    found = _Found(plan, kernel, doubt | further, reached.told)
     body = found.body(kernel.body)
     checked = found.sizes({(slot, k) for slot, k, _ in further})
     flat = tuple(_is_flat(plan, part) for part in parts(kernel.body))
@@ -78,6 +84,8 @@ def formal(plan: KernelPlan, step: Step) -> Formal:
         frozenset(found.bools),
         found.casts,
         found.unsure,
+        found.told,
+        reached.compared,
         flat,
         (schedule, flat, held, kinds, body, checked),
     )
@@ -116,6 +124,7 @@ class _Found:
     plan: KernelPlan
     kernel: Kernel
     unsure: frozenset[Access]
+    told: frozenset[Access]
     slots: dict[str, int] = field(default_factory=dict)
     ints: dict[Scalar, int] = field(default_factory=dict)
     reals: dict[Param, int] = field(default_factory=dict)
@@ -187,7 +196,7 @@ class _Found:
         return Dim(f"#{self.ints.setdefault(e, len(self.ints))}")
 
     def value(self, e: Scalar) -> Hashable:
-        """An expression without names, and which of its accesses are checked, against what size."""
+        """An expression without names, and which of its accesses are checked, by whom, against what size."""
         found = self.bare(e)
         return found, tuple(self.checks(r.tensor, r.at) for r in reads(e))
 
@@ -199,7 +208,7 @@ class _Found:
         found = []
         for k, p in enumerate(at):
             if (slot, k, p) in self.unsure:
-                found.append((k, self._extent(slot, k)))
+                found.append((k, self._extent(slot, k), (slot, k, p) in self.told))
         return tuple(found)
 
     def bare(self, e: Scalar) -> Scalar:

@@ -19,6 +19,7 @@ from opgen.ir.names import Names
 from opgen.ir.operator import Operator, Variant
 from opgen.ir.program import Axis, Chosen, Condition, Given, Kind, Program, Role
 from opgen.ir.scalar import BATCH, Batch, Dim, Lit, Param, Scalar
+from opgen.kernel.reach import Reach
 from opgen.package.cpp_signature import NUMBERS, Direction, head, may_miss, own_argument, schema
 from opgen.package.shapes import carriers
 from opgen.package.step_table import Launch, StepTable
@@ -248,6 +249,7 @@ class _VariantCode:
     def _steps(self) -> list[str]:
         lines = self._memory()
         launches = iter(self.launches)
+        compared: set[tuple[str, str]] = set()
         for step in self.plan.steps:
             if isinstance(step, Contract):
                 lines += self._contract(step)
@@ -257,7 +259,12 @@ class _VariantCode:
                 continue
             condition = self._wanted(step.results)
             lines += self._checks(step, condition if self.d.mask else "")
-            lines += under(condition, self._run(next(launches)))
+            launch = next(launches)
+            reached = [self._reach(r) for r in launch.reaches]
+            new = [line for line in dict.fromkeys(reached) if (condition, line) not in compared]
+            compared.update((condition, line) for line in new)
+            lines += block(f"if ({condition}) {{", [*new, self._run(launch)]) if condition and new else new
+            lines += [] if condition and new else under(condition, self._run(launch))
         return lines
 
     def _run(self, launch: Launch) -> str:
@@ -271,6 +278,12 @@ class _VariantCode:
             groups.pop()
         listed = [f"{{{', '.join(g)}}}" for g in groups]
         return f"call.run({', '.join([str(launch.kernel), *listed])});"
+
+    def _reach(self, r: Reach) -> str:
+        """The comparison of the ends of a position with the axis of a tensor."""
+        number = [b.name for b in self._order()].index(r.slot)
+        ends = map(self.printer, (r.size, r.low, r.high, r.points))
+        return f"call.reach({', '.join([str(number), str(r.axis), *ends])});"
 
     def _checks(self, step: Kernel, condition: str) -> list[str]:
         """The position of an extreme needs something to stand on."""

@@ -14,6 +14,7 @@ from opgen.code.cuda_code import CudaKernel, cuda_kernel
 from opgen.ir.program import Function
 from opgen.ir.scalar import Param, Scalar
 from opgen.kernel.formal import formal
+from opgen.kernel.reach import Reach
 from opgen.kernel.walk import stored_only
 from opgen.plan.model import KernelPlan, Library
 
@@ -22,13 +23,15 @@ from opgen.plan.model import KernelPlan, Library
 class Launch:
     """A step: the number of its kernel, and the arguments as the plan calls them.
 
-    `stored`: the tensors that it stores to and does nothing else with, so that it can do without their memory.
+    `reaches`: what is to be compared before it runs; `stored`: the tensors that it stores to and does nothing else
+    with, so that it can do without their memory.
     """
 
     kernel: int
     tensors: tuple[str, ...]
     ints: tuple[Scalar, ...]
     reals: tuple[Param, ...]
+    reaches: tuple[Reach, ...]
     stored: frozenset[str]
 
 
@@ -55,5 +58,6 @@ class StepTable:
                 name = f"{prefix}_{step.name}"
                 self.kernels.append(cpu_kernel(found, step, name))
                 self.cuda.append(cuda_kernel(found, step, f"{self.op}_{name}"))
-            launches.append(Launch(number, tuple(found.slots), found.ints, found.reals, stored_only(found.kernel)))
+            arguments = tuple(found.slots), found.ints, found.reals, found.reaches
+            launches.append(Launch(number, *arguments, stored_only(found.kernel)))
         return tuple(launches)

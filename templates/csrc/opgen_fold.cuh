@@ -153,6 +153,9 @@ template <int Width>
 struct Lanes {
   static constexpr OPGEN_DEVICE int size() { return Width; }
   static OPGEN_DEVICE int rank() { return static_cast<int>(threadIdx.x) % Width; }
+  // Which team of its block this is, and of how many.
+  static OPGEN_DEVICE int number() { return static_cast<int>(threadIdx.x) / Width; }
+  static OPGEN_DEVICE int count() { return static_cast<int>(blockDim.x) / Width; }
 
   template <typename Fold>
   static OPGEN_DEVICE void join(Fold* fold) {
@@ -169,6 +172,8 @@ struct Block {
 
   static OPGEN_DEVICE int size() { return static_cast<int>(blockDim.x); }
   static OPGEN_DEVICE int rank() { return static_cast<int>(threadIdx.x); }
+  static constexpr OPGEN_DEVICE int number() { return 0; }
+  static constexpr OPGEN_DEVICE int count() { return 1; }
 
   template <typename Fold>
   static OPGEN_DEVICE void join(Fold* fold) {

@@ -85,8 +85,6 @@ struct Actual {
       return Divider(field.kind == Field::a_fixed        ? field.number
                      : field.kind == Field::the_elements ? batch_count(call)
                                                          : call.ints[field.number]);
-    } else if constexpr (std::is_same_v<T, OpgenBadIndex*>) {
-      return call.device_room;
     } else if constexpr (std::is_pointer_v<T>) {
       return static_cast<T>(call.workspace);
     } else if constexpr (std::is_same_v<T, bool>) {
@@ -102,15 +100,6 @@ struct Actual {
 template <typename Step, int Count, size_t... I>
 Step filled(const Arguments<Count>& args, const OpgenCall& call, std::index_sequence<I...>) {
   return Step{Actual<Made<Step>::rank, Count>{args, call, Step::fields[I], static_cast<int>(I)}...};
-}
-
-// Whether a kernel goes along rows that are named.
-template <typename Step>
-constexpr bool has_rows() {
-  for (const Field& field : Step::fields) {
-    if (field.along >= 0) return true;
-  }
-  return false;
 }
 
 // --- Launchers
@@ -130,11 +119,37 @@ struct Map {
   }
   template <typename Step, typename Arguments>
   int run(const OpgenCall& call, const Arguments&, const Step& step) const {
-    return map(call, step, points.of(call));
+    return map<1>(call, step, points.of(call));
   }
 };
 
-// The same in the order of memory, 16 bytes at a time, where all tensors are flat; `Bytes`: those of an element.
+// As many neighbours at a time as there are elements in a vector, where what these read and store is; `lanes`: how many
+// are neighbours.
+struct Lines {
+  Count points;
+  Count lanes;
+
+  constexpr bool wants_room() const { return false; }
+  template <typename Step>
+  int64_t bytes(const OpgenCall&) const {
+    return 0;
+  }
+  template <typename Step, typename Arguments>
+  int run(const OpgenCall& call, const Arguments&, const Step& step) const {
+    return map<1>(call, step, points.of(call));
+  }
+  template <int V>
+  bool fits(const OpgenCall& call) const {
+    return lanes.of(call) % V == 0;
+  }
+  template <int V, typename Step>
+  int run_held(const OpgenCall& call, const Step& step) const {
+    return map<V>(call, step, points.of(call));
+  }
+};
+
+// Every point on its own, in the order of memory, 16 bytes at a time where all tensors are flat; `Bytes`: those of an
+// element.
 template <int Bytes>
 struct Flat : Map {
   template <typename Step, typename Arguments>
@@ -143,7 +158,7 @@ struct Flat : Map {
     if constexpr (Made<Step>::rank == 1) {  // what is flat has one dim
       if (args.flat()) return map_vectors<16 / Bytes>(call, step, count);
     }
-    return map(call, step, count);
+    return map<1>(call, step, count);
   }
 };
 
@@ -176,25 +191,40 @@ struct Rows {
   }
   template <int V, typename Step>
   int run_held(const OpgenCall& call, const Step& step) const {
-    return held_rows<V>(call, step, points.of(call), longest(call));
+    int64_t shortest = longest(call);
+    for (const Count& length : lengths) {
+      if (length.factor != 0) shortest = std::min(shortest, length.of(call));
+    }
+    return held_rows<V>(call, step, points.of(call), longest(call), shortest);
   }
 };
 
-// Folds of some length, across points or for one point.
+// Folds of some length, across points or for one point; `lanes`: how many points are neighbours whose reads are named.
 template <bool Across>
 struct Columns {
   Count points;
   Count length;
+  Count lanes = {};
 
   constexpr bool wants_room() const { return true; }
   template <typename Step>
   int64_t bytes(const OpgenCall& call) const {
     constexpr auto size = static_cast<int64_t>(sizeof(typename Step::Folds));
-    return columns_workspace<Across>(call, points.of(call), length.of(call), size);
+    const int64_t alone = columns_workspace<Across, 1>(call, points.of(call), length.of(call), size);
+    if (lanes.factor == 0) return alone;
+    return std::max(alone, columns_workspace<Across, 8>(call, points.of(call), length.of(call), size));
   }
   template <typename Step, typename Arguments>
   int run(const OpgenCall& call, const Arguments&, const Step& step) const {
-    return columns<Across>(call, step, points.of(call), length.of(call));
+    return columns<Across, 1>(call, step, points.of(call), length.of(call));
+  }
+  template <int V>
+  bool fits(const OpgenCall& call) const {
+    return lanes.of(call) % V == 0;
+  }
+  template <int V, typename Step>
+  int run_held(const OpgenCall& call, const Step& step) const {
+    return columns<Across, V>(call, step, points.of(call), length.of(call));
   }
 };
 
@@ -224,11 +254,13 @@ int launch_made(const OpgenCall& call) {
   const Arguments<tensors_of(Simple::fields)> args(call, Simple::fields.data());
   if (args.status() != OPGEN_OK) return args.status();
   constexpr int vector = 16 / sizeof(scalar_t);
-  if constexpr (has_rows<Simple>() && vector > 2) {
+  if constexpr (has_rows<Simple> && vector > 2) {
     if (args.rank() <= 1 && args.rows_of_vectors() && Simple::launch.template fits<vector>(call)) {
       return Simple::launch.template run_held<vector>(call, made<Simple>(call, args));
     }
-  } else if constexpr (!has_rows<Simple>()) {
+  }
+  constexpr bool rows = std::is_same_v<std::remove_const_t<decltype(Simple::launch)>, Rows>;
+  if constexpr (!rows || !has_rows<Simple>) {
     if (args.rank() <= 1) return Simple::launch.run(call, args, made<Simple>(call, args));
   }
   return General::launch.run(call, args, made<General>(call, args));
@@ -239,27 +271,12 @@ int launch_as(const OpgenCall& call) {
   return OPGEN_DISPATCH(call.dtype, scalar_t, (launch_made<Part, scalar_t>(call)));
 }
 
-template <typename Step>
-constexpr bool checks() {
-  for (const Field& field : Step::fields) {
-    if (field.kind == Field::a_report) return true;
-  }
-  return false;
-}
-
 // The parts of a kernel, one after the other.
 template <template <typename, int> class... Parts>
 int run(const OpgenCall* call) {
-  const auto all = [](const OpgenCall& now) {
-    int status = OPGEN_OK;
-    static_cast<void>((((status = launch_as<Parts>(now)) == OPGEN_OK) && ...));
-    return status;
-  };
-  if constexpr ((checks<Parts<double, 1>>() || ...)) {
-    return reporting(*call, all);
-  } else {
-    return all(*call);
-  }
+  int status = OPGEN_OK;
+  static_cast<void>((((status = launch_as<Parts>(*call)) == OPGEN_OK) && ...));
+  return status;
 }
 
 // Bytes of workspace that the parts can use, one after the other; those for doubles are enough for any dtype.
@@ -276,8 +293,7 @@ int64_t workspace(const OpgenCall* call) {
 template <template <typename, int> class... Parts>
 constexpr OpgenCudaStep kernel() {
   constexpr bool room = (Parts<double, 1>::launch.wants_room() || ...);
-  constexpr bool reports = (checks<Parts<double, 1>>() || ...);
-  return {run<Parts...>, room ? workspace<Parts...> : nullptr, reports ? 1 : 0};
+  return {run<Parts...>, room ? workspace<Parts...> : nullptr};
 }
 
 }  // namespace rt

@@ -9,6 +9,7 @@
 #include <cuda_runtime.h>
 #define OPGEN_UNROLL _Pragma("unroll")
 #define OPGEN_ROLLED _Pragma("unroll 1")
+#define OPGEN_STOP(why) __assert_fail(why, __FILE__, __LINE__, "opgen")
 #else
 #include "opgen_simt.h"
 #include "opgen_simt_math.h"
@@ -90,19 +91,11 @@ OPGEN_DEVICE bool isfinite(T x) {
   return x - x == T(0);
 }
 
-// A computed position along an axis of a tensor. The first that lies outside is reported, and any such is taken as 0;
-// without room for a report it is an assertion.
-OPGEN_DEVICE int64_t checked(int64_t index, int64_t size, OpgenBadIndex* bad, int tensor, int axis) {
-  if (index >= 0 && index < size) return index;
-  if (bad == nullptr) __assert_fail("0 <= index && index < size", __FILE__, __LINE__, "opgen");
-  using Word = unsigned long long;
-  const Word none = ~Word{0};
-  if (atomicCAS(reinterpret_cast<Word*>(&bad->tensor), none, static_cast<Word>(tensor)) == none) {
-    bad->axis = axis;
-    bad->index = index;
-    bad->size = size;
-  }
-  return 0;
+// A position that is computed from data: out of range it is a device-side assertion, as torch's own indexing has it.
+// What sizes and params alone decide is compared by the host, ahead of the launch.
+OPGEN_DEVICE int64_t checked(int64_t index, int64_t size) {
+  if (static_cast<uint64_t>(index) >= static_cast<uint64_t>(size)) OPGEN_STOP("a position is out of range");
+  return index;
 }
 
 // --- Trigonometry
@@ -321,7 +314,13 @@ OPGEN_DEVICE float reciprocal_of_device(float x) {
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
+OPGEN_DEVICE float sqrt_of_device(float x) {
+  float y;
+  asm("sqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
 #else
+OPGEN_BOTH float sqrt_of_device(float x) { return ::sqrtf(x); }
 OPGEN_BOTH float exp2_of_device(float x) { return ::exp2f(x); }
 OPGEN_BOTH float tanh_of_device(float x) { return ::tanhf(x); }
 OPGEN_BOTH float reciprocal_of_device(float x) { return 1.0f / x; }

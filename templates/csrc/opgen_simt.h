@@ -174,6 +174,14 @@ inline void wait(State state, const char* file, int line) {
   switch_context(t.context, b.scheduler);
 }
 
+// What a failed assertion does: the launch ends where it is.
+inline void stop(const char* why, const char* file, int line) {
+  std::fprintf(stderr, "opgen_simt: %s (%s:%d)\n", why, file, line);
+  last_error() = cudaErrorAssert;
+  Block& b = block();
+  switch_context(b.current->context, b.scheduler);
+}
+
 inline void run_thread() {
   Block& b = block();
   b.body->run();
@@ -254,6 +262,7 @@ inline void run_block(Block& b) {
       if (t.state != State::ready) continue;
       b.current = &t;
       switch_context(b.scheduler, t.context);
+      if (last_error() != cudaSuccess) return;
       ran = true;
     }
     bool released = false;
@@ -311,6 +320,7 @@ void launch(dim3 grid, dim3 size, size_t dynamic_bytes, F kernel) {
   for (uint64_t i : order) {
     b.index = dim3(i % grid.x, i / grid.x % grid.y, i / grid.x / grid.y);
     run_block(b);
+    if (last_error() != cudaSuccess) return;
   }
 }
 
@@ -358,6 +368,8 @@ T shuffle_from(unsigned mask, T value, int source, const char* file, int line) {
 #define blockIdx (opgen_simt::block().index)
 #define blockDim (opgen_simt::block().size)
 #define gridDim (opgen_simt::block().grid)
+
+#define OPGEN_STOP(why) opgen_simt::stop(why, __FILE__, __LINE__)
 
 #define __syncthreads() opgen_simt::wait(opgen_simt::State::at_block_barrier, __FILE__, __LINE__)
 #define __syncwarp(...) opgen_simt::meet(0xffffffffu, 0, __FILE__, __LINE__)

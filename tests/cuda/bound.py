@@ -14,10 +14,24 @@ from opgen.toolchain.compiler import toolchain
 _STUBS = """
 #include <torch/csrc/inductor/aoti_torch/c/shim.h>
 extern "C" {
+__attribute__((visibility("default"))) int waits = 0;
 AOTITorchError aoti_torch_create_device_guard(int32_t, DeviceGuardHandle* guard) { *guard = nullptr; return 0; }
 AOTITorchError aoti_torch_delete_device_guard(DeviceGuardHandle) { return 0; }
 AOTITorchError aoti_torch_get_current_cuda_stream(int32_t, void** stream) { *stream = nullptr; return 0; }
 }
+"""
+# What makes a host wait for its device is counted in `waits`.
+_WAITS = """
+extern "C" { extern int waits; }
+inline int waited() { ++waits; return 0; }
+#define cudaStreamSynchronize(...) waited()
+#define cudaDeviceSynchronize(...) waited()
+#define cudaEventSynchronize(...) waited()
+#define cudaMemcpy(...) waited()
+#define cudaMemcpyAsync(...) waited()
+#define cudaMemset(...) waited()
+#define cudaMalloc(...) waited()
+#define cudaFree(...) waited()
 """
 
 
@@ -32,14 +46,16 @@ def bind(out: Path, op: str, folder: Path) -> Path:
     assert "m.def(" in schemas
     stubs = folder / f"{op}_stubs.cpp"
     stubs.write_text(f"#include <torch/csrc/stable/library.h>\n{_STUBS}\n{schemas}")
+    counting = folder / "waits.h"
+    counting.write_text(_WAITS)
     tools = toolchain()
     include = (out / "csrc",)
     made = folder / f"{op}.so"
     objects = [folder / f"{op}.{part}.o" for part in ("binding", "stubs", "kernels")]
-    flags = ("-O0", "-DUSE_CUDA")
+    flags = ("-O0", "-DUSE_CUDA", "-include", str(counting))
     run(tools.binding(binding, include, objects[0], flags))
-    run(tools.binding(stubs, include, objects[1], flags))
-    kernels = ["-x", "c++", "-std=c++17", "-O0", "-fPIC", "-ffp-contract=off", f"-I{include[0]}"]
+    run(tools.binding(stubs, include, objects[1], flags[:2]))
+    kernels = ["-x", "c++", "-std=c++17", "-O0", "-fPIC", "-ffp-contract=off", f"-I{include[0]}", *flags[2:]]
     run([tools.compiler, "-c", *kernels, str(sources / f"{op}.cu"), "-o", str(objects[2])])
     run([*tools.link(objects, made), "-Wl,-Bsymbolic"])
     return made

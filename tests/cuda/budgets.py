@@ -71,7 +71,8 @@ void told(void (*kernel)(Params...), long grid, long threads, Args... args) {
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """An operator at some sizes. `floor`: bytes of each element of `batch` and `sizes` that have to be moved."""
+    """An operator at some sizes. `floor`: bytes of each element of `batch` and `sizes` (but those `apart`) that have to
+    be moved."""
 
     op: str
     kind: str
@@ -80,6 +81,7 @@ class Case:
     floor: float
     sizes: Mapping[str, int] = field(default_factory=dict)
     variant: int = 0
+    apart: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -88,7 +90,7 @@ class Case:
 
     @property
     def elements(self) -> int:
-        return prod(self.batch) * prod(self.sizes.values())
+        return prod(self.batch) * prod(n for name, n in self.sizes.items() if name not in self.apart)
 
 
 def _both(op: str, dtype: str, batch: tuple[int, ...], forward: float, backward: float, **sizes: int) -> list[Case]:
@@ -114,6 +116,8 @@ CASES = (
     *_both("cross_entropy", "bfloat16", (), 2, 4, N=8192, C=32000),
     *_both("kl_div", "float32", (4096,), 8, 12, N=8192),
     *_both("embedding", "bfloat16", (8192,), 4, 4, D=4096),
+    Case("rope", "forward", "bfloat16", (64,), 4, {"T": 4096, "D": 128, "H": 64}, apart=("H",)),
+    Case("rope", "backward", "bfloat16", (64,), 6, {"T": 4096, "D": 128, "H": 64}, apart=("H",)),
 )
 
 
@@ -203,7 +207,6 @@ def _told(
             held.append(emulate.element(buffer.storage, case.dtype))
             tensors.append(emulate.descriptor(_FIRST + k * _APART, held[-1], given, emulate.contiguous(given)))
         call.tensors = (ctypes.POINTER(emulate.Tensor) * len(tensors))(*map(ctypes.pointer, tensors))
-        call.device_room = None
         call.workspace_bytes, call.workspace = 1 << 40, _FIRST - _APART
         number = launch.kernel
         kernel = (emulate.Kernel * (number + 1)).in_dll(run.library, run.table)[number]

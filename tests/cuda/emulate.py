@@ -20,12 +20,14 @@ from opgen.ir.evaluate import Value
 from opgen.ir.interp import Array, expand_to, sum_to
 from opgen.ir.storage import STORED
 from opgen.kernel.interp import Machine
+from opgen.kernel.reach import Reach
 from opgen.package.step_table import Launch
 from opgen.plan.model import KernelPlan, Result, Storage
 
 MAX_DIMS = 12
 POISON = 0xC7
 BAD_INDEX = -4
+ASSERTED = 710  # cudaErrorAssert
 DTYPES = {"float32": 0, "float64": 1, "float16": 2, "bfloat16": 3, "int64": 4, "bool": 5}
 FLOATS = ("float32", "float64", "float16", "bfloat16")
 _FORMATS = {"float32": "f", "float64": "d", "float16": "e", "bfloat16": "H", "int64": "q", "bool": "?"}
@@ -41,7 +43,7 @@ class Tensor(ctypes.Structure):
 
 
 class _BadIndex(ctypes.Structure):
-    _fields_ = tuple((name, ctypes.c_int64) for name in ("tensor", "axis", "index", "size", "nowhere"))
+    _fields_ = tuple((name, ctypes.c_int64) for name in ("tensor", "axis", "index", "size"))
 
 
 class _Call(ctypes.Structure):
@@ -50,8 +52,7 @@ class _Call(ctypes.Structure):
         ("batch_ndim", ctypes.c_int64), ("ints", ctypes.POINTER(ctypes.c_int64)),
         ("reals", ctypes.POINTER(ctypes.c_double)), ("workspace", ctypes.c_void_p),
         ("workspace_bytes", ctypes.c_int64), ("dtype", ctypes.c_int64), ("processors", ctypes.c_int64),
-        ("stream", ctypes.c_void_p),
-        ("bad_index", ctypes.POINTER(_BadIndex)), ("device_room", ctypes.POINTER(_BadIndex)),
+        ("stream", ctypes.c_void_p), ("bad_index", ctypes.POINTER(_BadIndex)),
     )  # fmt: skip
 
 
@@ -59,7 +60,6 @@ class Kernel(ctypes.Structure):
     _fields_ = (
         ("run", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_Call))),
         ("workspace", ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.POINTER(_Call))),
-        ("reports", ctypes.c_int),
     )
 
 
@@ -204,6 +204,8 @@ class Emulated:
 
     def _call(self, memory: Mapping[str, Memory], sizes: Machine, dtype: str, processors: int) -> None:
         for launch in self.launches:
+            for r in launch.reaches:
+                _compare(r, *(int(sizes.number(e)) for e in (r.low, r.high, r.size, r.points)))
             call = self.call_of(launch, memory, sizes, dtype, processors)
             bad = self.status_of(launch.kernel, call)
             if bad is not None:
@@ -221,11 +223,11 @@ class Emulated:
             (ctypes.POINTER(Tensor) * len(tensors))(*map(ctypes.pointer, tensors)),
             (ctypes.c_int64 * max(len(sizes.batch), 1))(*sizes.batch), len(sizes.batch),
             (ctypes.c_int64 * max(len(ints), 1))(*ints), (ctypes.c_double * max(len(reals), 1))(*reals),
-            None, 0, DTYPES[dtype], processors, None, ctypes.pointer(_BadIndex()), ctypes.pointer(_BadIndex()),
+            None, 0, DTYPES[dtype], processors, None, ctypes.pointer(_BadIndex()),
         )  # fmt: skip
 
     def status_of(self, number: int, call: _Call) -> _BadIndex | None:
-        """Run a kernel; the position out of range that it met, if any."""
+        """Run a kernel, whose assertions are errors; a host that asks its kernels gets the position out of range."""
         kernel = (Kernel * (number + 1)).in_dll(self.library, self.table)[number]
         room = None
         if kernel.workspace:
@@ -233,9 +235,11 @@ class Emulated:
             room = (ctypes.c_double * (call.workspace_bytes // 8 + 1))()
             call.workspace = ctypes.addressof(room)
         status = kernel.run(ctypes.byref(call))
-        if status not in (0, BAD_INDEX):
+        if status == ASSERTED:
+            raise IndexError(f"kernel {number} stopped at an assertion")
+        if status != 0:
             raise RuntimeError(f"kernel {number} returned {status}")
-        return call.bad_index.contents if status == BAD_INDEX else None
+        return None
 
     def _result(
         self, r: Result, memory: Mapping[str, Memory], arrays: Mapping[str, Array], dtype: str, sizes: Machine
@@ -247,6 +251,12 @@ class Emulated:
         if r.like is not None:
             value = sum_to(value, r.shape, arrays[r.like])
         return rounded(stated(r) or element(r.storage, dtype), value)
+
+
+def _compare(r: Reach, low: int, high: int, size: int, points: int) -> None:
+    """What the binding does ahead of a launch."""
+    if points != 0 and not (low >= 0 and high < size):
+        raise IndexError(f"index {low if low < 0 else high} is out of range for axis {r.axis} of {r.slot}")
 
 
 def stated(r: Result) -> str:

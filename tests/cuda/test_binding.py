@@ -23,10 +23,8 @@ QUICK = ("layer_norm", "embedding", "softmax")
 
 
 def generated_tests_pass(spec: Path, folder: Path) -> None:
-    out = folder / "generated"
-    assert not opgen.build(spec, out).failed
-    op = spec.stem
-    shutil.copy(bind(out, op, folder), out / op / "_native.so")
+    op, out = spec.stem, folder / "generated"
+    bound_in(folder, op)
     shutil.copy(ROOT / "pyproject.toml", folder)
     arguments = [sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", str(out / op / f"test_{op}.py")]
     environment = {k: v for k, v in os.environ.items() if k != "PYTEST_ADDOPTS"}  # a run and a report of its own
@@ -47,27 +45,94 @@ def test_every_generated_test_passes_on_the_emulated_kernels(spec: Path, tmp_pat
     generated_tests_pass(spec, tmp_path)
 
 
-RAISED = """
+STOPPED = """
 import torch
 from generated.embedding import embedding
-from generated._runtime import calls, use_backend
+from generated._runtime import use_backend
 
+for table, ids in ((torch.randn(5, 3), [1, 5]), (torch.randn(5, 3), [-1]), (torch.randn(0, 3), [0])):
+    try:
+        torch.ops.generated_native.embedding_forward(torch.tensor(ids), table)
+    except RuntimeError as e:
+        print(e)
 with use_backend("native"):
-    for table, ids in ((torch.randn(5, 3), [1, 5]), (torch.randn(5, 3), [-1]), (torch.randn(0, 3), [0])):
-        try:
-            torch.ops.generated_native.embedding_forward(torch.tensor(ids), table)
-        except RuntimeError as e:
-            print(e)
     torch.testing.assert_close(embedding(torch.tensor([4]), table := torch.randn(5, 3)), table[4:])
 """
 
 
-def test_a_position_out_of_range_raises_what_the_cpu_raises(tmp_path: Path) -> None:
-    out = tmp_path / "generated"
-    assert not opgen.build(ROOT / "specs" / "embedding.yaml", out).failed
-    shutil.copy(bind(out, "embedding", tmp_path), out / "embedding" / "_native.so")
-    done = subprocess.run([sys.executable, "-c", RAISED], cwd=tmp_path, capture_output=True, text=True, check=False)
+def output(script: str, folder: Path) -> str:
+    done = subprocess.run([sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    for bad, size in ((5, 5), (-1, 5), (0, 0)):
-        text = f"embedding: index {bad} is out of range for axis 0 of weight, which has size {size}"
-        assert text in done.stdout
+    return done.stdout
+
+
+def test_a_position_from_data_that_is_out_of_range_is_an_assertion_of_the_device(tmp_path: Path) -> None:
+    bound_in(tmp_path, "embedding")
+    assert output(STOPPED, tmp_path).count("embedding: kernel 0 failed with CUDA error 710") == 3
+
+
+COMPARED = """
+import torch
+from generated.rope import rope
+
+for halves, size in ((3, 5), (2, 4), (2, 5)):
+    try:
+        x, angle = torch.randn(2, 7, size), torch.randn(7, halves)
+        torch.ops.generated_native.rope_forward(x, angle.cos(), angle.sin())
+        torch.ops.generated_native.rope_forward(x[:0], angle.cos(), angle.sin())
+        print("fits", halves, size)
+    except RuntimeError as e:
+        print(e)
+torch.ops.generated_native.rope_forward(torch.randn(0, 7, 5), torch.randn(7, 3), torch.randn(7, 3))
+"""
+
+
+def test_a_position_that_sizes_decide_is_compared_before_anything_runs(tmp_path: Path) -> None:
+    bound_in(tmp_path, "rope")
+    first, *fits = output(COMPARED, tmp_path).splitlines()
+    assert first == "rope: index 5 is out of range for axis 2 of input, which has size 5"
+    assert fits == ["fits 2 4", "fits 2 5"]
+
+
+WAITS = """
+import ctypes, sys, torch
+from generated.{op} import {op}
+from generated._runtime import calls, use_backend
+
+with use_backend("native"):
+    result = {call}
+    result.sum().backward()
+assert calls("native") > 1
+print(ctypes.c_int.in_dll(ctypes.CDLL("generated/{op}/_native.so"), "waits").value)
+"""
+# positions from data, by sizes, of extremes, of repeats; sums over everything; products of torch
+CALLS = {
+    "embedding": "embedding(torch.tensor([4, 4, 1]), torch.randn(5, 3, requires_grad=True))",
+    "rope": "rope(torch.randn(2, 7, 6, requires_grad=True), torch.randn(7, 3), torch.randn(7, 3))",
+    "group_norm": "group_norm(torch.randn(2, 6, 5, requires_grad=True), num_groups=3)",
+    "cross_entropy": "cross_entropy(torch.randn(6, 5, requires_grad=True), torch.tensor([1, 2, 3, 4, 0, 0]))",
+    "segment_softmax": "segment_softmax(torch.randn(6, requires_grad=True), torch.tensor([0, 0, 1, 2, 2, 2]), 3)",
+}
+
+
+@pytest.mark.parametrize("op", CALLS)
+def test_no_call_waits_for_the_device(op: str, tmp_path: Path) -> None:
+    bound_in(tmp_path, op)
+    assert output(WAITS.format(op=op, call=CALLS[op]), tmp_path).split() == ["0"]
+
+
+def test_a_call_that_waits_is_counted(tmp_path: Path) -> None:
+    out = bound_in(tmp_path, "rope", ("inline int launched() {", "inline int launched() { cudaStreamSynchronize(0);"))
+    assert out.is_file()
+    assert int(output(WAITS.format(op="rope", call=CALLS["rope"]), tmp_path)) > 1
+
+
+def bound_in(folder: Path, op: str, *planted: tuple[str, str]) -> Path:
+    """An operator built into a folder, with its binding on emulated kernels; `planted`: replaced in the runtime."""
+    out = folder / "generated"
+    assert not opgen.build(ROOT / "specs" / f"{op}.yaml", out).failed
+    for before, after in planted:
+        runtime = out / "csrc" / "opgen_rt.cuh"
+        assert before in runtime.read_text()
+        runtime.write_text(runtime.read_text().replace(before, after))
+    return Path(shutil.copy(bind(out, op, folder), out / op / "_native.so"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -75,13 +76,28 @@ def test_kernels_for_the_device_ran(loaded: Get) -> None:
     assert any("softmax_forward" in e.key for e in profile.key_averages())
 
 
-def test_a_position_out_of_range_raises_and_the_device_goes_on(loaded: Get) -> None:
-    embedding = loaded("embedding")
-    table = torch.randn(5, 3, device="cuda")
-    for bad in (5, -1):
-        with pytest.raises(RuntimeError, match=f"index {bad} is out of range for axis 0 of weight, which has size 5"):
-            embedding(torch.tensor([0, bad], device="cuda"), table)
-    torch.testing.assert_close(embedding(torch.tensor([4], device="cuda"), table), table[4:])
+STOPPED = """
+import sys, torch, opgen
+
+embedding = opgen.load(sys.argv[1], compiled=True)
+embedding(torch.tensor([0, 5], device="cuda"), torch.randn(5, 3, device="cuda"))
+torch.cuda.synchronize()
+"""
+
+
+def test_a_position_from_data_that_is_out_of_range_is_an_assertion_of_the_device() -> None:
+    command = [sys.executable, "-c", STOPPED, str(ROOT / "specs" / "embedding.yaml")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "a position is out of range" in done.stderr
+    assert "device-side assert" in done.stderr
+
+
+def test_a_position_that_sizes_decide_raises_and_the_device_goes_on(loaded: Get) -> None:
+    rope, angle = loaded("rope"), torch.randn(7, 3, device="cuda")
+    with pytest.raises((IndexError, RuntimeError), match="out of range"):
+        rope(torch.randn(2, 7, 5, device="cuda"), angle.cos(), angle.sin())
+    assert rope(torch.randn(2, 7, 6, device="cuda"), angle.cos(), angle.sin()).isfinite().all()
 
 
 def test_a_call_can_be_captured_in_a_graph(loaded: Get) -> None:

@@ -31,20 +31,26 @@ struct Step_alpha_compositing_forward_through {
 template <typename scalar_t, int rank>
 struct Step_alpha_compositing_forward_weight {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
+      rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(0, 2, 0), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> alpha;
   rt::Tensor<scalar_t, rank> weight;
   rt::Tensor<const opmath_t, rank> through;
-  rt::Tensor<const scalar_t, rank> alpha;
   rt::Divider t_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
-    weight.store((t > 0 ? through.load(place, t - 1) : opmath_t(1)) * alpha.load(place, t), place, t);
+    const auto alpha_line = rt::read_line<V>(alpha, place, t);
+    auto weight_line = rt::write_line<V>(weight, place, t);
+    rt::lanes<V>([&](int at) {
+      const opmath_t part = (t + at) > 0 ? through.load(place, (t + at) - 1) : opmath_t(1);
+      weight_line.set(at, part * alpha_line[at]);
+    });
   }
 };
 
@@ -52,11 +58,12 @@ struct Step_alpha_compositing_forward_weight {
 template <typename scalar_t, int rank>
 struct Step_alpha_compositing_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 3, 0),
+  static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1)),
+                                               rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(2, 3, 0, 2), rt::tensor(1, 2, 0), rt::tensor(0, 2, 0),
                                             rt::tensor(3, 2, 0), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> colour, alpha;
   rt::Tensor<const opmath_t, rank> through;
-  rt::Tensor<const scalar_t, rank> alpha, colour;
   rt::Tensor<scalar_t, rank> output;
   rt::Divider c_size;
   rt::Batch<rank> batch;
@@ -67,13 +74,17 @@ struct Step_alpha_compositing_forward_output {
     OPGEN_DEVICE void settle() { output_value_fold.settle(); }
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
     const rt::Place<rank> place = batch.place(rest);
     const int64_t t = inner;
-    const opmath_t part = t > 0 ? through.load(place, t - 1) : opmath_t(1);
-    folds->output_value_fold.add(part * alpha.load(place, t) * colour.load(place, t, c));
+    const auto colour_line = rt::read_line<V>(colour, place, t, c);
+    rt::lanes<V>([&](int at) {
+      const opmath_t part = t > 0 ? through.load(place, t - 1) : opmath_t(1);
+      folds[at].output_value_fold.add(part * alpha.load(place, t) * colour_line[at]);
+    });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
@@ -188,20 +199,26 @@ struct Step_alpha_compositing_backward_share_through {
 template <typename scalar_t, int rank>
 struct Step_alpha_compositing_backward_grad_alpha {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
-                                            rt::tensor(3, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t, rank> through, grad_weight_1, share_through;
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(0, 2, 0),
+                                            rt::tensor(3, 2, 0, 1), rt::integer(0), rt::batch());
+  rt::Tensor<const opmath_t, rank> grad_weight_1, share_through, through;
   rt::Tensor<scalar_t, rank> grad_alpha;
   rt::Divider t_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t t_3 = t > 0 ? through.load(place, t - 1) : opmath_t(1);
-    grad_alpha.store(grad_weight_1.load(place, t) * t_3 - share_through.load(place, t) * t_3, place, t);
+    const auto grad_weight_1_line = rt::read_line<V>(grad_weight_1, place, t);
+    const auto share_through_line = rt::read_line<V>(share_through, place, t);
+    auto grad_alpha_line = rt::write_line<V>(grad_alpha, place, t);
+    rt::lanes<V>([&](int at) {
+      const opmath_t t_3 = (t + at) > 0 ? through.load(place, (t + at) - 1) : opmath_t(1);
+      grad_alpha_line.set(at, grad_weight_1_line[at] * t_3 - share_through_line[at] * t_3);
+    });
   }
 };
 
@@ -209,22 +226,28 @@ struct Step_alpha_compositing_backward_grad_alpha {
 template <typename scalar_t, int rank>
 struct Step_alpha_compositing_backward_grad_colour {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 2, 0), rt::tensor(2, 2, 0),
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(2, 2, 0), rt::tensor(3, 3, 0, 2),
                                             rt::tensor(1, 2, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t, rank> grad_colour;
   rt::Tensor<const scalar_t, rank> grad_output, alpha;
+  rt::Tensor<scalar_t, rank> grad_colour;
   rt::Tensor<const opmath_t, rank> through;
   rt::Divider c_size, t_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t part = (t > 0 ? through.load(place, t - 1) : opmath_t(1)) * alpha.load(place, t);
-    grad_colour.store(grad_output.load_or_zero(place, c) * part, place, t, c);
+    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, c);
+    auto grad_colour_line = rt::write_line<V>(grad_colour, place, t, c);
+    rt::lanes<V>([&](int at) {
+      const opmath_t part = t > 0 ? through.load(place, t - 1) : opmath_t(1);
+      grad_colour_line.set(at, grad_output_line[at] * (part * alpha.load(place, t)));
+    });
   }
 };
 

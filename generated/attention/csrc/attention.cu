@@ -130,7 +130,7 @@ struct Step_attention_forward_1_output {
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (v_size.size);
-    const opmath_t t = near::div(opmath_t(1), rt::sqrt(static_cast<opmath_t>(E)));
+    const opmath_t t = near::div(opmath_t(1), near::sqrt(static_cast<opmath_t>(E)));
     const opmath_t t_2 = -rt::inf<opmath_t>();
     rt::Running<opmath_t> softmax_j_max_value_fold;
     rt::Sum<opmath_t> softmax_j_sum_value_fold;
@@ -265,7 +265,7 @@ struct Step_attention_forward_3_output {
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (v_size.size);
-    const opmath_t t = near::div(opmath_t(1), rt::sqrt(static_cast<opmath_t>(E)));
+    const opmath_t t = near::div(opmath_t(1), near::sqrt(static_cast<opmath_t>(E)));
     rt::Running<opmath_t> softmax_j_max_value_fold;
     rt::Sum<opmath_t> softmax_j_sum_value_fold;
     for (int64_t v = 0; v < v_size.size; ++v) {
@@ -492,7 +492,7 @@ struct Step_attention_backward_1_grad_query {
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_size.size);
-    const opmath_t t = near::div(opmath_t(1), rt::sqrt(static_cast<opmath_t>(E)));
+    const opmath_t t = near::div(opmath_t(1), near::sqrt(static_cast<opmath_t>(E)));
     const opmath_t t_2 = -rt::inf<opmath_t>();
     const opmath_t softmax_j_max_value = softmax_j_max.load(place, i_2);
     const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i_2);
@@ -578,7 +578,7 @@ struct Step_attention_backward_1_grad_value {
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_2_size.size + v_size.size);
-    const opmath_t t_5 = near::div(opmath_t(1), rt::sqrt(static_cast<opmath_t>(E)));
+    const opmath_t t_5 = near::div(opmath_t(1), near::sqrt(static_cast<opmath_t>(E)));
     const opmath_t t_6 = -rt::inf<opmath_t>();
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
       grad_key.store(0, place, j, e_2);
@@ -806,7 +806,7 @@ struct Step_attention_backward_3_grad_query {
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_size.size);
-    const opmath_t t = near::div(opmath_t(1), rt::sqrt(static_cast<opmath_t>(E)));
+    const opmath_t t = near::div(opmath_t(1), near::sqrt(static_cast<opmath_t>(E)));
     const opmath_t softmax_j_max_value = softmax_j_max.load(place, i_2);
     const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i_2);
     rt::Sum<opmath_t> dot_softmax_j_value_fold;
@@ -888,7 +888,7 @@ struct Step_attention_backward_3_grad_value {
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place<rank> place = batch.place(rest);
     opmath_t* lost_row = lost + point * (e_2_size.size + v_size.size);
-    const opmath_t t_3 = near::div(opmath_t(1), rt::sqrt(static_cast<opmath_t>(E)));
+    const opmath_t t_3 = near::div(opmath_t(1), near::sqrt(static_cast<opmath_t>(E)));
     for (int64_t e_2 = 0; e_2 < e_2_size.size; ++e_2) {
       grad_key.store(0, place, j, e_2);
       lost_row[e_2] = 0;

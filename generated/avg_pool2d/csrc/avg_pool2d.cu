@@ -114,12 +114,12 @@ struct Step_avg_pool2d_backward_0_grad_input {
     const int64_t w = rt::split(&rest, w_size);
     const int64_t h = rt::split(&rest, h_size);
     const rt::Place<rank> place = batch.place(rest);
-    const int64_t t = padding + w;
-    const int64_t t_2 = padding + h;
-    const int64_t t_3 = kernel_size * kernel_size;
     int64_t inner_rest = inner;
     const int64_t s = rt::split(&inner_rest, s_size);
     const int64_t r = inner_rest;
+    const int64_t t = padding + w;
+    const int64_t t_2 = padding + h;
+    const int64_t t_3 = kernel_size * kernel_size;
     const int64_t t_4 = t - s;
     const int64_t t_5 = t_2 - r;
     const bool part = rt::floordiv(t_4, stride) >= 0;

@@ -7,20 +7,24 @@
 template <typename scalar_t, int rank>
 struct Step_bilinear_forward_0_sum_i_j_part {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 2, 0), rt::tensor(1, 2, 0),
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(0, 2, 0), rt::tensor(2, 3, 0, 2),
                                             rt::integer(1), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> input2, input1;
   rt::Tensor<opmath_t, rank> sum_i_j_part;
-  rt::Tensor<const scalar_t, rank> input1, input2;
   rt::Divider j_size, i_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    sum_i_j_part.store(input1.load(place, i_2) * input2.load(place, j), place, i_2, j);
+    const auto input2_line = rt::read_line<V>(input2, place, j);
+    auto sum_i_j_part_line = rt::write_line<V>(sum_i_j_part, place, i_2, j);
+    rt::lanes<V>([&](int at) { sum_i_j_part_line.set(at, input1.load(place, i_2) * input2_line[at]); });
   }
 };
 
@@ -28,20 +32,24 @@ struct Step_bilinear_forward_0_sum_i_j_part {
 template <typename scalar_t, int rank>
 struct Step_bilinear_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t, rank> output;
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, -1, 0), rt::tensor(2, 2, 0, 1), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> sum_i_j;
   rt::Tensor<const scalar_t, rank> bias;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider o_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t o = rt::split(&rest, o_size);
     const rt::Place<rank> place = batch.place(rest);
-    output.store(sum_i_j.load(place, o) + bias.load(o), place, o);
+    const auto sum_i_j_line = rt::read_line<V>(sum_i_j, place, o);
+    const auto bias_line = rt::read_line<V>(bias, o);
+    auto output_line = rt::write_line<V>(output, place, o);
+    rt::lanes<V>([&](int at) { output_line.set(at, sum_i_j_line[at] + bias_line[at]); });
   }
 };
 
@@ -80,9 +88,10 @@ struct Step_bilinear_backward_grad_input1 {
 template <typename scalar_t, int rank>
 struct Step_bilinear_backward_grad_input2 {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
+  static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1)),
+                                               rt::count(rt::integer(0))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
+      rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_sum_i_j_part, input1;
   rt::Tensor<scalar_t, rank> grad_input2;
   rt::Divider j_size;
@@ -94,13 +103,15 @@ struct Step_bilinear_backward_grad_input2 {
     OPGEN_DEVICE void settle() { grad_input2_value_fold.settle(); }
     OPGEN_DEVICE void finish() { grad_input2_value_fold.finish(); }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place<rank> place = batch.place(rest);
     const int64_t i_2 = inner;
-    const opmath_t part = grad_sum_i_j_part.load(place, i_2, j);
-    folds->grad_input2_value_fold.add(part * input1.load(place, i_2));
+    const auto grad_sum_i_j_part_line = rt::read_line<V>(grad_sum_i_j_part, place, i_2, j);
+    rt::lanes<V>(
+        [&](int at) { folds[at].grad_input2_value_fold.add(grad_sum_i_j_part_line[at] * input1.load(place, i_2)); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
@@ -115,8 +126,9 @@ struct Step_bilinear_backward_grad_input2 {
 template <typename scalar_t, int rank>
 struct Step_bilinear_backward_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::batch());
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements()),
+                                               rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, -1), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<scalar_t, rank> grad_bias;
   rt::Batch<rank> batch;
@@ -127,10 +139,12 @@ struct Step_bilinear_backward_grad_bias {
     OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
     OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t o = point;
     const rt::Place<rank> place = batch.place(inner);
-    folds->grad_bias_value_fold.add(grad_output.load_or_zero(place, o));
+    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, o);
+    rt::lanes<V>([&](int at) { folds[at].grad_bias_value_fold.add(grad_output_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t o = point;

@@ -7,8 +7,8 @@
 template <typename scalar_t, int rank>
 struct Step_bilinear_sample_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(2, 2)};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1),
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(2, 2), rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1, 0), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1),
                                             rt::integer(1), rt::integer(2), rt::fixed(2));
   rt::Tensor<const scalar_t, rank> points_2, image;
   rt::Tensor<scalar_t, rank> output;
@@ -21,20 +21,25 @@ struct Step_bilinear_sample_forward_output {
     OPGEN_DEVICE void settle() { output_value_fold.settle(); }
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
-    const opmath_t points_value = points_2.load(n, 0);
-    const int64_t row_2 = static_cast<int64_t>(rt::floor(points_value));
-    const opmath_t points_value_2 = points_2.load(n, 1);
-    const int64_t col = static_cast<int64_t>(rt::floor(points_value_2));
-    const int64_t t = -row_2;
-    const int64_t t_2 = -col;
     int64_t inner_rest = inner;
     const int64_t b = rt::split(&inner_rest, b_size);
     const int64_t a = inner_rest;
-    const opmath_t part = 1 - rt::abs(points_value_2 + t_2 - b);
-    const opmath_t part_2 = (1 - rt::abs(points_value + t - a)) * part;
-    folds->output_value_fold.add(part_2 * (row_2 + a >= 0 && row_2 + a < H && col + b >= 0 && col + b < W ? image.load(row_2 + a, col + b) : opmath_t(0)));
+    const auto points_line = rt::read_line<V>(points_2, n, 0);
+    const auto points_line_2 = rt::read_line<V>(points_2, n, 1);
+    rt::lanes<V>([&](int at) {
+      const opmath_t points_value = points_line[at];
+      const int64_t row_2 = static_cast<int64_t>(rt::floor(points_value));
+      const opmath_t points_value_2 = points_line_2[at];
+      const int64_t col = static_cast<int64_t>(rt::floor(points_value_2));
+      const int64_t t = -row_2;
+      const int64_t t_2 = -col;
+      const opmath_t part = 1 - rt::abs(points_value_2 + t_2 - b);
+      const opmath_t part_2 = (1 - rt::abs(points_value + t - a)) * part;
+      folds[at].output_value_fold.add(part_2 * (row_2 + a >= 0 && row_2 + a < H && col + b >= 0 && col + b < W ? image.load(row_2 + a, col + b) : opmath_t(0)));
+    });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t n = point;
@@ -47,15 +52,22 @@ struct Step_bilinear_sample_forward_output {
 template <typename scalar_t, int rank>
 struct Step_bilinear_sample_backward_col {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(0, 2, -1));
-  rt::Tensor<int64_t, rank> row_2, col;
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0)), rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1, 0), rt::tensor(1, 1, -1, 0), rt::tensor(2, 1, -1, 0));
   rt::Tensor<const scalar_t, rank> points_2;
+  rt::Tensor<int64_t, rank> row_2, col;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    row_2.store(static_cast<int64_t>(rt::floor(points_2.load(n, 0))), n);
-    col.store(static_cast<int64_t>(rt::floor(points_2.load(n, 1))), n);
+    const auto points_line = rt::read_line<V>(points_2, n, 0);
+    const auto points_line_2 = rt::read_line<V>(points_2, n, 1);
+    auto row_line = rt::write_line<V>(row_2, n);
+    auto col_line = rt::write_line<V>(col, n);
+    rt::lanes<V>([&](int at) {
+      row_line.set(at, static_cast<int64_t>(rt::floor(points_line[at])));
+      col_line.set(at, static_cast<int64_t>(rt::floor(points_line_2[at])));
+    });
   }
 };
 
@@ -153,6 +165,9 @@ struct Step_bilinear_sample_backward_grad_points {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, b_size);
     const int64_t n = rest;
+    int64_t inner_rest = inner;
+    const int64_t b = rt::split(&inner_rest, b_size);
+    const int64_t a = inner_rest;
     const bool t = 0 == i_2;
     const opmath_t grad_output_value = grad_output.load_or_zero(n);
     const int64_t row_value_2 = row_2.load(n);
@@ -160,9 +175,6 @@ struct Step_bilinear_sample_backward_grad_points {
     const int64_t t_2 = -row_value_2;
     const int64_t t_3 = -col_value_2;
     const bool t_4 = 1 == i_2;
-    int64_t inner_rest = inner;
-    const int64_t b = rt::split(&inner_rest, b_size);
-    const int64_t a = inner_rest;
     const opmath_t grad_share = grad_output_value * (row_value_2 + a >= 0 && row_value_2 + a < H && col_value_2 + b >= 0 && col_value_2 + b < W ? image.load(row_value_2 + a, col_value_2 + b) : opmath_t(0));
     const int64_t t_5 = -a;
     const int64_t t_6 = -b;

@@ -7,15 +7,22 @@
 template <typename scalar_t, int rank>
 struct Step_bilinear_splat_forward_col {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(0, 2, -1));
-  rt::Tensor<int64_t, rank> row_2, col;
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0)), rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1, 0), rt::tensor(1, 1, -1, 0), rt::tensor(2, 1, -1, 0));
   rt::Tensor<const scalar_t, rank> places;
+  rt::Tensor<int64_t, rank> row_2, col;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    row_2.store(static_cast<int64_t>(rt::floor(places.load(n, 0))), n);
-    col.store(static_cast<int64_t>(rt::floor(places.load(n, 1))), n);
+    const auto places_line = rt::read_line<V>(places, n, 0);
+    const auto places_line_2 = rt::read_line<V>(places, n, 1);
+    auto row_line = rt::write_line<V>(row_2, n);
+    auto col_line = rt::write_line<V>(col, n);
+    rt::lanes<V>([&](int at) {
+      row_line.set(at, static_cast<int64_t>(rt::floor(places_line[at])));
+      col_line.set(at, static_cast<int64_t>(rt::floor(places_line_2[at])));
+    });
   }
 };
 
@@ -82,9 +89,9 @@ struct Step_bilinear_splat_forward_grid {
 template <typename scalar_t, int rank>
 struct Step_bilinear_splat_backward_grad_values {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(2, 2)};
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(2, 2), rt::count(rt::integer(0))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, -1), rt::tensor(3, 2, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1),
+      rt::fields(rt::tensor(0, 2, -1, 0), rt::tensor(3, 2, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1),
                  rt::tensor(4, 1, -1), rt::integer(1), rt::integer(2), rt::fixed(2));
   rt::Tensor<const scalar_t, rank> places, grad_grid;
   rt::Tensor<int64_t, rank> row_2, col;
@@ -98,29 +105,34 @@ struct Step_bilinear_splat_backward_grad_values {
     OPGEN_DEVICE void settle() { grad_values_value_fold.settle(); }
     OPGEN_DEVICE void finish() { grad_values_value_fold.finish(); }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
-    const opmath_t places_value = places.load(n, 0);
-    const int64_t row_value = static_cast<int64_t>(rt::floor(places_value));
-    const opmath_t places_value_2 = places.load(n, 1);
-    const int64_t col_value = static_cast<int64_t>(rt::floor(places_value_2));
-    const int64_t t = -row_value;
-    const int64_t t_2 = -col_value;
     int64_t inner_rest = inner;
     const int64_t b = rt::split(&inner_rest, b_size);
     const int64_t a = inner_rest;
-    const opmath_t part = 1 - rt::abs(places_value_2 + t_2 - b);
-    const opmath_t part_2 = (1 - rt::abs(places_value + t - a)) * part;
-    folds->grad_values_value_fold.add((row_value + a >= 0 && row_value + a < H && col_value + b >= 0 && col_value + b < W ? grad_grid.load_or_zero(row_value + a, col_value + b) : opmath_t(0)) * part_2);
+    const auto places_line = rt::read_line<V>(places, n, 0);
+    const auto places_line_2 = rt::read_line<V>(places, n, 1);
+    rt::lanes<V>([&](int at) {
+      const opmath_t places_value = places_line[at];
+      const int64_t row_value = static_cast<int64_t>(rt::floor(places_value));
+      const opmath_t places_value_2 = places_line_2[at];
+      const int64_t col_value = static_cast<int64_t>(rt::floor(places_value_2));
+      const int64_t t = -row_value;
+      const int64_t t_2 = -col_value;
+      const opmath_t part = 1 - rt::abs(places_value_2 + t_2 - b);
+      const opmath_t part_2 = (1 - rt::abs(places_value + t - a)) * part;
+      folds[at].grad_values_value_fold.add((row_value + a >= 0 && row_value + a < H && col_value + b >= 0 && col_value + b < W ? grad_grid.load_or_zero(row_value + a, col_value + b) : opmath_t(0)) * part_2);
+    });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t n = point;
-    const opmath_t places_value = places.load(n, 0);
-    const int64_t row_value = static_cast<int64_t>(rt::floor(places_value));
-    const opmath_t places_value_2 = places.load(n, 1);
-    const int64_t col_value = static_cast<int64_t>(rt::floor(places_value_2));
-    row_2.store(row_value, n);
-    col.store(col_value, n);
+    const opmath_t places_value_3 = places.load(n, 0);
+    const int64_t row_value_2 = static_cast<int64_t>(rt::floor(places_value_3));
+    const opmath_t places_value_2_2 = places.load(n, 1);
+    const int64_t col_value_2 = static_cast<int64_t>(rt::floor(places_value_2_2));
+    row_2.store(row_value_2, n);
+    col.store(col_value_2, n);
     const opmath_t grad_values_value = folds.grad_values_value_fold.value;
     grad_values.store(grad_values_value, n);
   }
@@ -160,6 +172,9 @@ struct Step_bilinear_splat_backward_grad_places {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, b_size);
     const int64_t n = rest;
+    int64_t inner_rest = inner;
+    const int64_t b = rt::split(&inner_rest, b_size);
+    const int64_t a = inner_rest;
     const bool t_3 = 0 == i_2;
     const int64_t row_value_2 = row_2.load(n);
     const int64_t col_value_2 = col.load(n);
@@ -167,9 +182,6 @@ struct Step_bilinear_splat_backward_grad_places {
     const int64_t t_4 = -row_value_2;
     const int64_t t_5 = -col_value_2;
     const bool t_6 = 1 == i_2;
-    int64_t inner_rest = inner;
-    const int64_t b = rt::split(&inner_rest, b_size);
-    const int64_t a = inner_rest;
     const opmath_t grad_share = (row_value_2 + a >= 0 && row_value_2 + a < H && col_value_2 + b >= 0 && col_value_2 + b < W ? grad_grid.load_or_zero(row_value_2 + a, col_value_2 + b) : opmath_t(0)) * values_value;
     const int64_t t_7 = -a;
     const int64_t t_8 = -b;

@@ -25,8 +25,8 @@ struct Step_binary_cross_entropy_with_logits_forward_0_output {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
-    const opmath_t part = (1 - target_value) * rt::softplus(input_value);
-    const opmath_t part_2 = rt::softplus(-input_value);
+    const opmath_t part = (1 - target_value) * near::softplus(input_value);
+    const opmath_t part_2 = near::softplus(-input_value);
     const opmath_t part_3 = pos_weight.load(place) * target_value * part_2 + part;
     folds->output_sum_fold.add(weight.load(place) * part_3);
   }
@@ -40,6 +40,7 @@ struct Step_binary_cross_entropy_with_logits_forward_0_output {
 template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 0, -1), rt::batch());
@@ -57,8 +58,8 @@ struct Step_binary_cross_entropy_with_logits_forward_1_output {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
-    const opmath_t part = (1 - target_value) * rt::softplus(input_value);
-    const opmath_t part_2 = rt::softplus(-input_value);
+    const opmath_t part = (1 - target_value) * near::softplus(input_value);
+    const opmath_t part_2 = near::softplus(-input_value);
     const opmath_t part_3 = pos_weight.load(place) * target_value * part_2 + part;
     folds->output_value_fold.add(weight.load(place) * part_3);
   }
@@ -72,6 +73,7 @@ struct Step_binary_cross_entropy_with_logits_forward_1_output {
 template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::batch());
@@ -83,8 +85,8 @@ struct Step_binary_cross_entropy_with_logits_forward_2_output {
                             opmath_t* output) const {
     const opmath_t target_value = target;
     const opmath_t input_value = input;
-    const opmath_t part = pos_weight * target_value * rt::softplus(-input_value);
-    *output = weight * (part + (1 - target_value) * rt::softplus(input_value));
+    const opmath_t part = pos_weight * target_value * near::softplus(-input_value);
+    *output = weight * (part + (1 - target_value) * near::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -131,8 +133,8 @@ struct Step_binary_cross_entropy_with_logits_forward_3_output {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
-    const opmath_t part = (1 - target_value) * rt::softplus(input_value);
-    const opmath_t part_2 = target_value * rt::softplus(-input_value) + part;
+    const opmath_t part = (1 - target_value) * near::softplus(input_value);
+    const opmath_t part_2 = target_value * near::softplus(-input_value) + part;
     folds->output_sum_fold.add(weight.load(place) * part_2);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -145,6 +147,7 @@ struct Step_binary_cross_entropy_with_logits_forward_3_output {
 template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_4_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
@@ -162,8 +165,8 @@ struct Step_binary_cross_entropy_with_logits_forward_4_output {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
-    const opmath_t part = (1 - target_value) * rt::softplus(input_value);
-    const opmath_t part_2 = target_value * rt::softplus(-input_value) + part;
+    const opmath_t part = (1 - target_value) * near::softplus(input_value);
+    const opmath_t part_2 = target_value * near::softplus(-input_value) + part;
     folds->output_value_fold.add(weight.load(place) * part_2);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -176,6 +179,7 @@ struct Step_binary_cross_entropy_with_logits_forward_4_output {
 template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_5_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::batch());
@@ -186,8 +190,8 @@ struct Step_binary_cross_entropy_with_logits_forward_5_output {
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t weight, opmath_t* output) const {
     const opmath_t target_value = target;
     const opmath_t input_value = input;
-    const opmath_t part_2 = (1 - target_value) * rt::softplus(input_value);
-    const opmath_t part = target_value * rt::softplus(-input_value) + part_2;
+    const opmath_t part_2 = (1 - target_value) * near::softplus(input_value);
+    const opmath_t part = target_value * near::softplus(-input_value) + part_2;
     *output = weight * part;
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -234,8 +238,8 @@ struct Step_binary_cross_entropy_with_logits_forward_6_output {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
-    const opmath_t part = (1 - target_value) * rt::softplus(input_value);
-    const opmath_t part_2 = rt::softplus(-input_value);
+    const opmath_t part = (1 - target_value) * near::softplus(input_value);
+    const opmath_t part_2 = near::softplus(-input_value);
     folds->output_sum_fold.add(pos_weight.load(place) * target_value * part_2 + part);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -248,6 +252,7 @@ struct Step_binary_cross_entropy_with_logits_forward_6_output {
 template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_7_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
@@ -265,8 +270,8 @@ struct Step_binary_cross_entropy_with_logits_forward_7_output {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
-    const opmath_t part = (1 - target_value) * rt::softplus(input_value);
-    const opmath_t part_2 = rt::softplus(-input_value);
+    const opmath_t part = (1 - target_value) * near::softplus(input_value);
+    const opmath_t part_2 = near::softplus(-input_value);
     folds->output_value_fold.add(pos_weight.load(place) * target_value * part_2 + part);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -279,6 +284,7 @@ struct Step_binary_cross_entropy_with_logits_forward_7_output {
 template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_8_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::batch());
@@ -289,8 +295,8 @@ struct Step_binary_cross_entropy_with_logits_forward_8_output {
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t pos_weight, opmath_t* output) const {
     const opmath_t target_value = target;
     const opmath_t input_value = input;
-    const opmath_t part = pos_weight * target_value * rt::softplus(-input_value);
-    *output = part + (1 - target_value) * rt::softplus(input_value);
+    const opmath_t part = pos_weight * target_value * near::softplus(-input_value);
+    *output = part + (1 - target_value) * near::softplus(input_value);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -336,8 +342,8 @@ struct Step_binary_cross_entropy_with_logits_forward_9_output {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
-    const opmath_t part = (1 - target_value) * rt::softplus(input_value);
-    folds->output_sum_fold.add(target_value * rt::softplus(-input_value) + part);
+    const opmath_t part = (1 - target_value) * near::softplus(input_value);
+    folds->output_sum_fold.add(target_value * near::softplus(-input_value) + part);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
@@ -349,6 +355,7 @@ struct Step_binary_cross_entropy_with_logits_forward_9_output {
 template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_10_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::batch());
@@ -366,8 +373,8 @@ struct Step_binary_cross_entropy_with_logits_forward_10_output {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t target_value = target.load(place);
     const opmath_t input_value = input.load(place);
-    const opmath_t part = (1 - target_value) * rt::softplus(input_value);
-    folds->output_value_fold.add(target_value * rt::softplus(-input_value) + part);
+    const opmath_t part = (1 - target_value) * near::softplus(input_value);
+    folds->output_value_fold.add(target_value * near::softplus(-input_value) + part);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;
@@ -379,6 +386,7 @@ struct Step_binary_cross_entropy_with_logits_forward_10_output {
 template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_11_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::batch());
   rt::Tensor<const scalar_t, rank> target, input;
@@ -388,7 +396,7 @@ struct Step_binary_cross_entropy_with_logits_forward_11_output {
   OPGEN_DEVICE void compute(opmath_t target, opmath_t input, opmath_t* output) const {
     const opmath_t target_value = target;
     const opmath_t input_value = input;
-    *output = target_value * rt::softplus(-input_value) + (1 - target_value) * rt::softplus(input_value);
+    *output = target_value * near::softplus(-input_value) + (1 - target_value) * near::softplus(input_value);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -434,7 +442,7 @@ struct Step_binary_cross_entropy_with_logits_backward_0_grad_target {
     const opmath_t t = -input_value;
     const opmath_t part_2 = pos_weight_value * target_value * near::sigmoid(t);
     *grad_input = grad_each * ((1 - target_value) * near::sigmoid(input_value) - part_2);
-    *grad_target = grad_each * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value));
+    *grad_target = grad_each * (pos_weight_value * near::softplus(t) - near::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -489,7 +497,7 @@ struct Step_binary_cross_entropy_with_logits_backward_1_grad_target {
     const opmath_t t = -input_value;
     const opmath_t part = pos_weight_value * target_value * near::sigmoid(t);
     *grad_input = grad_each * ((1 - target_value) * near::sigmoid(input_value) - part);
-    *grad_target = grad_each * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value));
+    *grad_target = grad_each * (pos_weight_value * near::softplus(t) - near::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -544,7 +552,7 @@ struct Step_binary_cross_entropy_with_logits_backward_2_grad_target {
     const opmath_t t = -input_value;
     const opmath_t part = pos_weight_value * target_value * near::sigmoid(t);
     *grad_input = grad_each * ((1 - target_value) * near::sigmoid(input_value) - part);
-    *grad_target = grad_each * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value));
+    *grad_target = grad_each * (pos_weight_value * near::softplus(t) - near::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -557,7 +565,7 @@ struct Step_binary_cross_entropy_with_logits_backward_2_grad_target {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto weight_pack = rt::load_pack<V>(weight, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
@@ -714,7 +722,7 @@ struct Step_binary_cross_entropy_with_logits_backward_5_grad_target {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto weight_pack = rt::load_pack<V>(weight, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
@@ -756,7 +764,7 @@ struct Step_binary_cross_entropy_with_logits_backward_6_grad_target {
     const opmath_t t = -input_value;
     const opmath_t part = pos_weight_value * target_value * near::sigmoid(t);
     *grad_input = grad_each * ((1 - target_value) * near::sigmoid(input_value) - part);
-    *grad_target = grad_each * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value));
+    *grad_target = grad_each * (pos_weight_value * near::softplus(t) - near::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -808,7 +816,7 @@ struct Step_binary_cross_entropy_with_logits_backward_7_grad_target {
     const opmath_t t = -input_value;
     const opmath_t part = pos_weight_value * target_value * near::sigmoid(t);
     *grad_input = grad_output_value * ((1 - target_value) * near::sigmoid(input_value) - part);
-    *grad_target = grad_output_value * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value));
+    *grad_target = grad_output_value * (pos_weight_value * near::softplus(t) - near::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -859,7 +867,7 @@ struct Step_binary_cross_entropy_with_logits_backward_8_grad_target {
     const opmath_t t = -input_value;
     const opmath_t part = pos_weight_value * target_value * near::sigmoid(t);
     *grad_input = grad_output_value * ((1 - target_value) * near::sigmoid(input_value) - part);
-    *grad_target = grad_output_value * (pos_weight_value * rt::softplus(t) - rt::softplus(input_value));
+    *grad_target = grad_output_value * (pos_weight_value * near::softplus(t) - near::softplus(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -872,7 +880,7 @@ struct Step_binary_cross_entropy_with_logits_backward_8_grad_target {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
@@ -1020,7 +1028,7 @@ struct Step_binary_cross_entropy_with_logits_backward_11_grad_target {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<scalar_t, V> grad_input_pack;

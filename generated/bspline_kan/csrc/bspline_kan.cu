@@ -7,11 +7,12 @@
 template <typename scalar_t, int rank>
 struct Step_bspline_kan_forward_basis {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> input;
+      rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 2, 0), rt::integer(1), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<opmath_t, rank> basis;
+  rt::Tensor<const scalar_t, rank> input;
   int64_t K;
   rt::Divider k_size, i_size;
   rt::Batch<rank> batch;
@@ -22,8 +23,9 @@ struct Step_bspline_kan_forward_basis {
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
     const opmath_t bump_r = rt::abs((input.load(place, i_2) + 1) * (K - 3) / 2 - k + 1);
-    const opmath_t part = opmath_t(2) / opmath_t(3) - (bump_r * bump_r) + rt::powi<3>(bump_r) / 2;
-    basis.store(bump_r < 1 ? part : bump_r < 2 ? rt::powi<3>(2 - bump_r) / 6 : opmath_t(0), place, i_2, k);
+    const opmath_t part = bump_r < 2 ? near::div(rt::powi<3>(2 - bump_r), opmath_t(6)) : opmath_t(0);
+    const opmath_t part_2 = opmath_t(2) / opmath_t(3) - (bump_r * bump_r) + rt::powi<3>(bump_r) / 2;
+    basis.store(bump_r < 1 ? part_2 : part, place, i_2, k);
   }
 };
 

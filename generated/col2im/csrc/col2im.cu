@@ -40,36 +40,40 @@ struct Step_col2im_forward_output_base {
 template <typename scalar_t, int rank>
 struct Step_col2im_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(4), rt::integer(5))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 4, -1), rt::tensor(1, 3, -1), rt::integer(6), rt::integer(7),
-                                            rt::integer(1), rt::integer(8), rt::integer(9), rt::integer(10),
-                                            rt::integer(2), rt::integer(3), rt::integer(5), rt::integer(4));
-  rt::Tensor<opmath_t, rank> output;
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(4), rt::integer(5)),
+                                       rt::count(rt::integer(5))};
+  static constexpr auto fields = rt::fields(
+      rt::tensor(1, 3, -1, 2), rt::tensor(0, 4, -1), rt::integer(6), rt::integer(7), rt::integer(1), rt::integer(8),
+      rt::integer(9), rt::integer(10), rt::integer(2), rt::integer(3), rt::integer(5), rt::integer(4));
   rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<opmath_t, rank> output;
   int64_t padding, kernel_size, C, Q, stride, dilation, H, W;
   rt::Divider l_size, d_size;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t l = rt::split(&rest, l_size);
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
-    const int64_t t = -padding;
-    const int64_t part_2 = rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation;
-    const bool part = rt::floordiv(l, Q) * stride + part_2 + t < H;
-    const bool part_4 = rt::floordiv(d, kernel_size * kernel_size) >= 0;
-    const bool part_3 = part_4 && rt::floordiv(d, kernel_size * kernel_size) < C;
-    const int64_t part_6 = rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation;
-    const int64_t part_5 = rt::floordiv(l, Q) * stride + part_6 + t;
-    const bool part_7 = rt::mod(l, Q) * stride + rt::mod(d, kernel_size) * dilation + t >= 0;
-    const bool part_8 = part_7 && rt::mod(l, Q) * stride + rt::mod(d, kernel_size) * dilation + t < W;
-    if (part_3 && (part_5 >= 0 && part) && part_8) {
-      opmath_t* const cell =
-          output.at(n, rt::floordiv(d, kernel_size * kernel_size),
-                    rt::floordiv(l, Q) * stride + rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation + t,
-                    rt::mod(l, Q) * stride + rt::mod(d, kernel_size) * dilation + t);
-      rt::atomic_sum(cell, input.load(n, d, l));
-    }
+    const auto input_line = rt::read_line<V>(input, n, d, l);
+    rt::lanes<V>([&](int at) {
+      const int64_t t = -padding;
+      const bool part_2 = rt::floordiv(d, kernel_size * kernel_size) >= 0;
+      const bool part = part_2 && rt::floordiv(d, kernel_size * kernel_size) < C;
+      const bool part_3 = rt::mod((l + at), Q) * stride + rt::mod(d, kernel_size) * dilation + t >= 0;
+      const bool part_5 = rt::mod((l + at), Q) * stride + rt::mod(d, kernel_size) * dilation + t < W;
+      const bool part_4 = part_3 && part_5;
+      const int64_t part_6 = rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation;
+      const bool part_7 = rt::floordiv((l + at), Q) * stride + part_6 + t >= 0;
+      if (part && (part_7 && rt::floordiv((l + at), Q) * stride + part_6 + t < H) && part_4) {
+        opmath_t* const cell = output.at(
+            n, rt::floordiv(d, kernel_size * kernel_size),
+            rt::floordiv((l + at), Q) * stride + rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation + t,
+            rt::mod((l + at), Q) * stride + rt::mod(d, kernel_size) * dilation + t);
+        rt::atomic_sum(cell, input_line[at]);
+      }
+    });
   }
 };
 

@@ -7,24 +7,36 @@
 template <typename scalar_t, int rank>
 struct Step_complex_linear_forward_0_output_imag {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(3, 2, 0), rt::tensor(7, 2, 0), rt::tensor(0, 2, 0),
-                                            rt::tensor(1, 2, 0), rt::tensor(2, 1, -1), rt::tensor(4, 2, 0),
-                                            rt::tensor(5, 2, 0), rt::tensor(6, 1, -1), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t, rank> output_real, output_imag;
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, -1, 0), rt::tensor(4, 2, 0, 1),
+                 rt::tensor(5, 2, 0, 1), rt::tensor(6, 1, -1, 0), rt::tensor(3, 2, 0, 1), rt::tensor(7, 2, 0, 1),
+                 rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> sum_k_real_sum, sum_k_real_sum_1, bias_real, sum_k_imag_sum, sum_k_imag_sum_1,
       bias_imag;
+  rt::Tensor<scalar_t, rank> output_real, output_imag;
   rt::Divider n_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t part = sum_k_real_sum.load(place, n) - sum_k_real_sum_1.load(place, n);
-    output_real.store(part + bias_real.load(n), place, n);
-    const opmath_t part_2 = sum_k_imag_sum.load(place, n) + sum_k_imag_sum_1.load(place, n);
-    output_imag.store(part_2 + bias_imag.load(n), place, n);
+    const auto sum_k_real_sum_line = rt::read_line<V>(sum_k_real_sum, place, n);
+    const auto sum_k_real_sum_1_line = rt::read_line<V>(sum_k_real_sum_1, place, n);
+    const auto bias_real_line = rt::read_line<V>(bias_real, n);
+    const auto sum_k_imag_sum_line = rt::read_line<V>(sum_k_imag_sum, place, n);
+    const auto sum_k_imag_sum_1_line = rt::read_line<V>(sum_k_imag_sum_1, place, n);
+    const auto bias_imag_line = rt::read_line<V>(bias_imag, n);
+    auto output_real_line = rt::write_line<V>(output_real, place, n);
+    auto output_imag_line = rt::write_line<V>(output_imag, place, n);
+    rt::lanes<V>([&](int at) {
+      const opmath_t part = sum_k_real_sum_line[at] - sum_k_real_sum_1_line[at];
+      output_real_line.set(at, part + bias_real_line[at]);
+      const opmath_t part_2 = sum_k_imag_sum_line[at] + sum_k_imag_sum_1_line[at];
+      output_imag_line.set(at, part_2 + bias_imag_line[at]);
+    });
   }
 };
 
@@ -103,7 +115,7 @@ struct Step_complex_linear_backward_grad_sum_k_real_sum_1 {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto grad_output_real_pack = rt::load_pack<V>(grad_output_real, first);
+    const auto grad_output_real_pack = rt::load_pack_or_zero<V>(grad_output_real, first);
     rt::Values<opmath_t, V> grad_sum_k_real_sum_1_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
@@ -275,8 +287,9 @@ struct Step_complex_linear_backward_grad_weight_imag {
 template <typename scalar_t, int rank>
 struct Step_complex_linear_backward_grad_bias_real {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::batch());
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements()),
+                                               rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, -1), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output_real;
   rt::Tensor<scalar_t, rank> grad_bias_real;
   rt::Batch<rank> batch;
@@ -287,10 +300,12 @@ struct Step_complex_linear_backward_grad_bias_real {
     OPGEN_DEVICE void settle() { grad_bias_real_value_fold.settle(); }
     OPGEN_DEVICE void finish() { grad_bias_real_value_fold.finish(); }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
     const rt::Place<rank> place = batch.place(inner);
-    folds->grad_bias_real_value_fold.add(grad_output_real.load_or_zero(place, n));
+    const auto grad_output_real_line = rt::read_line_or_zero<V>(grad_output_real, place, n);
+    rt::lanes<V>([&](int at) { folds[at].grad_bias_real_value_fold.add(grad_output_real_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t n = point;

@@ -7,19 +7,23 @@
 template <typename scalar_t, int rank>
 struct Step_conv_transpose1d_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1), rt::integer(2))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(2, 3, -1), rt::tensor(0, 1, -1), rt::tensor(1, 3, -1), rt::integer(2), rt::integer(1));
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(1), rt::integer(2)),
+                                       rt::count(rt::integer(2))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 3, -1, 2), rt::tensor(0, 1, -1), rt::tensor(2, 3, -1, 2),
+                                            rt::integer(2), rt::integer(1));
+  rt::Tensor<const scalar_t, rank> output_sum, bias;
   rt::Tensor<scalar_t, rank> output;
-  rt::Tensor<const scalar_t, rank> bias, output_sum;
   rt::Divider p_size, o_size;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t p = rt::split(&rest, p_size);
     const int64_t o = rt::split(&rest, o_size);
     const int64_t n = rest;
-    output.store(bias.load(o) + output_sum.load(n, o, p), n, o, p);
+    const auto output_sum_line = rt::read_line<V>(output_sum, n, o, p);
+    auto output_line = rt::write_line<V>(output, n, o, p);
+    rt::lanes<V>([&](int at) { output_line.set(at, bias.load(o) + output_sum_line[at]); });
   }
 };
 

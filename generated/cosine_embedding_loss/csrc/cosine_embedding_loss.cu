@@ -74,8 +74,8 @@ struct Step_cosine_embedding_loss_forward_0_output {
     const int64_t target_value = target.load(n);
     const bool t = target_value == -1;
     const bool t_2 = target_value == 1;
-    const opmath_t part = rt::sqrt((sum_d.load(n) + opmath_t(1e-12)) * (sum_d_2.load(n) + opmath_t(1e-12)));
-    const opmath_t cosine = near::div(dot.load(n), part);
+    const opmath_t part = (sum_d.load(n) + opmath_t(1e-12)) * (sum_d_2.load(n) + opmath_t(1e-12));
+    const opmath_t cosine = near::div(dot.load(n), near::sqrt(part));
     const opmath_t part_2 = rt::clamp(cosine - margin, opmath_t(0), rt::inf<opmath_t>());
     folds->output_sum_fold.add(t_2 ? 1 - cosine : t ? part_2 : opmath_t(0));
     condition_2.store(t, n);
@@ -113,8 +113,8 @@ struct Step_cosine_embedding_loss_forward_1_output {
     const int64_t target_value = target.load(n);
     const bool t = target_value == -1;
     const bool t_2 = target_value == 1;
-    const opmath_t part = rt::sqrt((sum_d.load(n) + opmath_t(1e-12)) * (sum_d_2.load(n) + opmath_t(1e-12)));
-    const opmath_t cosine = near::div(dot.load(n), part);
+    const opmath_t part = (sum_d.load(n) + opmath_t(1e-12)) * (sum_d_2.load(n) + opmath_t(1e-12));
+    const opmath_t cosine = near::div(dot.load(n), near::sqrt(part));
     const opmath_t part_2 = rt::clamp(cosine - margin, opmath_t(0), rt::inf<opmath_t>());
     folds->output_value_fold.add(t_2 ? 1 - cosine : t ? part_2 : opmath_t(0));
     condition_2.store(t, n);
@@ -167,7 +167,7 @@ struct Step_cosine_embedding_loss_forward_2_output {
     const opmath_t square1_value = sum_d + opmath_t(1e-12);
     const opmath_t square2_value = sum_d_2 + opmath_t(1e-12);
     const int64_t target_value = target.load(n);
-    const opmath_t cosine = near::div(dot_value, rt::sqrt(square1_value * square2_value));
+    const opmath_t cosine = near::div(dot_value, near::sqrt(square1_value * square2_value));
     if (Team::rank() == 0) {
       dot.store(dot_value, n);
       square1.store(square1_value, n);
@@ -242,7 +242,7 @@ struct Step_cosine_embedding_loss_backward_0_grad_dot {
     const opmath_t dot_value = dot;
     const opmath_t square1_value = square1;
     const opmath_t square2_value = square2;
-    const opmath_t t = rt::sqrt(square1_value * square2_value);
+    const opmath_t t = near::sqrt(square1_value * square2_value);
     const opmath_t t_2 = near::div(dot_value, t) - margin;
     const bool t_3 = t_2 >= 0;
     const bool t_4 = t_2 <= rt::inf<opmath_t>();
@@ -300,24 +300,31 @@ struct Step_cosine_embedding_loss_backward_0_grad_dot {
 template <typename scalar_t, int rank>
 struct Step_cosine_embedding_loss_backward_0_grad_input2 {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, -1), rt::tensor(2, 2, -1), rt::tensor(1, 1, -1), rt::tensor(3, 1, -1),
-                 rt::tensor(5, 1, -1), rt::tensor(4, 2, -1), rt::tensor(6, 2, -1), rt::integer(1));
+      rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(2, 2, -1, 1), rt::tensor(4, 2, -1, 1), rt::tensor(6, 2, -1, 1),
+                 rt::tensor(1, 1, -1), rt::tensor(3, 1, -1), rt::tensor(5, 1, -1), rt::integer(1));
   rt::Tensor<const scalar_t, rank> input1, input2;
-  rt::Tensor<const opmath_t, rank> grad_dot, grad_square1, grad_square2;
   rt::Tensor<scalar_t, rank> grad_input1, grad_input2;
+  rt::Tensor<const opmath_t, rank> grad_dot, grad_square1, grad_square2;
   rt::Divider d_size;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
-    const opmath_t input1_value = input1.load(n, d);
-    const opmath_t grad_dot_value = grad_dot.load(n);
-    const opmath_t input2_value = input2.load(n, d);
-    grad_input1.store(2 * grad_square1.load(n) * input1_value + grad_dot_value * input2_value, n, d);
-    grad_input2.store(2 * grad_square2.load(n) * input2_value + grad_dot_value * input1_value, n, d);
+    const auto input1_line = rt::read_line<V>(input1, n, d);
+    const auto input2_line = rt::read_line<V>(input2, n, d);
+    auto grad_input1_line = rt::write_line<V>(grad_input1, n, d);
+    auto grad_input2_line = rt::write_line<V>(grad_input2, n, d);
+    rt::lanes<V>([&](int at) {
+      const opmath_t input1_value = input1_line[at];
+      const opmath_t grad_dot_value = grad_dot.load(n);
+      const opmath_t input2_value = input2_line[at];
+      grad_input1_line.set(at, 2 * grad_square1.load(n) * input1_value + grad_dot_value * input2_value);
+      grad_input2_line.set(at, 2 * grad_square2.load(n) * input2_value + grad_dot_value * input1_value);
+    });
   }
 };
 
@@ -343,7 +350,7 @@ struct Step_cosine_embedding_loss_backward_1_grad_dot {
     const opmath_t dot_value = dot;
     const opmath_t square1_value = square1;
     const opmath_t square2_value = square2;
-    const opmath_t t = rt::sqrt(square1_value * square2_value);
+    const opmath_t t = near::sqrt(square1_value * square2_value);
     const opmath_t t_2 = near::div(dot_value, t) - margin;
     const bool t_3 = t_2 >= 0;
     const bool t_4 = t_2 <= rt::inf<opmath_t>();
@@ -421,7 +428,7 @@ struct Step_cosine_embedding_loss_backward_2_grad_dot {
     const opmath_t dot_value = dot;
     const opmath_t square1_value = square1;
     const opmath_t square2_value = square2;
-    const opmath_t t = rt::sqrt(square1_value * square2_value);
+    const opmath_t t = near::sqrt(square1_value * square2_value);
     const opmath_t t_2 = near::div(dot_value, t) - margin;
     const bool t_3 = t_2 >= 0;
     const bool t_4 = t_2 <= rt::inf<opmath_t>();
@@ -456,7 +463,7 @@ struct Step_cosine_embedding_loss_backward_2_grad_dot {
     const auto dot_pack = rt::load_pack<V>(dot, first);
     const auto square1_pack = rt::load_pack<V>(square1, first);
     const auto square2_pack = rt::load_pack<V>(square2, first);
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     rt::Values<opmath_t, V> grad_square2_pack;
     rt::Values<opmath_t, V> grad_square1_pack;
     rt::Values<opmath_t, V> grad_dot_pack;

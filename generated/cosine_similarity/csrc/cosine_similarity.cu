@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_cosine_similarity_forward_norm_d {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::integer(0), rt::batch());
@@ -29,7 +30,7 @@ struct Step_cosine_similarity_forward_norm_d {
     const opmath_t norm_d_squares_value = norm_d_squares_value_fold.value;
     if (Team::rank() == 0) {
       norm_d_squares.store(norm_d_squares_value, place);
-      norm_d.store(rt::sqrt(norm_d_squares_value), place);
+      norm_d.store(near::sqrt(norm_d_squares_value), place);
     }
   }
 };
@@ -68,11 +69,11 @@ struct Step_cosine_similarity_forward_output {
     rt::join<Team>(&norm_d_2_squares_fold, &sum_d_value_fold);
     const opmath_t norm_d_2_squares = norm_d_2_squares_fold.value;
     const opmath_t sum_d_value = sum_d_value_fold.value;
-    const opmath_t norm_d_2_value = rt::sqrt(norm_d_2_squares);
+    const opmath_t norm_d_2_value = near::sqrt(norm_d_2_squares);
     if (Team::rank() == 0) {
       sum_d.store(sum_d_value, place);
       norm_d_2.store(norm_d_2_value, place);
-      const opmath_t part = rt::max(rt::sqrt(norm_d_squares.load(place)), eps) * rt::max(norm_d_2_value, eps);
+      const opmath_t part = rt::max(near::sqrt(norm_d_squares.load(place)), eps) * rt::max(norm_d_2_value, eps);
       output.store(near::div(sum_d_value, part), place);
     }
   }
@@ -112,7 +113,7 @@ struct Step_cosine_similarity_backward_grad_n1 {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto sum_d_pack = rt::load_pack<V>(sum_d, first);
     const auto norm_d_pack = rt::load_pack<V>(norm_d, first);
     const auto norm_d_2_pack = rt::load_pack<V>(norm_d_2, first);
@@ -137,38 +138,45 @@ template <typename scalar_t, int rank>
 struct Step_cosine_similarity_backward_grad_x2 {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(4, 1, 0), rt::tensor(6, 1, 0),
-                 rt::tensor(2, 1, 0), rt::tensor(3, 2, 0), rt::tensor(5, 2, 0), rt::tensor(7, 2, 0),
-                 rt::tensor(8, 2, 0), rt::real(0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t, rank> norm_d, norm_d_2, grad_n1, grad_n2;
-  rt::Tensor<const scalar_t, rank> grad_output, x2, x1;
+      rt::fields(rt::tensor(3, 2, 0, 1), rt::tensor(5, 2, 0, 1), rt::tensor(2, 1, 0), rt::tensor(7, 2, 0, 1),
+                 rt::tensor(8, 2, 0, 1), rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(4, 1, 0),
+                 rt::tensor(6, 1, 0), rt::real(0), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> x2, x1, grad_output;
   rt::Tensor<scalar_t, rank> grad_x1, grad_x2;
+  rt::Tensor<const opmath_t, rank> norm_d, norm_d_2, grad_n1, grad_n2;
   opmath_t eps;
   rt::Divider d_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t norm_d_value = norm_d.load(place);
-    const opmath_t norm_d_2_value = norm_d_2.load(place);
-    const opmath_t part = rt::max(norm_d_value, eps) * rt::max(norm_d_2_value, eps);
-    const opmath_t grad_sum_d = near::div(grad_output.load_or_zero(place), part);
-    const opmath_t x2_value = x2.load(place, d);
-    const opmath_t grad_n1_value = grad_n1.load(place);
-    const opmath_t x1_value = x1.load(place, d);
-    const opmath_t grad_n2_value = grad_n2.load(place);
-    const opmath_t part_2 = norm_d_value > eps ? grad_n1_value : opmath_t(0);
-    const opmath_t part_3 = (norm_d_value == eps ? opmath_t(0.5) * grad_n1_value : part_2) * x1_value;
-    const opmath_t part_4 = norm_d_value == 0 ? opmath_t(0) : near::div(part_3, norm_d_value);
-    grad_x1.store(grad_sum_d * x2_value + part_4, place, d);
-    const opmath_t part_5 = norm_d_2_value > eps ? grad_n2_value : opmath_t(0);
-    const opmath_t part_6 = (norm_d_2_value == eps ? opmath_t(0.5) * grad_n2_value : part_5) * x2_value;
-    const opmath_t part_7 = norm_d_2_value == 0 ? opmath_t(0) : near::div(part_6, norm_d_2_value);
-    grad_x2.store(grad_sum_d * x1_value + part_7, place, d);
+    const auto x2_line = rt::read_line<V>(x2, place, d);
+    const auto x1_line = rt::read_line<V>(x1, place, d);
+    auto grad_x1_line = rt::write_line<V>(grad_x1, place, d);
+    auto grad_x2_line = rt::write_line<V>(grad_x2, place, d);
+    rt::lanes<V>([&](int at) {
+      const opmath_t norm_d_value = norm_d.load(place);
+      const opmath_t norm_d_2_value = norm_d_2.load(place);
+      const opmath_t part = rt::max(norm_d_value, eps) * rt::max(norm_d_2_value, eps);
+      const opmath_t grad_sum_d = near::div(grad_output.load_or_zero(place), part);
+      const opmath_t x2_value = x2_line[at];
+      const opmath_t grad_n1_value = grad_n1.load(place);
+      const opmath_t x1_value = x1_line[at];
+      const opmath_t grad_n2_value = grad_n2.load(place);
+      const opmath_t part_2 = norm_d_value > eps ? grad_n1_value : opmath_t(0);
+      const opmath_t part_3 = (norm_d_value == eps ? opmath_t(0.5) * grad_n1_value : part_2) * x1_value;
+      const opmath_t part_4 = norm_d_value == 0 ? opmath_t(0) : near::div(part_3, norm_d_value);
+      grad_x1_line.set(at, grad_sum_d * x2_value + part_4);
+      const opmath_t part_5 = norm_d_2_value > eps ? grad_n2_value : opmath_t(0);
+      const opmath_t part_6 = norm_d_2_value == eps ? opmath_t(0.5) * grad_n2_value : part_5;
+      const opmath_t part_7 = near::div(part_6 * x2_value, norm_d_2_value);
+      grad_x2_line.set(at, grad_sum_d * x1_value + (norm_d_2_value == 0 ? opmath_t(0) : part_7));
+    });
   }
 };
 

@@ -79,16 +79,15 @@ struct Step_cross_entropy_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2),
-                                            rt::tensor(3, 2, 1), rt::tensor(4, 0, -1), rt::real(0), rt::integer(1),
-                                            rt::integer(2), rt::report(), rt::elements(), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2), rt::tensor(3, 2, 1),
+                 rt::tensor(4, 0, -1), rt::real(0), rt::integer(1), rt::integer(2), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<const scalar_t, rank> weight;
   rt::Tensor<const opmath_t, rank> logp, sum_c;
   rt::Tensor<scalar_t, rank> output;
   opmath_t label_smoothing;
   int64_t ignore_index, C;
-  OpgenBadIndex* report;
   rt::Divider batch_size;
   rt::Batch<rank> batch;
 
@@ -109,29 +108,24 @@ struct Step_cross_entropy_forward_0_output {
     }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const opmath_t t = 1 - label_smoothing;
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
+    const opmath_t t = 1 - label_smoothing;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
     const opmath_t part = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
     const opmath_t part_2 = label_smoothing * (keep ? part : opmath_t(0));
     opmath_t part_3;
     if (keep) {
-      const opmath_t part_4 = logp.load(n, rt::checked(target_value, C, report, 2, 1), place);
-      part_3 = -(weight.load(rt::checked(target_value, C, report, 1, 0)) * part_4);
+      const opmath_t part_5 = logp.load(n, rt::checked(target_value, C), place);
+      const opmath_t part_4 = weight.load(rt::checked(target_value, C)) * part_5;
+      part_3 = -part_4;
     } else {
       part_3 = 0;
     }
     folds->sum_n_all_fold.add(t * part_3 + part_2);
-    opmath_t part_5;
-    if (keep) {
-      part_5 = weight.load(rt::checked(target_value, C, report, 1, 0));
-    } else {
-      part_5 = 0;
-    }
-    folds->sum_n_all_2_fold.add(part_5);
+    folds->sum_n_all_2_fold.add(keep ? weight.load(rt::checked(target_value, C)) : opmath_t(0));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t sum_n_all = folds.sum_n_all_fold.value;
@@ -146,16 +140,15 @@ struct Step_cross_entropy_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2),
-                                            rt::tensor(3, 2, 1), rt::tensor(4, 0, -1), rt::real(0), rt::integer(1),
-                                            rt::integer(2), rt::report(), rt::elements(), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2), rt::tensor(3, 2, 1),
+                 rt::tensor(4, 0, -1), rt::real(0), rt::integer(1), rt::integer(2), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<const scalar_t, rank> weight;
   rt::Tensor<const opmath_t, rank> logp, sum_c;
   rt::Tensor<scalar_t, rank> output;
   opmath_t label_smoothing;
   int64_t ignore_index, C;
-  OpgenBadIndex* report;
   rt::Divider batch_size;
   rt::Batch<rank> batch;
 
@@ -166,18 +159,19 @@ struct Step_cross_entropy_forward_1_output {
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const opmath_t t = 1 - label_smoothing;
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
+    const opmath_t t = 1 - label_smoothing;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
     const opmath_t part = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
     const opmath_t part_2 = label_smoothing * (keep ? part : opmath_t(0));
     opmath_t part_3;
     if (keep) {
-      const opmath_t part_4 = logp.load(n, rt::checked(target_value, C, report, 2, 1), place);
-      part_3 = -(weight.load(rt::checked(target_value, C, report, 1, 0)) * part_4);
+      const opmath_t part_5 = logp.load(n, rt::checked(target_value, C), place);
+      const opmath_t part_4 = weight.load(rt::checked(target_value, C)) * part_5;
+      part_3 = -part_4;
     } else {
       part_3 = 0;
     }
@@ -197,7 +191,7 @@ struct Step_cross_entropy_forward_2_output {
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1), rt::tensor(3, 2, 1), rt::elements(),
-                 rt::batch(), rt::integer(2), rt::integer(1), rt::real(0), rt::report());
+                 rt::batch(), rt::integer(2), rt::integer(1), rt::real(0));
   rt::Tensor<const scalar_t, rank> weight;
   rt::Tensor<const opmath_t, rank> logp;
   rt::Tensor<const int64_t, rank> target;
@@ -206,7 +200,6 @@ struct Step_cross_entropy_forward_2_output {
   rt::Batch<rank> batch;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
-  OpgenBadIndex* report;
 
   struct Folds {
     rt::Sum<opmath_t> sum_c_fold;
@@ -233,8 +226,9 @@ struct Step_cross_entropy_forward_2_output {
     const opmath_t part_3 = 1 - label_smoothing;
     opmath_t part_4;
     if (keep) {
-      const opmath_t part_5 = logp.load(n, rt::checked(target_value, C, report, 1, 1), place);
-      part_4 = -(weight.load(rt::checked(target_value, C, report, 0, 0)) * part_5);
+      const opmath_t part_6 = logp.load(n, rt::checked(target_value, C), place);
+      const opmath_t part_5 = weight.load(rt::checked(target_value, C)) * part_6;
+      part_4 = -part_5;
     } else {
       part_4 = 0;
     }
@@ -283,13 +277,12 @@ struct Step_cross_entropy_forward_3_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1), rt::tensor(3, 0, -1), rt::real(0),
-                 rt::integer(1), rt::integer(2), rt::report(), rt::elements(), rt::batch());
+                 rt::integer(1), rt::integer(2), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<const opmath_t, rank> logp, sum_c;
   rt::Tensor<scalar_t, rank> output;
   opmath_t label_smoothing;
   int64_t ignore_index, C;
-  OpgenBadIndex* report;
   rt::Divider batch_size;
   rt::Batch<rank> batch;
 
@@ -310,17 +303,17 @@ struct Step_cross_entropy_forward_3_output {
     }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const opmath_t t = 1 - label_smoothing;
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
+    const opmath_t t = 1 - label_smoothing;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
     const opmath_t part = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
     const opmath_t part_2 = label_smoothing * (keep ? part : opmath_t(0));
     opmath_t part_3;
     if (keep) {
-      part_3 = -logp.load(n, rt::checked(target_value, C, report, 1, 1), place);
+      part_3 = -logp.load(n, rt::checked(target_value, C), place);
     } else {
       part_3 = 0;
     }
@@ -342,13 +335,12 @@ struct Step_cross_entropy_forward_4_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1), rt::tensor(3, 0, -1), rt::real(0),
-                 rt::integer(1), rt::integer(2), rt::report(), rt::elements(), rt::batch());
+                 rt::integer(1), rt::integer(2), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<const opmath_t, rank> logp, sum_c;
   rt::Tensor<scalar_t, rank> output;
   opmath_t label_smoothing;
   int64_t ignore_index, C;
-  OpgenBadIndex* report;
   rt::Divider batch_size;
   rt::Batch<rank> batch;
 
@@ -359,17 +351,17 @@ struct Step_cross_entropy_forward_4_output {
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const opmath_t t = 1 - label_smoothing;
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
+    const opmath_t t = 1 - label_smoothing;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
     const opmath_t part = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
     const opmath_t part_2 = label_smoothing * (keep ? part : opmath_t(0));
     opmath_t part_3;
     if (keep) {
-      part_3 = -logp.load(n, rt::checked(target_value, C, report, 1, 1), place);
+      part_3 = -logp.load(n, rt::checked(target_value, C), place);
     } else {
       part_3 = 0;
     }
@@ -387,9 +379,8 @@ struct Step_cross_entropy_forward_5_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1), rt::elements(), rt::batch(),
-                 rt::integer(2), rt::integer(1), rt::real(0), rt::report());
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
+                                            rt::elements(), rt::batch(), rt::integer(2), rt::integer(1), rt::real(0));
   rt::Tensor<const opmath_t, rank> logp;
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<scalar_t, rank> output;
@@ -397,7 +388,6 @@ struct Step_cross_entropy_forward_5_output {
   rt::Batch<rank> batch;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
-  OpgenBadIndex* report;
 
   struct Folds {
     rt::Sum<opmath_t> sum_c_fold;
@@ -419,16 +409,9 @@ struct Step_cross_entropy_forward_5_output {
     const opmath_t sum_c = folds.sum_c_fold.value;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t part = keep ? near::div(-sum_c, static_cast<opmath_t>(C)) : opmath_t(0);
-    const opmath_t part_2 = label_smoothing * part;
-    const opmath_t part_3 = 1 - label_smoothing;
-    opmath_t part_4;
-    if (keep) {
-      part_4 = -logp.load(n, rt::checked(target_value, C, report, 0, 1), place);
-    } else {
-      part_4 = 0;
-    }
-    output.store(part_3 * part_4 + part_2, n, place);
+    const opmath_t part = keep ? -logp.load(n, rt::checked(target_value, C), place) : opmath_t(0);
+    const opmath_t part_2 = keep ? near::div(-sum_c, static_cast<opmath_t>(C)) : opmath_t(0);
+    output.store((1 - label_smoothing) * part + label_smoothing * part_2, n, place);
   }
 };
 
@@ -441,14 +424,13 @@ struct Step_cross_entropy_backward_0_grad_sum_n_all_2 {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(5, 0, -1), rt::tensor(2, 3, 2),
                  rt::tensor(3, 2, 1), rt::tensor(4, 0, -1), rt::tensor(6, 0, -1), rt::real(0), rt::integer(1),
-                 rt::integer(2), rt::report(), rt::elements(), rt::batch());
+                 rt::integer(2), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<const scalar_t, rank> weight, grad_output;
   rt::Tensor<const opmath_t, rank> logp, sum_c;
   rt::Tensor<opmath_t, rank> sum_n_all_2, grad_sum_n_all_2;
   opmath_t label_smoothing;
   int64_t ignore_index, C;
-  OpgenBadIndex* report;
   rt::Divider batch_size;
   rt::Batch<rank> batch;
 
@@ -469,36 +451,37 @@ struct Step_cross_entropy_backward_0_grad_sum_n_all_2 {
     }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const opmath_t t = 1 - label_smoothing;
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
+    const opmath_t t = 1 - label_smoothing;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
     const opmath_t part = near::div(-sum_c.load(n, place), static_cast<opmath_t>(C));
     const opmath_t part_2 = label_smoothing * (keep ? part : opmath_t(0));
     opmath_t part_3;
     if (keep) {
-      const opmath_t part_4 = logp.load(n, rt::checked(target_value, C, report, 2, 1), place);
-      part_3 = -(weight.load(rt::checked(target_value, C, report, 1, 0)) * part_4);
+      const opmath_t part_5 = logp.load(n, rt::checked(target_value, C), place);
+      const opmath_t part_4 = weight.load(rt::checked(target_value, C)) * part_5;
+      part_3 = -part_4;
     } else {
       part_3 = 0;
     }
     folds->sum_n_all_fold.add(t * part_3 + part_2);
-    opmath_t part_5;
+    opmath_t part_6;
     if (keep) {
-      part_5 = weight.load(rt::checked(target_value, C, report, 1, 0));
+      part_6 = weight.load(rt::checked(target_value, C));
     } else {
-      part_5 = 0;
+      part_6 = 0;
     }
-    folds->sum_n_all_2_value_fold.add(part_5);
+    folds->sum_n_all_2_value_fold.add(part_6);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t sum_n_all = folds.sum_n_all_fold.value;
     const opmath_t sum_n_all_2_value = folds.sum_n_all_2_value_fold.value;
     sum_n_all_2.store(sum_n_all_2_value);
-    const opmath_t part_6 = grad_output.load_or_zero() * sum_n_all;
-    grad_sum_n_all_2.store(-near::div(part_6, sum_n_all_2_value * sum_n_all_2_value));
+    const opmath_t part_7 = grad_output.load_or_zero() * sum_n_all;
+    grad_sum_n_all_2.store(-near::div(part_7, sum_n_all_2_value * sum_n_all_2_value));
   }
 };
 
@@ -648,16 +631,15 @@ struct Step_cross_entropy_backward_0_grad_weight_hit {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1), rt::tensor(0, 1, -1), rt::tensor(2, 0, -1),
-                                            rt::tensor(3, 0, -1), rt::tensor(4, 3, 2), rt::integer(2), rt::integer(0),
-                                            rt::real(0), rt::report(), rt::elements(), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 2, 1), rt::tensor(0, 1, -1), rt::tensor(2, 0, -1), rt::tensor(3, 0, -1),
+                 rt::tensor(4, 3, 2), rt::integer(2), rt::integer(0), rt::real(0), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<opmath_t, rank> grad_weight_hit;
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<const opmath_t, rank> sum_n_all_2, logp;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
-  OpgenBadIndex* report;
   rt::Divider batch_size;
   rt::Batch<rank> batch;
 
@@ -672,7 +654,7 @@ struct Step_cross_entropy_backward_0_grad_weight_hit {
       opmath_t part;
       if (keep_4) {
         const opmath_t part_2 = near::div(grad_output.load_or_zero(), sum_n_all_2.load()) * (1 - label_smoothing);
-        part = -(part_2 * logp.load(n, rt::checked(target_value_3, C, report, 4, 1), place));
+        part = -(part_2 * logp.load(n, rt::checked(target_value_3, C), place));
       } else {
         part = 0;
       }
@@ -917,14 +899,13 @@ struct Step_cross_entropy_backward_1_grad_weight_hit {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 1), rt::tensor(0, 1, -1), rt::tensor(2, 0, -1), rt::tensor(3, 3, 2), rt::integer(2),
-                 rt::integer(0), rt::real(0), rt::report(), rt::elements(), rt::batch());
+                 rt::integer(0), rt::real(0), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<opmath_t, rank> grad_weight_hit;
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<const opmath_t, rank> logp;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
-  OpgenBadIndex* report;
   rt::Divider batch_size;
   rt::Batch<rank> batch;
 
@@ -938,7 +919,7 @@ struct Step_cross_entropy_backward_1_grad_weight_hit {
       opmath_t* const cell = grad_weight_hit.at(keep_3 ? target_value_2 : 0);
       opmath_t part;
       if (keep_3) {
-        const opmath_t part_2 = logp.load(n, rt::checked(target_value_2, C, report, 3, 1), place);
+        const opmath_t part_2 = logp.load(n, rt::checked(target_value_2, C), place);
         part = -(grad_output.load_or_zero() * (1 - label_smoothing) * part_2);
       } else {
         part = 0;
@@ -1127,14 +1108,13 @@ struct Step_cross_entropy_backward_2_grad_weight_hit {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 2, 1), rt::tensor(0, 1, -1), rt::tensor(2, 2, 1), rt::tensor(3, 3, 2), rt::integer(2),
-                 rt::integer(0), rt::real(0), rt::report(), rt::elements(), rt::batch());
+                 rt::integer(0), rt::real(0), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<opmath_t, rank> grad_weight_hit;
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<const opmath_t, rank> logp;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
-  OpgenBadIndex* report;
   rt::Divider batch_size;
   rt::Batch<rank> batch;
 
@@ -1148,8 +1128,8 @@ struct Step_cross_entropy_backward_2_grad_weight_hit {
       opmath_t* const cell = grad_weight_hit.at(keep_3 ? target_value_2 : 0);
       opmath_t part;
       if (keep_3) {
-        const opmath_t part_2 = logp.load(n, rt::checked(target_value_2, C, report, 3, 1), place);
-        part = -(grad_output.load_or_zero(n, place) * (1 - label_smoothing) * part_2);
+        const opmath_t part_2 = grad_output.load_or_zero(n, place) * (1 - label_smoothing);
+        part = -(part_2 * logp.load(n, rt::checked(target_value_2, C), place));
       } else {
         part = 0;
       }

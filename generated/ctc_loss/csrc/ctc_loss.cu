@@ -8,20 +8,18 @@ template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_0_label {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1), rt::tensor(0, 2, -1), rt::integer(3), rt::integer(2),
-                                            rt::report(), rt::integer(1));
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 2, -1), rt::tensor(0, 2, -1), rt::integer(3), rt::integer(2), rt::integer(1));
   rt::Tensor<int64_t, rank> label;
   rt::Tensor<const int64_t, rank> targets;
   int64_t S, blank;
-  OpgenBadIndex* report;
   rt::Divider s_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t s = rt::split(&rest, s_size);
     const int64_t b = rest;
-    const bool part = rt::mod(s, 2) == 1;
-    label.store(part ? targets.load(b, rt::checked(rt::floordiv(s, 2), S, report, 0, 1)) : blank, b, s);
+    label.store(rt::mod(s, 2) == 1 ? targets.load(b, rt::checked(rt::floordiv(s, 2), S)) : blank, b, s);
   }
 };
 
@@ -29,17 +27,23 @@ struct Step_ctc_loss_forward_0_label {
 template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_0_skips {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1), rt::tensor(0, 2, -1), rt::integer(1));
-  rt::Tensor<bool, rank> skips;
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 2, -1, 1), rt::integer(1));
   rt::Tensor<const int64_t, rank> label;
+  rt::Tensor<bool, rank> skips;
   rt::Divider s_size;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t s = rt::split(&rest, s_size);
     const int64_t b = rest;
-    skips.store(rt::mod(s, 2) == 1 && s > 2 ? label.load(b, s) != label.load(b, s - 2) : false, b, s);
+    const auto label_line = rt::read_line<V>(label, b, s);
+    auto skips_line = rt::write_line<V>(skips, b, s);
+    rt::lanes<V>([&](int at) {
+      const bool part = rt::mod((s + at), 2) == 1 && (s + at) > 2;
+      skips_line.set(at, part ? label_line[at] != label.load(b, (s + at) - 2) : false);
+    });
   }
 };
 
@@ -50,14 +54,13 @@ struct Step_ctc_loss_forward_0_a {
   static constexpr rt::Map launch = {rt::count(rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 3, -1), rt::tensor(0, 3, -1), rt::tensor(3, 2, -1), rt::tensor(2, 3, -1),
-                 rt::tensor(4, 2, -1), rt::integer(2), rt::integer(1), rt::integer(3), rt::report());
+                 rt::tensor(4, 2, -1), rt::integer(2), rt::integer(1), rt::integer(3));
   rt::Tensor<opmath_t, rank> on, a;
   rt::Tensor<const int64_t, rank> label;
   rt::Tensor<const scalar_t, rank> log_probs;
   rt::Tensor<const bool, rank> skips;
   rt::Divider s_size, t_size;
   int64_t C;
-  OpgenBadIndex* report;
 
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t b = point;
@@ -70,7 +73,7 @@ struct Step_ctc_loss_forward_0_a {
       }
       for (int64_t s = 0; s < s_size.size; ++s) {
         const opmath_t t_4 = -rt::inf<opmath_t>();
-        const opmath_t part_2 = log_probs.load(t, b, rt::checked(label.load(b, s), C, report, 2, 2));
+        const opmath_t part_2 = log_probs.load(t, b, rt::checked(label.load(b, s), C));
         const opmath_t part_3 = on.load(b, t, s);
         opmath_t part_4;
         if (s > 1) {
@@ -89,13 +92,12 @@ template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_0_last {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(2, 2, -1), rt::tensor(1, 3, -1),
-                                            rt::integer(2), rt::report(), rt::integer(1));
-  rt::Tensor<const int64_t, rank> input_lengths;
+  static constexpr auto fields =
+      rt::fields(rt::tensor(2, 2, -1), rt::tensor(0, 1, -1), rt::tensor(1, 3, -1), rt::integer(2), rt::integer(1));
   rt::Tensor<opmath_t, rank> last;
+  rt::Tensor<const int64_t, rank> input_lengths;
   rt::Tensor<const opmath_t, rank> a;
   int64_t T;
-  OpgenBadIndex* report;
   rt::Divider s_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -104,8 +106,7 @@ struct Step_ctc_loss_forward_0_last {
     const int64_t b = rest;
     const int64_t input_lengths_value = input_lengths.load(b);
     const opmath_t part = s == 0 ? opmath_t(0) : -rt::inf<opmath_t>();
-    const bool part_2 = input_lengths_value > 0;
-    last.store(part_2 ? a.load(b, rt::checked(input_lengths_value - 1, T, report, 1, 1), s) : part, b, s);
+    last.store(input_lengths_value > 0 ? a.load(b, rt::checked(input_lengths_value - 1, T), s) : part, b, s);
   }
 };
 
@@ -116,13 +117,12 @@ struct Step_ctc_loss_forward_0_output {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1),
-                                            rt::integer(1), rt::integer(2), rt::integer(0), rt::report());
+                                            rt::integer(1), rt::integer(2), rt::integer(0));
   rt::Tensor<const int64_t, rank> target_lengths;
   rt::Tensor<const opmath_t, rank> last;
   rt::Tensor<scalar_t, rank> output;
   bool zero_infinity;
   int64_t L, B;
-  OpgenBadIndex* report;
 
   struct Folds {
     rt::Sum<opmath_t> output_sum_fold;
@@ -131,19 +131,19 @@ struct Step_ctc_loss_forward_0_output {
     OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const opmath_t t_5 = -rt::inf<opmath_t>();
     const int64_t b = inner;
+    const opmath_t t_5 = -rt::inf<opmath_t>();
     const int64_t target_lengths_value = target_lengths.load(b);
     const int64_t t_6 = 2 * target_lengths_value;
     const bool t_7 = target_lengths_value > 0;
     const int64_t t_8 = t_6 - 1;
     const int64_t part = rt::max(target_lengths_value, int64_t{1});
     opmath_t part_2;
-    if (zero_infinity && rt::logaddexp(last.load(b, rt::checked(t_6, L, report, 1, 1)), t_7 ? last.load(b, rt::checked(t_8, L, report, 1, 1)) : t_5) == t_5) {
+    if (zero_infinity && rt::logaddexp(last.load(b, rt::checked(t_6, L)), t_7 ? last.load(b, rt::checked(t_8, L)) : t_5) == t_5) {
       part_2 = 0;
     } else {
-      const opmath_t part_3 = t_7 ? last.load(b, rt::checked(t_8, L, report, 1, 1)) : t_5;
-      part_2 = -rt::logaddexp(last.load(b, rt::checked(t_6, L, report, 1, 1)), part_3);
+      const opmath_t part_3 = t_7 ? last.load(b, rt::checked(t_8, L)) : t_5;
+      part_2 = -rt::logaddexp(last.load(b, rt::checked(t_6, L)), part_3);
     }
     folds->output_sum_fold.add(near::div(part_2, static_cast<opmath_t>(part)));
   }
@@ -158,14 +158,13 @@ template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1),
-                                            rt::integer(1), rt::integer(2), rt::report());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1), rt::integer(1), rt::integer(2));
   rt::Tensor<const int64_t, rank> target_lengths;
   rt::Tensor<const opmath_t, rank> last;
   rt::Tensor<scalar_t, rank> output;
   bool zero_infinity;
   int64_t L;
-  OpgenBadIndex* report;
 
   struct Folds {
     rt::Sum<opmath_t> output_value_fold;
@@ -174,18 +173,17 @@ struct Step_ctc_loss_forward_1_output {
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const opmath_t t_5 = -rt::inf<opmath_t>();
     const int64_t b = inner;
+    const opmath_t t_5 = -rt::inf<opmath_t>();
     const int64_t target_lengths_value = target_lengths.load(b);
     const int64_t t_6 = 2 * target_lengths_value;
     const bool t_7 = target_lengths_value > 0;
     const int64_t t_8 = t_6 - 1;
     opmath_t part;
-    if (zero_infinity && rt::logaddexp(last.load(b, rt::checked(t_6, L, report, 1, 1)), t_7 ? last.load(b, rt::checked(t_8, L, report, 1, 1)) : t_5) == t_5) {
+    if (zero_infinity && rt::logaddexp(last.load(b, rt::checked(t_6, L)), t_7 ? last.load(b, rt::checked(t_8, L)) : t_5) == t_5) {
       part = 0;
     } else {
-      const opmath_t part_2 = t_7 ? last.load(b, rt::checked(t_8, L, report, 1, 1)) : t_5;
-      part = -rt::logaddexp(last.load(b, rt::checked(t_6, L, report, 1, 1)), part_2);
+      part = -rt::logaddexp(last.load(b, rt::checked(t_6, L)), t_7 ? last.load(b, rt::checked(t_8, L)) : t_5);
     }
     folds->output_value_fold.add(part);
   }
@@ -199,31 +197,35 @@ struct Step_ctc_loss_forward_1_output {
 template <typename scalar_t, int rank>
 struct Step_ctc_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(2, 1, -1), rt::tensor(1, 2, -1),
-                                            rt::integer(1), rt::integer(2), rt::report());
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0)), rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1, 0), rt::tensor(2, 1, -1, 0), rt::tensor(1, 2, -1),
+                                            rt::integer(1), rt::integer(2));
   rt::Tensor<const int64_t, rank> target_lengths;
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<const opmath_t, rank> last;
   bool zero_infinity;
   int64_t L;
-  OpgenBadIndex* report;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t b = point;
-    const int64_t target_lengths_value = target_lengths.load(b);
-    const int64_t t_5 = 2 * target_lengths_value;
-    const bool t_6 = target_lengths_value > 0;
-    const int64_t t_7 = t_5 - 1;
-    const opmath_t t_8 = -rt::inf<opmath_t>();
-    opmath_t part;
-    if (zero_infinity && rt::logaddexp(last.load(b, rt::checked(t_5, L, report, 1, 1)), t_6 ? last.load(b, rt::checked(t_7, L, report, 1, 1)) : t_8) == t_8) {
-      part = 0;
-    } else {
-      const opmath_t part_2 = t_6 ? last.load(b, rt::checked(t_7, L, report, 1, 1)) : t_8;
-      part = -rt::logaddexp(last.load(b, rt::checked(t_5, L, report, 1, 1)), part_2);
-    }
-    output.store(part, b);
+    const auto target_lengths_line = rt::read_line<V>(target_lengths, b);
+    auto output_line = rt::write_line<V>(output, b);
+    rt::lanes<V>([&](int at) {
+      const int64_t target_lengths_value = target_lengths_line[at];
+      const int64_t t_5 = 2 * target_lengths_value;
+      const bool t_6 = target_lengths_value > 0;
+      const int64_t t_7 = t_5 - 1;
+      const opmath_t t_8 = -rt::inf<opmath_t>();
+      opmath_t part;
+      if (zero_infinity && rt::logaddexp(last.load((b + at), rt::checked(t_5, L)), t_6 ? last.load((b + at), rt::checked(t_7, L)) : t_8) == t_8) {
+        part = 0;
+      } else {
+        const opmath_t part_2 = t_6 ? last.load((b + at), rt::checked(t_7, L)) : t_8;
+        part = -rt::logaddexp(last.load((b + at), rt::checked(t_5, L)), part_2);
+      }
+      output_line.set(at, part);
+    });
   }
 };
 
@@ -231,27 +233,33 @@ struct Step_ctc_loss_forward_2_output {
 template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_0_last {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::tensor(4, 2, -1),
-                 rt::tensor(3, 3, -1), rt::integer(2), rt::report(), rt::integer(1));
-  rt::Tensor<const int64_t, rank> input_lengths, label;
+      rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(0, 1, -1), rt::tensor(2, 2, -1, 1), rt::tensor(4, 2, -1, 1),
+                 rt::tensor(3, 3, -1), rt::integer(2), rt::integer(1));
+  rt::Tensor<const int64_t, rank> label, input_lengths;
   rt::Tensor<bool, rank> skips;
   rt::Tensor<opmath_t, rank> last;
   rt::Tensor<const opmath_t, rank> a;
   int64_t T;
-  OpgenBadIndex* report;
   rt::Divider s_size;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t s = rt::split(&rest, s_size);
     const int64_t b = rest;
-    const int64_t input_lengths_value = input_lengths.load(b);
-    skips.store(rt::mod(s, 2) == 1 && s > 2 ? label.load(b, s) != label.load(b, s - 2) : false, b, s);
-    const opmath_t part = s == 0 ? opmath_t(0) : -rt::inf<opmath_t>();
-    const bool part_2 = input_lengths_value > 0;
-    last.store(part_2 ? a.load(b, rt::checked(input_lengths_value - 1, T, report, 3, 1), s) : part, b, s);
+    const auto label_line = rt::read_line<V>(label, b, s);
+    auto skips_line = rt::write_line<V>(skips, b, s);
+    auto last_line = rt::write_line<V>(last, b, s);
+    rt::lanes<V>([&](int at) {
+      const int64_t input_lengths_value = input_lengths.load(b);
+      const bool part = rt::mod((s + at), 2) == 1 && (s + at) > 2;
+      skips_line.set(at, part ? label_line[at] != label.load(b, (s + at) - 2) : false);
+      const opmath_t part_2 = (s + at) == 0 ? opmath_t(0) : -rt::inf<opmath_t>();
+      const bool part_3 = input_lengths_value > 0;
+      last_line.set(at, part_3 ? a.load(b, rt::checked(input_lengths_value - 1, T), (s + at)) : part_2);
+    });
   }
 };
 
@@ -260,49 +268,55 @@ template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_0_grad_end {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 0, -1),
-                                            rt::tensor(3, 1, -1), rt::tensor(4, 1, -1), rt::tensor(5, 1, -1),
-                                            rt::integer(1), rt::integer(0), rt::report(), rt::integer(2));
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0)), rt::count(rt::integer(0))};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 1, -1, 0), rt::tensor(3, 1, -1, 0), rt::tensor(4, 1, -1, 0), rt::tensor(5, 1, -1, 0),
+                 rt::tensor(1, 2, -1), rt::tensor(2, 0, -1), rt::integer(1), rt::integer(0), rt::integer(2));
   rt::Tensor<const int64_t, rank> target_lengths;
+  rt::Tensor<opmath_t, rank> found, grad_found, grad_end;
   rt::Tensor<const opmath_t, rank> last;
   rt::Tensor<const scalar_t, rank> grad_output;
-  rt::Tensor<opmath_t, rank> found, grad_found, grad_end;
   int64_t L, B;
-  OpgenBadIndex* report;
   bool zero_infinity;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t b = point;
-    const int64_t target_lengths_value = target_lengths.load(b);
-    const int64_t t_2 = 2 * target_lengths_value;
-    const bool t_3 = target_lengths_value > 0;
-    const int64_t t_4 = t_2 - 1;
-    const opmath_t t_5 = -rt::inf<opmath_t>();
-    const opmath_t part = t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5;
-    const opmath_t found_value = rt::logaddexp(last.load(b, rt::checked(t_2, L, report, 1, 1)), part);
-    const bool t_6 = zero_infinity && found_value == t_5;
-    const int64_t part_2 = B * rt::max(target_lengths_value, int64_t{1});
-    const opmath_t part_3 = -near::div(grad_output.load_or_zero(), static_cast<opmath_t>(part_2));
-    const opmath_t grad_found_value = t_6 ? opmath_t(0) : part_3;
-    found.store(found_value, b);
-    grad_found.store(grad_found_value, b);
-    opmath_t part_4;
-    if (t_6) {
-      part_4 = 0;
-    } else {
-      const bool part_5 = last.load(b, rt::checked(t_2, L, report, 1, 1)) == t_5;
-      const bool part_6 = part_5 && (t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5) == t_5;
-      opmath_t part_7;
-      if (part_6) {
-        part_7 = 0;
+    const auto target_lengths_line = rt::read_line<V>(target_lengths, b);
+    auto found_line = rt::write_line<V>(found, b);
+    auto grad_found_line = rt::write_line<V>(grad_found, b);
+    auto grad_end_line = rt::write_line<V>(grad_end, b);
+    rt::lanes<V>([&](int at) {
+      const int64_t target_lengths_value = target_lengths_line[at];
+      const int64_t t_2 = 2 * target_lengths_value;
+      const bool t_3 = target_lengths_value > 0;
+      const int64_t t_4 = t_2 - 1;
+      const opmath_t t_5 = -rt::inf<opmath_t>();
+      const opmath_t part = t_3 ? last.load((b + at), rt::checked(t_4, L)) : t_5;
+      const opmath_t found_value = rt::logaddexp(last.load((b + at), rt::checked(t_2, L)), part);
+      const bool t_6 = zero_infinity && found_value == t_5;
+      const int64_t part_2 = B * rt::max(target_lengths_value, int64_t{1});
+      const opmath_t part_3 = -near::div(grad_output.load_or_zero(), static_cast<opmath_t>(part_2));
+      const opmath_t grad_found_value = t_6 ? opmath_t(0) : part_3;
+      found_line.set(at, found_value);
+      grad_found_line.set(at, grad_found_value);
+      opmath_t part_4;
+      if (t_6) {
+        part_4 = 0;
       } else {
-        const opmath_t part_8 = t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5;
-        part_7 = grad_found_value * near::sigmoid(last.load(b, rt::checked(t_2, L, report, 1, 1)) - part_8);
+        const bool part_5 = last.load((b + at), rt::checked(t_2, L)) == t_5;
+        const bool part_6 = part_5 && (t_3 ? last.load((b + at), rt::checked(t_4, L)) : t_5) == t_5;
+        opmath_t part_7;
+        if (part_6) {
+          part_7 = 0;
+        } else {
+          const opmath_t part_8 = t_3 ? last.load((b + at), rt::checked(t_4, L)) : t_5;
+          part_7 = grad_found_value * near::sigmoid(last.load((b + at), rt::checked(t_2, L)) - part_8);
+        }
+        part_4 = part_7;
       }
-      part_4 = part_7;
-    }
-    grad_end.store(part_4, b);
+      grad_end_line.set(at, part_4);
+    });
   }
 };
 
@@ -312,15 +326,14 @@ struct Step_ctc_loss_backward_0_grad_last {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(5, 2, -1), rt::tensor(1, 1, -1),
-                                            rt::tensor(2, 2, -1), rt::tensor(3, 1, -1), rt::tensor(4, 1, -1),
-                                            rt::integer(2), rt::integer(1), rt::report(), rt::integer(1));
-  rt::Tensor<const int64_t, rank> target_lengths;
+  static constexpr auto fields =
+      rt::fields(rt::tensor(5, 2, -1), rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1),
+                 rt::tensor(3, 1, -1), rt::tensor(4, 1, -1), rt::integer(2), rt::integer(1), rt::integer(1));
   rt::Tensor<opmath_t, rank> grad_last;
+  rt::Tensor<const int64_t, rank> target_lengths;
   rt::Tensor<const opmath_t, rank> found, last, grad_found, grad_end;
   bool zero_infinity;
   int64_t L;
-  OpgenBadIndex* report;
   rt::Divider s_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -340,17 +353,15 @@ struct Step_ctc_loss_backward_0_grad_last {
       if (part_3) {
         part_4 = 0;
       } else {
-        const bool part_5 = last.load(b, rt::checked(t_7, L, report, 2, 1)) == t_9;
-        const bool part_6 = part_5 && (t_10 ? last.load(b, t_8) : t_9) == t_9;
+        const bool part_6 = last.load(b, rt::checked(t_7, L)) == t_9;
+        const bool part_5 = part_6 && (t_10 ? last.load(b, t_8) : t_9) == t_9;
         opmath_t part_7;
-        if (part_6) {
+        if (part_5) {
           part_7 = 0;
         } else {
           opmath_t part_8;
           if (t_10) {
-            const opmath_t part_10 = last.load(b, t_8) - last.load(b, rt::checked(t_7, L, report, 2, 1));
-            const opmath_t part_9 = near::sigmoid(part_10);
-            part_8 = grad_found.load(b) * part_9;
+            part_8 = grad_found.load(b) * near::sigmoid(last.load(b, t_8) - last.load(b, rt::checked(t_7, L)));
           } else {
             part_8 = 0;
           }
@@ -371,9 +382,9 @@ template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_0_grad_on {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0))};
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0)), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(
-      rt::tensor(0, 1, -1), rt::tensor(1, 3, -1), rt::tensor(2, 2, -1), rt::tensor(3, 3, -1), rt::tensor(5, 3, -1),
+      rt::tensor(0, 1, -1, 0), rt::tensor(1, 3, -1), rt::tensor(2, 2, -1), rt::tensor(3, 3, -1), rt::tensor(5, 3, -1),
       rt::tensor(6, 3, -1), rt::tensor(4, 2, -1), rt::integer(1), rt::integer(2), rt::integer(2), rt::integer(1));
   rt::Tensor<const int64_t, rank> input_lengths;
   rt::Tensor<const opmath_t, rank> a, grad_last, on;
@@ -382,100 +393,106 @@ struct Step_ctc_loss_backward_0_grad_on {
   int64_t T, L;
   rt::Divider s_size, t_size;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t b = point;
-    for (int64_t t = t_size.size - 1; t >= 0; --t) {
-      for (int64_t s = 0; s < s_size.size; ++s) {
-        const int64_t input_lengths_value_2 = input_lengths.load(b);
-        const bool t_11 = t + 1 < T;
-        const opmath_t t_12 = -rt::inf<opmath_t>();
-        const opmath_t a_value = a.load(b, t, s);
-        const bool t_13 = a_value == t_12;
-        const bool t_14 = s > 0;
-        const opmath_t part = input_lengths_value_2 > 0 ? grad_last.load(b, s) : opmath_t(0);
-        const opmath_t part_2 = t == input_lengths_value_2 - 1 ? part : opmath_t(0);
-        const bool part_3 = t_11 && s + 2 < L;
-        const bool part_4 = t_11 && s + 1 < L;
-        opmath_t part_5;
-        if (part_3) {
-          const bool part_7 = on.load(b, t + 1, s + 2) == t_12;
-          const bool part_6 = part_7 && (skips.load(b, s + 2) ? a_value : t_12) == t_12;
-          opmath_t part_8;
-          if (part_6) {
-            part_8 = 0;
-          } else {
-            const bool part_9 = skips.load(b, s + 2);
-            opmath_t part_10;
-            if (part_9) {
-              part_10 = grad_a.load(b, t + 1, s + 2) * near::sigmoid(a_value - on.load(b, t + 1, s + 2));
+    const auto input_lengths_line = rt::read_line<V>(input_lengths, b);
+    rt::lanes<V>([&](int at) {
+      for (int64_t t = t_size.size - 1; t >= 0; --t) {
+        for (int64_t s = 0; s < s_size.size; ++s) {
+          const int64_t input_lengths_value_2 = input_lengths_line[at];
+          const bool t_11 = t + 1 < T;
+          const opmath_t t_12 = -rt::inf<opmath_t>();
+          const opmath_t a_value = a.load((b + at), t, s);
+          const bool t_13 = a_value == t_12;
+          const bool t_14 = s > 0;
+          const opmath_t part = input_lengths_value_2 > 0 ? grad_last.load((b + at), s) : opmath_t(0);
+          const opmath_t part_2 = t == input_lengths_value_2 - 1 ? part : opmath_t(0);
+          const bool part_3 = t_11 && s + 2 < L;
+          const bool part_4 = t_11 && s + 1 < L;
+          opmath_t part_5;
+          if (part_3) {
+            const bool part_6 = on.load((b + at), t + 1, s + 2) == t_12;
+            const bool part_7 = part_6 && (skips.load((b + at), s + 2) ? a_value : t_12) == t_12;
+            opmath_t part_8;
+            if (part_7) {
+              part_8 = 0;
             } else {
-              part_10 = 0;
+              const bool part_9 = skips.load((b + at), s + 2);
+              opmath_t part_10;
+              if (part_9) {
+                const opmath_t part_11 = near::sigmoid(a_value - on.load((b + at), t + 1, s + 2));
+                part_10 = grad_a.load((b + at), t + 1, s + 2) * part_11;
+              } else {
+                part_10 = 0;
+              }
+              part_8 = part_10;
             }
-            part_8 = part_10;
-          }
-          part_5 = part_8;
-        } else {
-          part_5 = 0;
-        }
-        opmath_t part_11;
-        if (t_11) {
-          const bool part_12 = t_13 && (t_14 ? a.load(b, t, s - 1) : t_12) == t_12;
-          opmath_t part_13;
-          if (part_12) {
-            part_13 = 0;
+            part_5 = part_8;
           } else {
-            const opmath_t part_14 = near::sigmoid(a_value + (t_14 ? -a.load(b, t, s - 1) : rt::inf<opmath_t>()));
-            part_13 = grad_on.load(b, t + 1, s) * part_14;
+            part_5 = 0;
           }
-          part_11 = part_13;
-        } else {
-          part_11 = 0;
-        }
-        opmath_t part_15;
-        if (part_4) {
-          const bool part_16 = a.load(b, t, s + 1) == t_12 && t_13;
+          opmath_t part_12;
+          if (t_11) {
+            const bool part_13 = t_13 && (t_14 ? a.load((b + at), t, s - 1) : t_12) == t_12;
+            opmath_t part_14;
+            if (part_13) {
+              part_14 = 0;
+            } else {
+              const opmath_t part_16 = a_value + (t_14 ? -a.load((b + at), t, s - 1) : rt::inf<opmath_t>());
+              const opmath_t part_15 = near::sigmoid(part_16);
+              part_14 = grad_on.load((b + at), t + 1, s) * part_15;
+            }
+            part_12 = part_14;
+          } else {
+            part_12 = 0;
+          }
           opmath_t part_17;
-          if (part_16) {
-            part_17 = 0;
-          } else {
-            part_17 = grad_on.load(b, t + 1, s + 1) * near::sigmoid(a_value - a.load(b, t, s + 1));
-          }
-          part_15 = part_17;
-        } else {
-          part_15 = 0;
-        }
-        grad_a.store(part_2 + part_5 + part_11 + part_15, b, t, s);
-      }
-      for (int64_t s = 0; s < s_size.size; ++s) {
-        const opmath_t on_value = on.load(b, t, s);
-        const opmath_t t_15 = -rt::inf<opmath_t>();
-        const bool t_16 = s > 1;
-        const bool skips_value = skips.load(b, s);
-        const bool t_17 = t == 0;
-        const bool t_18 = s - 2 == 0;
-        const bool part_18 = on_value == t_15;
-        opmath_t part_19;
-        if (part_18 && (t_16 ? (skips_value ? (t_17 ? (t_18 ? opmath_t(0) : t_15) : a.load(b, t - 1, s - 2)) : t_15) : t_15) == t_15) {
-          part_19 = 0;
-        } else {
-          const opmath_t part_20 = grad_a.load(b, t, s);
-          opmath_t part_21;
-          if (t_16) {
-            opmath_t part_22;
-            if (skips_value) {
-              part_22 = t_17 ? (t_18 ? opmath_t(0) : rt::inf<opmath_t>()) : -a.load(b, t - 1, s - 2);
+          if (part_4) {
+            const bool part_18 = a.load((b + at), t, s + 1) == t_12 && t_13;
+            opmath_t part_19;
+            if (part_18) {
+              part_19 = 0;
             } else {
-              part_22 = rt::inf<opmath_t>();
+              part_19 = grad_on.load((b + at), t + 1, s + 1) * near::sigmoid(a_value - a.load((b + at), t, s + 1));
             }
-            part_21 = part_22;
+            part_17 = part_19;
           } else {
-            part_21 = rt::inf<opmath_t>();
+            part_17 = 0;
           }
-          part_19 = part_20 * near::sigmoid(on_value + part_21);
+          grad_a.store(part_2 + part_5 + part_12 + part_17, (b + at), t, s);
         }
-        grad_on.store(part_19, b, t, s);
+        for (int64_t s = 0; s < s_size.size; ++s) {
+          const opmath_t on_value = on.load((b + at), t, s);
+          const opmath_t t_15 = -rt::inf<opmath_t>();
+          const bool t_16 = s > 1;
+          const bool skips_value = skips.load((b + at), s);
+          const bool t_17 = t == 0;
+          const bool t_18 = s - 2 == 0;
+          const bool part_20 = on_value == t_15;
+          opmath_t part_21;
+          if (part_20 && (t_16 ? (skips_value ? (t_17 ? (t_18 ? opmath_t(0) : t_15) : a.load((b + at), t - 1, s - 2)) : t_15) : t_15) == t_15) {
+            part_21 = 0;
+          } else {
+            const opmath_t part_22 = grad_a.load((b + at), t, s);
+            opmath_t part_23;
+            if (t_16) {
+              opmath_t part_24;
+              if (skips_value) {
+                part_24 = t_17 ? (t_18 ? opmath_t(0) : rt::inf<opmath_t>()) : -a.load((b + at), t - 1, s - 2);
+              } else {
+                part_24 = rt::inf<opmath_t>();
+              }
+              part_23 = part_24;
+            } else {
+              part_23 = rt::inf<opmath_t>();
+            }
+            part_21 = part_22 * near::sigmoid(on_value + part_23);
+          }
+          grad_on.store(part_21, (b + at), t, s);
+        }
       }
-    }
+    });
   }
 };
 
@@ -514,23 +531,28 @@ struct Step_ctc_loss_backward_0_grad_log_probs_base {
 template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_0_grad_log_probs {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(1), rt::integer(0), rt::integer(3))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, -1), rt::tensor(2, 2, -1), rt::tensor(1, 3, -1),
-                                            rt::integer(2), rt::report(), rt::integer(3), rt::integer(0));
-  rt::Tensor<opmath_t, rank> grad_log_probs;
-  rt::Tensor<const int64_t, rank> label;
+  static constexpr rt::Lines launch = {rt::count(rt::integer(1), rt::integer(0), rt::integer(3)),
+                                       rt::count(rt::integer(3))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 3, -1, 2), rt::tensor(2, 2, -1, 1), rt::tensor(0, 3, -1),
+                                            rt::integer(2), rt::integer(3), rt::integer(0));
   rt::Tensor<const opmath_t, rank> grad_a;
+  rt::Tensor<const int64_t, rank> label;
+  rt::Tensor<opmath_t, rank> grad_log_probs;
   int64_t C;
-  OpgenBadIndex* report;
   rt::Divider s_size, t_size;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t s = rt::split(&rest, s_size);
     const int64_t t = rt::split(&rest, t_size);
     const int64_t b = rest;
-    opmath_t* const cell = grad_log_probs.at(t, b, rt::checked(label.load(b, s), C, report, 0, 2));
-    rt::atomic_sum(cell, grad_a.load(b, t, s));
+    const auto grad_a_line = rt::read_line<V>(grad_a, b, t, s);
+    const auto label_line = rt::read_line<V>(label, b, s);
+    rt::lanes<V>([&](int at) {
+      opmath_t* const cell = grad_log_probs.at(t, b, rt::checked(label_line[at], C));
+      rt::atomic_sum(cell, grad_a_line[at]);
+    });
   }
 };
 
@@ -539,46 +561,50 @@ template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_1_grad_end {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1), rt::tensor(4, 1, -1),
-                 rt::tensor(3, 0, -1), rt::integer(1), rt::report(), rt::integer(2));
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0)), rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1, 0), rt::tensor(2, 1, -1, 0), rt::tensor(4, 1, -1, 0),
+                                            rt::tensor(1, 2, -1), rt::tensor(3, 0, -1), rt::integer(1), rt::integer(2));
   rt::Tensor<const int64_t, rank> target_lengths;
-  rt::Tensor<const opmath_t, rank> last;
   rt::Tensor<opmath_t, rank> found, grad_end;
+  rt::Tensor<const opmath_t, rank> last;
   rt::Tensor<const scalar_t, rank> grad_output;
   int64_t L;
-  OpgenBadIndex* report;
   bool zero_infinity;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t b = point;
-    const int64_t target_lengths_value = target_lengths.load(b);
-    const int64_t t_2 = 2 * target_lengths_value;
-    const bool t_3 = target_lengths_value > 0;
-    const int64_t t_4 = t_2 - 1;
-    const opmath_t t_5 = -rt::inf<opmath_t>();
-    const opmath_t part = t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5;
-    const opmath_t found_value = rt::logaddexp(last.load(b, rt::checked(t_2, L, report, 1, 1)), part);
-    found.store(found_value, b);
-    const bool part_2 = zero_infinity && found_value == t_5;
-    opmath_t part_3;
-    if (part_2) {
-      part_3 = 0;
-    } else {
-      const bool part_4 = last.load(b, rt::checked(t_2, L, report, 1, 1)) == t_5;
-      const bool part_5 = part_4 && (t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5) == t_5;
-      opmath_t part_6;
-      if (part_5) {
-        part_6 = 0;
+    const auto target_lengths_line = rt::read_line<V>(target_lengths, b);
+    auto found_line = rt::write_line<V>(found, b);
+    auto grad_end_line = rt::write_line<V>(grad_end, b);
+    rt::lanes<V>([&](int at) {
+      const int64_t target_lengths_value = target_lengths_line[at];
+      const int64_t t_2 = 2 * target_lengths_value;
+      const bool t_3 = target_lengths_value > 0;
+      const int64_t t_4 = t_2 - 1;
+      const opmath_t t_5 = -rt::inf<opmath_t>();
+      const opmath_t part = t_3 ? last.load((b + at), rt::checked(t_4, L)) : t_5;
+      const opmath_t found_value = rt::logaddexp(last.load((b + at), rt::checked(t_2, L)), part);
+      found_line.set(at, found_value);
+      const bool part_2 = zero_infinity && found_value == t_5;
+      opmath_t part_3;
+      if (part_2) {
+        part_3 = 0;
       } else {
-        const opmath_t part_7 = t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5;
-        const opmath_t part_8 = near::sigmoid(last.load(b, rt::checked(t_2, L, report, 1, 1)) - part_7);
-        part_6 = (part_2 ? opmath_t(0) : -grad_output.load_or_zero()) * part_8;
+        const bool part_4 = last.load((b + at), rt::checked(t_2, L)) == t_5;
+        const bool part_5 = part_4 && (t_3 ? last.load((b + at), rt::checked(t_4, L)) : t_5) == t_5;
+        opmath_t part_6;
+        if (part_5) {
+          part_6 = 0;
+        } else {
+          const opmath_t part_7 = t_3 ? last.load((b + at), rt::checked(t_4, L)) : t_5;
+          const opmath_t part_8 = near::sigmoid(last.load((b + at), rt::checked(t_2, L)) - part_7);
+          part_6 = (part_2 ? opmath_t(0) : -grad_output.load_or_zero()) * part_8;
+        }
+        part_3 = part_6;
       }
-      part_3 = part_6;
-    }
-    grad_end.store(part_3, b);
+      grad_end_line.set(at, part_3);
+    });
   }
 };
 
@@ -588,16 +614,15 @@ struct Step_ctc_loss_backward_1_grad_last {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1),
-                                            rt::tensor(4, 1, -1), rt::tensor(5, 2, -1), rt::tensor(3, 0, -1),
-                                            rt::integer(2), rt::integer(1), rt::report(), rt::integer(1));
+  static constexpr auto fields =
+      rt::fields(rt::tensor(5, 2, -1), rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1),
+                 rt::tensor(4, 1, -1), rt::tensor(3, 0, -1), rt::integer(2), rt::integer(1), rt::integer(1));
+  rt::Tensor<opmath_t, rank> grad_last;
   rt::Tensor<const int64_t, rank> target_lengths;
   rt::Tensor<const opmath_t, rank> found, last, grad_end;
-  rt::Tensor<opmath_t, rank> grad_last;
   rt::Tensor<const scalar_t, rank> grad_output;
   bool zero_infinity;
   int64_t L;
-  OpgenBadIndex* report;
   rt::Divider s_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -617,16 +642,15 @@ struct Step_ctc_loss_backward_1_grad_last {
       if (t_9) {
         part_3 = 0;
       } else {
-        const bool part_4 = last.load(b, rt::checked(t_6, L, report, 2, 1)) == t_8;
-        const bool part_5 = part_4 && (t_10 ? last.load(b, t_7) : t_8) == t_8;
+        const bool part_5 = last.load(b, rt::checked(t_6, L)) == t_8;
+        const bool part_4 = part_5 && (t_10 ? last.load(b, t_7) : t_8) == t_8;
         opmath_t part_6;
-        if (part_5) {
+        if (part_4) {
           part_6 = 0;
         } else {
           opmath_t part_7;
           if (t_10) {
-            const opmath_t part_9 = last.load(b, t_7) - last.load(b, rt::checked(t_6, L, report, 2, 1));
-            const opmath_t part_8 = near::sigmoid(part_9);
+            const opmath_t part_8 = near::sigmoid(last.load(b, t_7) - last.load(b, rt::checked(t_6, L)));
             part_7 = (t_9 ? opmath_t(0) : -grad_output.load_or_zero()) * part_8;
           } else {
             part_7 = 0;
@@ -648,46 +672,52 @@ template <typename scalar_t, int rank>
 struct Step_ctc_loss_backward_2_grad_end {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0))};
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0)), rt::count(rt::integer(0))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1), rt::tensor(4, 1, -1),
-                 rt::tensor(3, 1, -1), rt::integer(1), rt::report(), rt::integer(2));
+      rt::fields(rt::tensor(0, 1, -1, 0), rt::tensor(3, 1, -1, 0), rt::tensor(2, 1, -1, 0), rt::tensor(4, 1, -1, 0),
+                 rt::tensor(1, 2, -1), rt::integer(1), rt::integer(2));
   rt::Tensor<const int64_t, rank> target_lengths;
-  rt::Tensor<const opmath_t, rank> last;
-  rt::Tensor<opmath_t, rank> found, grad_end;
   rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<opmath_t, rank> found, grad_end;
+  rt::Tensor<const opmath_t, rank> last;
   int64_t L;
-  OpgenBadIndex* report;
   bool zero_infinity;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t b = point;
-    const int64_t target_lengths_value = target_lengths.load(b);
-    const int64_t t_2 = 2 * target_lengths_value;
-    const bool t_3 = target_lengths_value > 0;
-    const int64_t t_4 = t_2 - 1;
-    const opmath_t t_5 = -rt::inf<opmath_t>();
-    const opmath_t part = t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5;
-    const opmath_t found_value = rt::logaddexp(last.load(b, rt::checked(t_2, L, report, 1, 1)), part);
-    found.store(found_value, b);
-    const bool part_2 = zero_infinity && found_value == t_5;
-    opmath_t part_3;
-    if (part_2) {
-      part_3 = 0;
-    } else {
-      const bool part_4 = last.load(b, rt::checked(t_2, L, report, 1, 1)) == t_5;
-      const bool part_5 = part_4 && (t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5) == t_5;
-      opmath_t part_6;
-      if (part_5) {
-        part_6 = 0;
+    const auto target_lengths_line = rt::read_line<V>(target_lengths, b);
+    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, b);
+    auto found_line = rt::write_line<V>(found, b);
+    auto grad_end_line = rt::write_line<V>(grad_end, b);
+    rt::lanes<V>([&](int at) {
+      const int64_t target_lengths_value = target_lengths_line[at];
+      const int64_t t_2 = 2 * target_lengths_value;
+      const bool t_3 = target_lengths_value > 0;
+      const int64_t t_4 = t_2 - 1;
+      const opmath_t t_5 = -rt::inf<opmath_t>();
+      const opmath_t part = t_3 ? last.load((b + at), rt::checked(t_4, L)) : t_5;
+      const opmath_t found_value = rt::logaddexp(last.load((b + at), rt::checked(t_2, L)), part);
+      found_line.set(at, found_value);
+      const bool part_2 = zero_infinity && found_value == t_5;
+      opmath_t part_3;
+      if (part_2) {
+        part_3 = 0;
       } else {
-        const opmath_t part_7 = t_3 ? last.load(b, rt::checked(t_4, L, report, 1, 1)) : t_5;
-        const opmath_t part_8 = near::sigmoid(last.load(b, rt::checked(t_2, L, report, 1, 1)) - part_7);
-        part_6 = (part_2 ? opmath_t(0) : -grad_output.load_or_zero(b)) * part_8;
+        const bool part_4 = last.load((b + at), rt::checked(t_2, L)) == t_5;
+        const bool part_5 = part_4 && (t_3 ? last.load((b + at), rt::checked(t_4, L)) : t_5) == t_5;
+        opmath_t part_6;
+        if (part_5) {
+          part_6 = 0;
+        } else {
+          const opmath_t part_7 = t_3 ? last.load((b + at), rt::checked(t_4, L)) : t_5;
+          const opmath_t part_8 = near::sigmoid(last.load((b + at), rt::checked(t_2, L)) - part_7);
+          part_6 = (part_2 ? opmath_t(0) : -grad_output_line[at]) * part_8;
+        }
+        part_3 = part_6;
       }
-      part_3 = part_6;
-    }
-    grad_end.store(part_3, b);
+      grad_end_line.set(at, part_3);
+    });
   }
 };
 
@@ -697,16 +727,15 @@ struct Step_ctc_loss_backward_2_grad_last {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1),
-                                            rt::tensor(4, 1, -1), rt::tensor(5, 2, -1), rt::tensor(3, 1, -1),
-                                            rt::integer(2), rt::integer(1), rt::report(), rt::integer(1));
+  static constexpr auto fields =
+      rt::fields(rt::tensor(5, 2, -1), rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1),
+                 rt::tensor(4, 1, -1), rt::tensor(3, 1, -1), rt::integer(2), rt::integer(1), rt::integer(1));
+  rt::Tensor<opmath_t, rank> grad_last;
   rt::Tensor<const int64_t, rank> target_lengths;
   rt::Tensor<const opmath_t, rank> found, last, grad_end;
-  rt::Tensor<opmath_t, rank> grad_last;
   rt::Tensor<const scalar_t, rank> grad_output;
   bool zero_infinity;
   int64_t L;
-  OpgenBadIndex* report;
   rt::Divider s_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -726,16 +755,15 @@ struct Step_ctc_loss_backward_2_grad_last {
       if (t_9) {
         part_3 = 0;
       } else {
-        const bool part_4 = last.load(b, rt::checked(t_6, L, report, 2, 1)) == t_8;
-        const bool part_5 = part_4 && (t_10 ? last.load(b, t_7) : t_8) == t_8;
+        const bool part_5 = last.load(b, rt::checked(t_6, L)) == t_8;
+        const bool part_4 = part_5 && (t_10 ? last.load(b, t_7) : t_8) == t_8;
         opmath_t part_6;
-        if (part_5) {
+        if (part_4) {
           part_6 = 0;
         } else {
           opmath_t part_7;
           if (t_10) {
-            const opmath_t part_9 = last.load(b, t_7) - last.load(b, rt::checked(t_6, L, report, 2, 1));
-            const opmath_t part_8 = near::sigmoid(part_9);
+            const opmath_t part_8 = near::sigmoid(last.load(b, t_7) - last.load(b, rt::checked(t_6, L)));
             part_7 = (t_9 ? opmath_t(0) : -grad_output.load_or_zero(b)) * part_8;
           } else {
             part_7 = 0;

@@ -105,7 +105,7 @@ struct Step_dropout_residual_backward_1_grad_y_copy_2 {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto grad_y_pack = rt::load_pack<V>(grad_y, first);
+    const auto grad_y_pack = rt::load_pack_or_zero<V>(grad_y, first);
     rt::Values<scalar_t, V> grad_y_copy_pack;
     rt::Values<scalar_t, V> grad_y_copy_2_pack;
     OPGEN_UNROLL

@@ -8,19 +8,22 @@ template <typename scalar_t, int rank>
 struct Step_ema_codebook_forward_codebook {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(2, 2, -1), rt::tensor(0, 2, -1), rt::tensor(1, 1, -1), rt::real(0), rt::integer(1));
-  rt::Tensor<opmath_t, rank> codebook;
+      rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1, 1), rt::real(0), rt::integer(1));
   rt::Tensor<const scalar_t, rank> sums, counts;
+  rt::Tensor<opmath_t, rank> codebook;
   opmath_t eps;
   rt::Divider d_size;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t k = rest;
-    codebook.store(near::div(sums.load(k, d), rt::max(counts.load(k), eps)), k, d);
+    const auto sums_line = rt::read_line<V>(sums, k, d);
+    auto codebook_line = rt::write_line<V>(codebook, k, d);
+    rt::lanes<V>([&](int at) { codebook_line.set(at, near::div(sums_line[at], rt::max(counts.load(k), eps))); });
   }
 };
 
@@ -64,14 +67,13 @@ struct Step_ema_codebook_forward_output {
                                       {rt::count(rt::integer(0)), rt::count(rt::integer(1))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(3, 2, -1), rt::tensor(2, 2, 0, 1), rt::tensor(4, 2, 0, 1),
-                 rt::tensor(1, 1, 0), rt::integer(0), rt::integer(1), rt::integer(0), rt::report(), rt::batch());
+                 rt::tensor(1, 1, 0), rt::integer(0), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> sum_d, codebook;
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<int64_t, rank> code;
   rt::Divider k_size, d_size;
   int64_t K;
-  OpgenBadIndex* report;
   rt::Batch<rank> batch;
 
   template <typename Team>
@@ -93,8 +95,7 @@ struct Step_ema_codebook_forward_output {
     rt::each<Team>(d_size.size, [&](auto at) {
       const int64_t d = at;
       const opmath_t input_value = input_row[at];
-      const opmath_t part = (codebook.load(rt::checked(code_value, K, report, 3, 0), d) - input_value);
-      output_row.set(at, input_value + part);
+      output_row.set(at, input_value + (codebook.load(rt::checked(code_value, K), d) - input_value));
     });
   }
 };
@@ -107,13 +108,12 @@ struct Step_ema_codebook_forward_loss {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(2, 1, 0), rt::tensor(1, 2, -1), rt::tensor(3, 0, -1), rt::integer(1),
-                 rt::integer(0), rt::report(), rt::integer(0), rt::batch());
+                 rt::integer(0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<const int64_t, rank> code;
   rt::Tensor<const opmath_t, rank> codebook;
   rt::Tensor<scalar_t, rank> loss;
   int64_t K, D;
-  OpgenBadIndex* report;
   rt::Divider d_size;
   rt::Batch<rank> batch;
 
@@ -127,7 +127,7 @@ struct Step_ema_codebook_forward_loss {
     int64_t inner_rest = inner;
     const int64_t d = rt::split(&inner_rest, d_size);
     const rt::Place<rank> place = batch.place(inner_rest);
-    const opmath_t part = codebook.load(rt::checked(code.load(place), K, report, 1, 0), d);
+    const opmath_t part = codebook.load(rt::checked(code.load(place), K), d);
     folds->loss_sum_fold.add(rt::square(input.load(place, d) - part));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -169,11 +169,12 @@ struct Step_ema_codebook_forward_next_counts {
 template <typename scalar_t, int rank>
 struct Step_ema_codebook_forward_next_sums {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::elements())};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, -1),
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::elements()),
+                                               rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, -1), rt::tensor(0, 1, 0),
                                             rt::tensor(3, 2, -1), rt::batch(), rt::integer(1), rt::real(0));
-  rt::Tensor<const int64_t, rank> code;
   rt::Tensor<const scalar_t, rank> input, sums;
+  rt::Tensor<const int64_t, rank> code;
   rt::Tensor<scalar_t, rank> next_sums;
   rt::Batch<rank> batch;
   rt::Divider d_size;
@@ -185,12 +186,14 @@ struct Step_ema_codebook_forward_next_sums {
     OPGEN_DEVICE void settle() { sum_all_fold.settle(); }
     OPGEN_DEVICE void finish() { sum_all_fold.finish(); }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t k = rest;
     const rt::Place<rank> place = batch.place(inner);
-    folds->sum_all_fold.add(code.load(place) == k ? input.load(place, d) : opmath_t(0));
+    const auto input_line = rt::read_line<V>(input, place, d);
+    rt::lanes<V>([&](int at) { folds[at].sum_all_fold.add(code.load(place) == k ? input_line[at] : opmath_t(0)); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
@@ -206,34 +209,38 @@ template <typename scalar_t, int rank>
 struct Step_ema_codebook_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(
-      rt::tensor(5, 2, 0), rt::tensor(0, 2, 0), rt::tensor(3, 0, -1), rt::tensor(4, 2, 0), rt::tensor(2, 1, 0),
-      rt::tensor(1, 2, -1), rt::integer(1), rt::integer(2), rt::integer(0), rt::report(), rt::batch(), rt::integer(0));
+      rt::tensor(0, 2, 0, 1), rt::tensor(4, 2, 0, 1), rt::tensor(3, 0, -1), rt::tensor(5, 2, 0, 1), rt::tensor(2, 1, 0),
+      rt::tensor(1, 2, -1), rt::integer(1), rt::integer(2), rt::integer(0), rt::batch(), rt::integer(0));
+  rt::Tensor<const scalar_t, rank> input, grad_output, grad_loss;
   rt::Tensor<scalar_t, rank> grad_input;
-  rt::Tensor<const scalar_t, rank> input, grad_loss, grad_output;
   rt::Tensor<const int64_t, rank> code;
   rt::Tensor<const opmath_t, rank> codebook;
   bool given_grads_1;
   int64_t K, D;
-  OpgenBadIndex* report;
   rt::Batch<rank> batch;
   rt::Divider d_size;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t part = grad_output.load_or_zero(place, d);
-    opmath_t part_2;
-    if (given_grads_1) {
-      const opmath_t part_4 = codebook.load(rt::checked(code.load(place), K, report, 1, 0), d);
-      const opmath_t part_3 = input.load(place, d) - part_4;
-      part_2 = near::div(2 * part_3 * grad_loss.load_or_zero(), static_cast<opmath_t>(batch.count * D));
-    } else {
-      part_2 = 0;
-    }
-    grad_input.store(part_2 + part, place, d);
+    const auto input_line = rt::read_line<V>(input, place, d);
+    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, d);
+    auto grad_input_line = rt::write_line<V>(grad_input, place, d);
+    rt::lanes<V>([&](int at) {
+      const opmath_t part = grad_output_line[at];
+      opmath_t part_2;
+      if (given_grads_1) {
+        const opmath_t part_3 = input_line[at] - codebook.load(rt::checked(code.load(place), K), (d + at));
+        part_2 = near::div(2 * part_3 * grad_loss.load_or_zero(), static_cast<opmath_t>(batch.count * D));
+      } else {
+        part_2 = 0;
+      }
+      grad_input_line.set(at, part_2 + part);
+    });
   }
 };
 

@@ -7,22 +7,24 @@
 template <typename scalar_t, int rank>
 struct Step_embedding_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(2, 2, 0), rt::tensor(1, 1, 0), rt::tensor(0, 2, -1),
-                                            rt::integer(1), rt::report(), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t, rank> output;
-  rt::Tensor<const int64_t, rank> input;
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 1, 0), rt::tensor(2, 2, 0, 1),
+                                            rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> weight;
+  rt::Tensor<const int64_t, rank> input;
+  rt::Tensor<scalar_t, rank> output;
   int64_t V_2;
-  OpgenBadIndex* report;
   rt::Divider d_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
-    output.store(weight.load(rt::checked(input.load(place), V_2, report, 0, 0), d), place, d);
+    const auto weight_line = rt::read_line<V>(weight, rt::checked(input.load(place), V_2), d);
+    auto output_line = rt::write_line<V>(output, place, d);
+    rt::lanes<V>([&](int at) { output_line.set(at, weight_line[at]); });
   }
 };
 
@@ -60,23 +62,24 @@ struct Step_embedding_backward_grad_weight_base {
 template <typename scalar_t, int rank>
 struct Step_embedding_backward_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(2, 1, 0), rt::tensor(1, 2, 0),
-                                            rt::integer(0), rt::report(), rt::integer(1), rt::batch());
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(0, 2, -1, 1), rt::tensor(2, 1, 0),
+                                            rt::integer(0), rt::integer(1), rt::batch());
+  rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<opmath_t, rank> grad_weight;
   rt::Tensor<const int64_t, rank> input;
-  rt::Tensor<const scalar_t, rank> grad_output;
   int64_t V_2;
-  OpgenBadIndex* report;
   rt::Divider d_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t* const cell = grad_weight.at(rt::checked(input.load(place), V_2, report, 0, 0), d);
-    rt::atomic_sum(cell, grad_output.load_or_zero(place, d));
+    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, d);
+    auto* const grad_weight_line = grad_weight.at(rt::checked(input.load(place), V_2), d);
+    rt::lanes<V>([&](int at) { rt::atomic_sum(grad_weight_line + at, grad_output_line[at]); });
   }
 };
 

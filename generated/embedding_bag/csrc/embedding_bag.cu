@@ -9,12 +9,11 @@ struct Step_embedding_bag_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::integer(2))};
   static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1), rt::tensor(0, 2, -1), rt::tensor(2, 2, -1),
-                                            rt::tensor(3, 2, -1), rt::integer(3), rt::report(), rt::integer(1));
+                                            rt::tensor(3, 2, -1), rt::integer(3), rt::integer(1));
   rt::Tensor<const int64_t, rank> input;
   rt::Tensor<const scalar_t, rank> weight, per_sample_weights;
   rt::Tensor<scalar_t, rank> output;
   int64_t V_2;
-  OpgenBadIndex* report;
   rt::Divider d_size;
 
   struct Folds {
@@ -28,8 +27,8 @@ struct Step_embedding_bag_forward_0_output {
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
     const int64_t l = inner;
-    const opmath_t part = per_sample_weights.load(n, l);
-    folds->output_value_fold.add(weight.load(rt::checked(input.load(n, l), V_2, report, 0, 0), d) * part);
+    const opmath_t part = weight.load(rt::checked(input.load(n, l), V_2), d);
+    folds->output_value_fold.add(part * per_sample_weights.load(n, l));
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
@@ -45,13 +44,12 @@ template <typename scalar_t, int rank>
 struct Step_embedding_bag_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::integer(2))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1), rt::tensor(0, 2, -1), rt::tensor(2, 2, -1),
-                                            rt::integer(3), rt::report(), rt::integer(1));
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 2, -1), rt::tensor(0, 2, -1), rt::tensor(2, 2, -1), rt::integer(3), rt::integer(1));
   rt::Tensor<const int64_t, rank> input;
   rt::Tensor<const scalar_t, rank> weight;
   rt::Tensor<scalar_t, rank> output;
   int64_t V_2;
-  OpgenBadIndex* report;
   rt::Divider d_size;
 
   struct Folds {
@@ -65,7 +63,7 @@ struct Step_embedding_bag_forward_1_output {
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
     const int64_t l = inner;
-    folds->output_value_fold.add(weight.load(rt::checked(input.load(n, l), V_2, report, 0, 0), d));
+    folds->output_value_fold.add(weight.load(rt::checked(input.load(n, l), V_2), d));
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
@@ -110,24 +108,28 @@ struct Step_embedding_bag_backward_0_grad_weight_base {
 template <typename scalar_t, int rank>
 struct Step_embedding_bag_backward_0_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(2), rt::integer(1), rt::integer(3))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, -1), rt::tensor(3, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(0),
-                 rt::report(), rt::integer(3), rt::integer(1));
-  rt::Tensor<opmath_t, rank> grad_weight;
+  static constexpr rt::Lines launch = {rt::count(rt::integer(2), rt::integer(1), rt::integer(3)),
+                                       rt::count(rt::integer(3))};
+  static constexpr auto fields = rt::fields(rt::tensor(2, 2, -1, 1), rt::tensor(1, 2, -1), rt::tensor(3, 2, -1, 1),
+                                            rt::tensor(0, 2, -1), rt::integer(0), rt::integer(3), rt::integer(1));
+  rt::Tensor<const scalar_t, rank> per_sample_weights, grad_output;
   rt::Tensor<const int64_t, rank> input;
-  rt::Tensor<const scalar_t, rank> grad_output, per_sample_weights;
+  rt::Tensor<opmath_t, rank> grad_weight;
   int64_t V_2;
-  OpgenBadIndex* report;
   rt::Divider l_size, d_size;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t l = rt::split(&rest, l_size);
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
-    opmath_t* const cell = grad_weight.at(rt::checked(input.load(n, l), V_2, report, 0, 0), d);
-    rt::atomic_sum(cell, grad_output.load_or_zero(n, d) * per_sample_weights.load(n, l));
+    const auto per_sample_weights_line = rt::read_line<V>(per_sample_weights, n, l);
+    const auto input_line = rt::read_line<V>(input, n, l);
+    rt::lanes<V>([&](int at) {
+      opmath_t* const cell = grad_weight.at(rt::checked(input_line[at], V_2), d);
+      rt::atomic_sum(cell, grad_output.load_or_zero(n, d) * per_sample_weights_line[at]);
+    });
   }
 };
 
@@ -136,15 +138,13 @@ template <typename scalar_t, int rank>
 struct Step_embedding_bag_backward_0_grad_per_sample_weights {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::integer(2))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(2, 2, -1), rt::tensor(0, 2, -1), rt::tensor(3, 2, -1),
-                 rt::integer(2), rt::integer(1), rt::integer(3), rt::report());
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(2, 2, -1), rt::tensor(0, 2, -1),
+                                            rt::tensor(3, 2, -1), rt::integer(2), rt::integer(1), rt::integer(3));
   rt::Tensor<const scalar_t, rank> grad_output, weight;
   rt::Tensor<const int64_t, rank> input;
   rt::Tensor<scalar_t, rank> grad_per_sample_weights;
   rt::Divider d_size, l_size;
   int64_t V_2;
-  OpgenBadIndex* report;
 
   template <typename Team>
   OPGEN_DEVICE void row(int64_t point) const {
@@ -156,8 +156,8 @@ struct Step_embedding_bag_backward_0_grad_per_sample_weights {
     rt::Sum<opmath_t> grad_per_sample_weights_value_fold;
     rt::each<Team>(d_size.size, rt::settled(&grad_per_sample_weights_value_fold), [&](auto at) {
       const int64_t d = at;
-      const opmath_t part = grad_output_row[at];
-      grad_per_sample_weights_value_fold.add(part * weight.load(rt::checked(input_value, V_2, report, 2, 0), d));
+      const opmath_t part = weight.load(rt::checked(input_value, V_2), d);
+      grad_per_sample_weights_value_fold.add(grad_output_row[at] * part);
     });
     grad_per_sample_weights_value_fold.finish();
     rt::join<Team>(&grad_per_sample_weights_value_fold);
@@ -202,23 +202,27 @@ struct Step_embedding_bag_backward_1_grad_weight_base {
 template <typename scalar_t, int rank>
 struct Step_embedding_bag_backward_1_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(2), rt::integer(1), rt::integer(3))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(2, 2, -1), rt::tensor(1, 2, -1),
-                                            rt::integer(0), rt::report(), rt::integer(3), rt::integer(1));
-  rt::Tensor<opmath_t, rank> grad_weight;
+  static constexpr rt::Lines launch = {rt::count(rt::integer(2), rt::integer(1), rt::integer(3)),
+                                       rt::count(rt::integer(3))};
+  static constexpr auto fields = rt::fields(rt::tensor(2, 2, -1, 1), rt::tensor(0, 2, -1), rt::tensor(1, 2, -1),
+                                            rt::integer(0), rt::integer(3), rt::integer(1));
   rt::Tensor<const int64_t, rank> input;
+  rt::Tensor<opmath_t, rank> grad_weight;
   rt::Tensor<const scalar_t, rank> grad_output;
   int64_t V_2;
-  OpgenBadIndex* report;
   rt::Divider l_size, d_size;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t l = rt::split(&rest, l_size);
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
-    opmath_t* const cell = grad_weight.at(rt::checked(input.load(n, l), V_2, report, 0, 0), d);
-    rt::atomic_sum(cell, grad_output.load_or_zero(n, d));
+    const auto input_line = rt::read_line<V>(input, n, l);
+    rt::lanes<V>([&](int at) {
+      opmath_t* const cell = grad_weight.at(rt::checked(input_line[at], V_2), d);
+      rt::atomic_sum(cell, grad_output.load_or_zero(n, d));
+    });
   }
 };
 

@@ -23,15 +23,15 @@ struct Step_focal_loss_forward_0_output {
     OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const opmath_t t = 1 - alpha;
     const rt::Place<rank> place = batch.place(inner);
+    const opmath_t t = 1 - alpha;
     const opmath_t target_value = target.load(place);
     const opmath_t logits_value = logits.load(place);
     const opmath_t t_2 = -logits_value;
     const opmath_t part = rt::pow(near::sigmoid(logits_value), gamma);
-    const opmath_t part_2 = t * (1 - target_value) * part * rt::logsigmoid(t_2);
+    const opmath_t part_2 = t * (1 - target_value) * part * near::logsigmoid(t_2);
     const opmath_t part_3 = rt::pow(near::sigmoid(t_2), gamma);
-    const opmath_t part_4 = -(alpha * target_value * part_3 * rt::logsigmoid(logits_value));
+    const opmath_t part_4 = -(alpha * target_value * part_3 * near::logsigmoid(logits_value));
     folds->output_sum_fold.add(part_4 - part_2);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -60,16 +60,16 @@ struct Step_focal_loss_forward_1_output {
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const opmath_t t = 1 - alpha;
     const rt::Place<rank> place = batch.place(inner);
+    const opmath_t t = 1 - alpha;
     const opmath_t target_value = target.load(place);
     const opmath_t logits_value = logits.load(place);
     const opmath_t t_2 = -logits_value;
     const opmath_t part = rt::pow(near::sigmoid(logits_value), gamma);
-    const opmath_t part_2 = t * (1 - target_value) * part * rt::logsigmoid(t_2);
+    const opmath_t part_2 = t * (1 - target_value) * part * near::logsigmoid(t_2);
     const opmath_t part_3 = rt::pow(near::sigmoid(t_2), gamma);
-    const opmath_t part_4 = -(alpha * target_value * part_3 * rt::logsigmoid(logits_value));
-    folds->output_value_fold.add(part_4 - part_2);
+    const opmath_t part_4 = alpha * target_value * part_3 * near::logsigmoid(logits_value);
+    folds->output_value_fold.add(-part_4 - part_2);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;
@@ -95,9 +95,9 @@ struct Step_focal_loss_forward_2_output {
     const opmath_t logits_value = logits;
     const opmath_t t = -logits_value;
     const opmath_t part_2 = rt::pow(near::sigmoid(t), gamma);
-    const opmath_t part = -(alpha * target_value * part_2 * rt::logsigmoid(logits_value));
+    const opmath_t part = -(alpha * target_value * part_2 * near::logsigmoid(logits_value));
     const opmath_t part_3 = rt::pow(near::sigmoid(logits_value), gamma);
-    *output = part - (1 - alpha) * (1 - target_value) * part_3 * rt::logsigmoid(t);
+    *output = part - (1 - alpha) * (1 - target_value) * part_3 * near::logsigmoid(t);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -140,13 +140,13 @@ struct Step_focal_loss_backward_0_grad_logits {
     const opmath_t t_2 = -logits_value;
     const opmath_t t_3 = near::sigmoid(t_2);
     const opmath_t t_4 = near::sigmoid(logits_value);
-    const opmath_t t_5 = t_3 * t_4 * rt::logsigmoid(t_2);
+    const opmath_t t_5 = t_3 * t_4 * near::logsigmoid(t_2);
     const bool t_6 = t_3 * t_4 == 0;
     const opmath_t t_7 = gamma - 1;
     const opmath_t t_8 = 1 - alpha;
     const opmath_t target_value = target;
     const opmath_t t_9 = 1 - target_value;
-    const opmath_t t_10 = t_3 * t_4 * rt::logsigmoid(logits_value);
+    const opmath_t t_10 = t_3 * t_4 * near::logsigmoid(logits_value);
     const opmath_t part = (rt::isnan(t_5) && t_6 ? opmath_t(0) : t_5) * rt::pow(t_4, t_7) * t_8 * t_9 * gamma;
     const opmath_t part_2 = grad_miss * ((t ? opmath_t(0) : part) - t_4 * rt::pow(t_4, gamma) * t_8 * t_9);
     const opmath_t part_3 = t_3 * rt::pow(t_3, gamma) * alpha * target_value;
@@ -196,13 +196,13 @@ struct Step_focal_loss_backward_1_grad_logits {
     const opmath_t t_2 = -logits_value;
     const opmath_t t_3 = near::sigmoid(t_2);
     const opmath_t t_4 = near::sigmoid(logits_value);
-    const opmath_t t_5 = t_3 * t_4 * rt::logsigmoid(t_2);
+    const opmath_t t_5 = t_3 * t_4 * near::logsigmoid(t_2);
     const bool t_6 = t_3 * t_4 == 0;
     const opmath_t t_7 = gamma - 1;
     const opmath_t t_8 = 1 - alpha;
     const opmath_t target_value = target;
     const opmath_t t_9 = 1 - target_value;
-    const opmath_t t_10 = t_3 * t_4 * rt::logsigmoid(logits_value);
+    const opmath_t t_10 = t_3 * t_4 * near::logsigmoid(logits_value);
     const opmath_t part = (rt::isnan(t_5) && t_6 ? opmath_t(0) : t_5) * rt::pow(t_4, t_7) * t_8 * t_9 * gamma;
     const opmath_t part_2 = grad_miss * ((t ? opmath_t(0) : part) - t_4 * rt::pow(t_4, gamma) * t_8 * t_9);
     const opmath_t part_3 = t_3 * rt::pow(t_3, gamma) * alpha * target_value;
@@ -252,13 +252,13 @@ struct Step_focal_loss_backward_2_grad_logits {
     const opmath_t t_2 = -logits_value;
     const opmath_t t_3 = near::sigmoid(t_2);
     const opmath_t t_4 = near::sigmoid(logits_value);
-    const opmath_t t_5 = t_3 * t_4 * rt::logsigmoid(t_2);
+    const opmath_t t_5 = t_3 * t_4 * near::logsigmoid(t_2);
     const bool t_6 = t_3 * t_4 == 0;
     const opmath_t t_7 = gamma - 1;
     const opmath_t t_8 = 1 - alpha;
     const opmath_t target_value = target;
     const opmath_t t_9 = 1 - target_value;
-    const opmath_t t_10 = t_3 * t_4 * rt::logsigmoid(logits_value);
+    const opmath_t t_10 = t_3 * t_4 * near::logsigmoid(logits_value);
     const opmath_t part = (rt::isnan(t_5) && t_6 ? opmath_t(0) : t_5) * rt::pow(t_4, t_7) * t_8 * t_9 * gamma;
     const opmath_t part_2 = grad_miss * ((t ? opmath_t(0) : part) - t_4 * rt::pow(t_4, gamma) * t_8 * t_9);
     const opmath_t part_3 = t_3 * rt::pow(t_3, gamma) * alpha * target_value;
@@ -275,7 +275,7 @@ struct Step_focal_loss_backward_2_grad_logits {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto logits_pack = rt::load_pack<V>(logits, first);
     const auto target_pack = rt::load_pack<V>(target, first);
     rt::Values<scalar_t, V> grad_logits_pack;

@@ -26,7 +26,7 @@ struct Step_fp8_quantize_forward_quantized_float8_e4m3fn {
     rt::each<Team>(k_size.size, [&](auto at) { max_k_fold.add(rt::abs(input_row[at])); });
     rt::join<Team>(&max_k_fold);
     const opmath_t max_k = max_k_fold.value;
-    const opmath_t scale_value = rt::max(max_k, opmath_t(1e-12)) / 448;
+    const opmath_t scale_value = near::div(rt::max(max_k, opmath_t(1e-12)), opmath_t(448));
     if (Team::rank() == 0) {
       scale.store(scale_value, place);
     }

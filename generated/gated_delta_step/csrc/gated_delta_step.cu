@@ -104,12 +104,13 @@ struct Step_gated_delta_step_backward_grad_value {
 template <typename scalar_t, int rank>
 struct Step_gated_delta_step_backward_grad_key {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
+  static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1)),
+                                               rt::count(rt::integer(0))};
   static constexpr auto fields = rt::fields(
-      rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 2, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0),
-      rt::tensor(5, 3, 0), rt::tensor(6, 2, 0), rt::tensor(8, 3, 0), rt::tensor(7, 2, 0), rt::tensor(9, 2, 0),
-      rt::tensor(10, 2, 0), rt::tensor(11, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> decay, beta, key, query, grad_output, state, value, grad_next_state;
+      rt::tensor(2, 2, 0, 1), rt::tensor(3, 2, 0, 1), rt::tensor(5, 3, 0, 2), rt::tensor(8, 3, 0, 2),
+      rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(4, 2, 0), rt::tensor(6, 2, 0), rt::tensor(7, 2, 0),
+      rt::tensor(9, 2, 0), rt::tensor(10, 2, 0), rt::tensor(11, 2, 0), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> key, query, state, grad_next_state, decay, beta, grad_output, value;
   rt::Tensor<const opmath_t, rank> found, grad_written;
   rt::Tensor<scalar_t, rank> grad_query, grad_key;
   rt::Divider k_size;
@@ -135,24 +136,31 @@ struct Step_gated_delta_step_backward_grad_key {
       grad_key_found_fold.finish();
     }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t decay_value_2 = decay.load(place);
-    const opmath_t beta_value_2 = beta.load(place);
-    const opmath_t key_value = key.load(place, k);
-    const opmath_t query_value = query.load(place, k);
     const int64_t v = inner;
-    const opmath_t grad_output_value_2 = grad_output.load_or_zero(place, v);
-    const opmath_t state_value = state.load(place, v, k);
-    const opmath_t written = beta_value_2 * (value.load(place, v) - decay_value_2 * found.load(place, v));
-    const opmath_t part = decay_value_2 * state_value + written * key_value;
-    folds->grad_query_value_fold.add(grad_output_value_2 * part);
-    const opmath_t part_2 = grad_next_state.load_or_zero(place, v, k);
-    folds->grad_key_next_state_fold.add((part_2 + grad_output_value_2 * query_value) * written);
-    const opmath_t part_3 = -(grad_written.load(place, v) * beta_value_2 * decay_value_2);
-    folds->grad_key_found_fold.add(part_3 * state_value);
+    const auto key_line = rt::read_line<V>(key, place, k);
+    const auto query_line = rt::read_line<V>(query, place, k);
+    const auto state_line = rt::read_line<V>(state, place, v, k);
+    const auto grad_next_state_line = rt::read_line_or_zero<V>(grad_next_state, place, v, k);
+    rt::lanes<V>([&](int at) {
+      const opmath_t decay_value_2 = decay.load(place);
+      const opmath_t beta_value_2 = beta.load(place);
+      const opmath_t key_value = key_line[at];
+      const opmath_t query_value = query_line[at];
+      const opmath_t grad_output_value_2 = grad_output.load_or_zero(place, v);
+      const opmath_t state_value = state_line[at];
+      const opmath_t written = beta_value_2 * (value.load(place, v) - decay_value_2 * found.load(place, v));
+      const opmath_t part = decay_value_2 * state_value + written * key_value;
+      folds[at].grad_query_value_fold.add(grad_output_value_2 * part);
+      const opmath_t part_2 = grad_output_value_2 * query_value;
+      folds[at].grad_key_next_state_fold.add((grad_next_state_line[at] + part_2) * written);
+      const opmath_t part_3 = grad_written.load(place, v) * beta_value_2 * decay_value_2;
+      folds[at].grad_key_found_fold.add(-part_3 * state_value);
+    });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;

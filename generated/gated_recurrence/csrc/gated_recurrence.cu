@@ -7,22 +7,26 @@
 template <typename scalar_t, int rank>
 struct Step_gated_recurrence_forward_0_state {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 2, 0),
-                                            rt::tensor(3, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(0, 3, 0), rt::tensor(3, 3, 0),
+                                            rt::tensor(2, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> initial, gate, input;
   rt::Tensor<opmath_t, rank> state;
-  rt::Tensor<const scalar_t, rank> gate, initial, input;
   rt::Divider t_size, d_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
-    for (int64_t t = 0; t < t_size.size; ++t) {
-      const opmath_t part = t == 0 ? initial.load(place, d) : state.load(place, t - 1, d);
-      state.store(gate.load(place, t, d) * part + input.load(place, t, d), place, t, d);
-    }
+    const auto initial_line = rt::read_line<V>(initial, place, d);
+    rt::lanes<V>([&](int at) {
+      for (int64_t t = 0; t < t_size.size; ++t) {
+        const opmath_t part = t == 0 ? initial_line[at] : state.load(place, t - 1, (d + at));
+        state.store(gate.load(place, t, (d + at)) * part + input.load(place, t, (d + at)), place, t, (d + at));
+      }
+    });
   }
 };
 
@@ -83,27 +87,26 @@ struct Step_gated_recurrence_backward_0_grad_state_1 {
 template <typename scalar_t, int rank>
 struct Step_gated_recurrence_backward_0_grad_state_start {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0),
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 3, 0, 2), rt::tensor(2, 2, 0, 1),
                                             rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t, rank> grad_state_start;
   rt::Tensor<const opmath_t, rank> grad_state_1;
   rt::Tensor<const scalar_t, rank> gate;
+  rt::Tensor<scalar_t, rank> grad_state_start;
   int64_t T;
   rt::Divider d_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t part;
-    if (0 < T) {
-      part = grad_state_1.load(place, 0, d) * gate.load(place, 0, d);
-    } else {
-      part = 0;
-    }
-    grad_state_start.store(part, place, d);
+    const auto grad_state_1_line = rt::read_line<V>(grad_state_1, place, 0, d);
+    const auto gate_line = rt::read_line<V>(gate, place, 0, d);
+    auto grad_state_start_line = rt::write_line<V>(grad_state_start, place, d);
+    rt::lanes<V>(
+        [&](int at) { grad_state_start_line.set(at, 0 < T ? grad_state_1_line[at] * gate_line[at] : opmath_t(0)); });
   }
 };
 
@@ -111,22 +114,29 @@ struct Step_gated_recurrence_backward_0_grad_state_start {
 template <typename scalar_t, int rank>
 struct Step_gated_recurrence_backward_0_grad_gate {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 2, 0),
-                                            rt::tensor(2, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t, rank> grad_gate;
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 2, 0, 1), rt::tensor(2, 3, 0),
+                                            rt::tensor(3, 3, 0, 2), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> grad_state_1;
   rt::Tensor<const scalar_t, rank> initial, state;
+  rt::Tensor<scalar_t, rank> grad_gate;
   rt::Divider d_size, t_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t part = t == 0 ? initial.load(place, d) : state.load(place, t - 1, d);
-    grad_gate.store(grad_state_1.load(place, t, d) * part, place, t, d);
+    const auto grad_state_1_line = rt::read_line<V>(grad_state_1, place, t, d);
+    const auto initial_line = rt::read_line<V>(initial, place, d);
+    auto grad_gate_line = rt::write_line<V>(grad_gate, place, t, d);
+    rt::lanes<V>([&](int at) {
+      const opmath_t part = t == 0 ? initial_line[at] : state.load(place, t - 1, (d + at));
+      grad_gate_line.set(at, grad_state_1_line[at] * part);
+    });
   }
 };
 
@@ -134,27 +144,33 @@ struct Step_gated_recurrence_backward_0_grad_gate {
 template <typename scalar_t, int rank>
 struct Step_gated_recurrence_backward_1_grad_gate {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0),
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(2, 3, 0, 2), rt::tensor(1, 3, 0),
                                             rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t, rank> grad_gate;
   rt::Tensor<const opmath_t, rank> grad_state_1;
+  rt::Tensor<scalar_t, rank> grad_gate;
   rt::Tensor<const scalar_t, rank> state;
   rt::Divider d_size, t_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t part;
-    if (t == 0) {
-      part = 0;
-    } else {
-      part = grad_state_1.load(place, t, d) * state.load(place, t - 1, d);
-    }
-    grad_gate.store(part, place, t, d);
+    const auto grad_state_1_line = rt::read_line<V>(grad_state_1, place, t, d);
+    auto grad_gate_line = rt::write_line<V>(grad_gate, place, t, d);
+    rt::lanes<V>([&](int at) {
+      opmath_t part;
+      if (t == 0) {
+        part = 0;
+      } else {
+        part = grad_state_1_line[at] * state.load(place, t - 1, (d + at));
+      }
+      grad_gate_line.set(at, part);
+    });
   }
 };
 

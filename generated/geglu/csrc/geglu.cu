@@ -16,7 +16,8 @@ struct Step_geglu_forward_0_output {
 
   OPGEN_DEVICE void compute(opmath_t gate, opmath_t up, opmath_t* output) const {
     const opmath_t gate_value = gate;
-    const opmath_t phi = rt::erfc(near::div(-gate_value, rt::sqrt(opmath_t(2)))) / 2;
+    const opmath_t part = near::erfc(near::div(-gate_value, static_cast<opmath_t>(near::sqrt(opmath_t(2)))));
+    const opmath_t phi = part / 2;
     *output = (phi == 0 ? opmath_t(0) : phi * gate_value) * up;
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -54,7 +55,7 @@ struct Step_geglu_forward_1_output {
   OPGEN_DEVICE void compute(opmath_t gate, opmath_t up, opmath_t* output) const {
     const opmath_t gate_value = gate;
     const opmath_t part = gate_value + opmath_t(0.044715) * rt::powi<3>(gate_value);
-    const opmath_t phi = 2 * near::sigmoid(2 * (rt::sqrt(2 / opmath_t(3.14159265358979323846)) * part)) / 2;
+    const opmath_t phi = 2 * near::sigmoid(2 * (near::sqrt(2 / opmath_t(3.14159265358979323846)) * part)) / 2;
     *output = (phi == 0 ? opmath_t(0) : phi * gate_value) * up;
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -94,12 +95,12 @@ struct Step_geglu_backward_0_grad_up {
                             opmath_t* grad_up) const {
     const opmath_t grad_output_value = grad_output;
     const opmath_t gate_value = gate;
-    const opmath_t t = rt::sqrt(opmath_t(2));
-    const opmath_t phi = rt::erfc(near::div(-gate_value, t)) / 2;
+    const opmath_t t = near::sqrt(opmath_t(2));
+    const opmath_t phi = near::erfc(near::div(-gate_value, t)) / 2;
     const opmath_t up_value = up;
     const opmath_t t_2 = near::exp(-(opmath_t(0.5) * rt::square(gate_value)));
     const opmath_t part = (t_2 == 0 ? opmath_t(0) : t_2 * gate_value) * grad_output_value * up_value;
-    const opmath_t part_2 = near::div(part, rt::sqrt(opmath_t(3.14159265358979323846)) * t);
+    const opmath_t part_2 = near::div(part, near::sqrt(opmath_t(3.14159265358979323846)) * t);
     *grad_gate = grad_output_value * phi * up_value + part_2;
     *grad_up = (phi == 0 ? opmath_t(0) : phi * gate_value) * grad_output_value;
   }
@@ -113,7 +114,7 @@ struct Step_geglu_backward_0_grad_up {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto gate_pack = rt::load_pack<V>(gate, first);
     const auto up_pack = rt::load_pack<V>(up, first);
     rt::Values<scalar_t, V> grad_gate_pack;
@@ -146,7 +147,7 @@ struct Step_geglu_backward_1_grad_up {
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t gate, opmath_t up, opmath_t* grad_gate,
                             opmath_t* grad_up) const {
     const opmath_t grad_output_value = grad_output;
-    const opmath_t t = rt::sqrt(2 / opmath_t(3.14159265358979323846));
+    const opmath_t t = near::sqrt(2 / opmath_t(3.14159265358979323846));
     const opmath_t gate_value = gate;
     const opmath_t t_2 = gate_value + opmath_t(0.044715) * rt::powi<3>(gate_value);
     const opmath_t phi = 2 * near::sigmoid(2 * (t * t_2)) / 2;
@@ -168,7 +169,7 @@ struct Step_geglu_backward_1_grad_up {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto gate_pack = rt::load_pack<V>(gate, first);
     const auto up_pack = rt::load_pack<V>(up, first);
     rt::Values<scalar_t, V> grad_gate_pack;

@@ -16,7 +16,7 @@ struct Step_gelu_forward_0_output {
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t* output) const {
     const opmath_t input_value = input;
-    const opmath_t t = rt::erfc(near::div(-input_value, rt::sqrt(opmath_t(2))));
+    const opmath_t t = near::erfc(near::div(-input_value, static_cast<opmath_t>(near::sqrt(opmath_t(2)))));
     *output = (t == 0 ? opmath_t(0) : t * input_value) / 2;
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -53,7 +53,7 @@ struct Step_gelu_forward_1_output {
   OPGEN_DEVICE void compute(opmath_t input, opmath_t* output) const {
     const opmath_t input_value = input;
     const opmath_t part = input_value + opmath_t(0.044715) * rt::powi<3>(input_value);
-    const opmath_t t = near::sigmoid(2 * (rt::sqrt(2 / opmath_t(3.14159265358979323846)) * part));
+    const opmath_t t = near::sigmoid(2 * (near::sqrt(2 / opmath_t(3.14159265358979323846)) * part));
     *output = 2 * t == 0 ? opmath_t(0) : 2 * t * (input_value / 2);
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -89,10 +89,10 @@ struct Step_gelu_backward_0_grad_input {
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t grad_output, opmath_t* grad_input) const {
     const opmath_t input_value = input;
-    const opmath_t t = rt::sqrt(opmath_t(2));
+    const opmath_t t = near::sqrt(opmath_t(2));
     const opmath_t t_2 = near::exp(-rt::square(near::div(input_value, t)));
-    const opmath_t part = opmath_t(0.5) * rt::erfc(near::div(-input_value, t));
-    const opmath_t part_2 = rt::sqrt(opmath_t(3.14159265358979323846)) * t;
+    const opmath_t part = opmath_t(0.5) * near::erfc(near::div(-input_value, t));
+    const opmath_t part_2 = near::sqrt(opmath_t(3.14159265358979323846)) * t;
     *grad_input = grad_output * (near::div(t_2 == 0 ? opmath_t(0) : t_2 * input_value, part_2) + part);
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -104,7 +104,7 @@ struct Step_gelu_backward_0_grad_input {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     rt::Values<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
@@ -130,7 +130,7 @@ struct Step_gelu_backward_1_grad_input {
   OPGEN_DEVICE void compute(opmath_t input, opmath_t grad_output, opmath_t* grad_input) const {
     const opmath_t input_value = input;
     const opmath_t t = input_value + opmath_t(0.044715) * rt::powi<3>(input_value);
-    const opmath_t t_2 = rt::sqrt(2 / opmath_t(3.14159265358979323846));
+    const opmath_t t_2 = near::sqrt(2 / opmath_t(3.14159265358979323846));
     const opmath_t t_3 = near::sigmoid(-2 * t * t_2);
     const opmath_t t_4 = near::sigmoid(2 * (t_2 * t));
     const opmath_t part = t_3 * t_4 * input_value * (opmath_t(0.134145) * (input_value * input_value) + 1);
@@ -145,7 +145,7 @@ struct Step_gelu_backward_1_grad_input {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     rt::Values<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {

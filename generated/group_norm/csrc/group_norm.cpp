@@ -31,7 +31,13 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_forward_0(const Tensor& input, con
   call.allocate("mu", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")});
   call.allocate("rstd", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")});
   call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
+  call.reach(0, 1, call.size(1), 0, call.size(2) * call.size(3) - 1,
+             call.size(0) * call.size(2) * call.size(3) * call.batch_count());
   call.run(0, {0, 3, 4}, {call.size(0), call.size(2), call.size(3), call.size(1)}, {eps});
+  call.reach(3, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
+             call.size(0) * call.size(1) * call.batch_count());
+  call.reach(4, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
+             call.size(0) * call.size(1) * call.batch_count());
   call.run(1, {0, 3, 4, 1, 2, 5}, {call.size(0), call.size(1), call.size(3), call.size(2)});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor mu = recorded ? call.result("mu", Element::compute) : Tensor();
@@ -53,7 +59,13 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_forward_1(const Tensor& input, con
   call.allocate("mu", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")});
   call.allocate("rstd", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")});
   call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
+  call.reach(0, 1, call.size(1), 0, call.size(2) * call.size(3) - 1,
+             call.size(0) * call.size(2) * call.size(3) * call.batch_count());
   call.run(0, {0, 2, 3}, {call.size(0), call.size(2), call.size(3), call.size(1)}, {eps});
+  call.reach(2, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
+             call.size(0) * call.size(1) * call.batch_count());
+  call.reach(3, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
+             call.size(0) * call.size(1) * call.batch_count());
   call.run(2, {0, 2, 3, 1, 4}, {call.size(0), call.size(1), call.size(3), call.size(2)});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor mu = recorded ? call.result("mu", Element::compute) : Tensor();
@@ -75,7 +87,13 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_forward_2(const Tensor& input, con
   call.allocate("mu", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")});
   call.allocate("rstd", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")});
   call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
+  call.reach(0, 1, call.size(1), 0, call.size(2) * call.size(3) - 1,
+             call.size(0) * call.size(2) * call.size(3) * call.batch_count());
   call.run(0, {0, 2, 3}, {call.size(0), call.size(2), call.size(3), call.size(1)}, {eps});
+  call.reach(2, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
+             call.size(0) * call.size(1) * call.batch_count());
+  call.reach(3, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
+             call.size(0) * call.size(1) * call.batch_count());
   call.run(3, {0, 2, 3, 1, 4}, {call.size(0), call.size(1), call.size(3), call.size(2)});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor mu = recorded ? call.result("mu", Element::compute) : Tensor();
@@ -96,7 +114,13 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_forward_3(const Tensor& input, con
   call.allocate("mu", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")});
   call.allocate("rstd", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")});
   call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
+  call.reach(0, 1, call.size(1), 0, call.size(2) * call.size(3) - 1,
+             call.size(0) * call.size(2) * call.size(3) * call.batch_count());
   call.run(0, {0, 1, 2}, {call.size(0), call.size(2), call.size(3), call.size(1)}, {eps});
+  call.reach(1, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
+             call.size(0) * call.size(1) * call.batch_count());
+  call.reach(2, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
+             call.size(0) * call.size(1) * call.batch_count());
   call.run(4, {0, 1, 2, 3}, {call.size(0), call.size(1), call.size(3), call.size(2)});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor mu = recorded ? call.result("mu", Element::compute) : Tensor();
@@ -141,12 +165,32 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_backward_0(const Tensor& grad_outp
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[1] || mask[2], mask[1]);
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "C")}, mask[1] || mask[2], mask[2]);
-  if (mask[0]) call.run(5, {3, 2, 4, 0, 1, 5, 6}, {call.size(0), call.size(1), call.size(3), call.size(2)});
-  if (mask[0]) call.run(6, {7, 5}, {call.size(0), call.size(2), call.size(1), call.size(3)});
+  if (mask[0]) {
+    call.reach(3, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)), call.size(0) * call.size(1));
+    call.reach(4, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)), call.size(0) * call.size(1));
+    call.run(5, {3, 2, 4, 0, 1, 5, 6}, {call.size(0), call.size(1), call.size(3), call.size(2)});
+  }
+  if (mask[0]) {
+    call.reach(7, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)), call.size(0) * call.size(1));
+    call.run(6, {7, 5}, {call.size(0), call.size(2), call.size(1), call.size(3)});
+  }
   if (mask[0]) call.run(7, {7, 4, 8}, {call.size(0), call.size(2)});
-  if (mask[0]) call.run(6, {9, 6}, {call.size(0), call.size(2), call.size(1), call.size(3)});
-  if (mask[0]) call.run(8, {0, 4, 2, 8, 1, 3, 9, 10}, {call.size(0), call.size(1), call.size(3), call.size(2)});
-  if (mask[1] || mask[2]) call.run(9, {0, 1, 3, 4, 11, 12}, {call.size(1), call.size(0), call.size(3), call.size(2)});
+  if (mask[0]) {
+    call.reach(9, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)), call.size(0) * call.size(1));
+    call.run(6, {9, 6}, {call.size(0), call.size(2), call.size(1), call.size(3)});
+  }
+  if (mask[0]) {
+    call.reach(4, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
+               call.size(0) * call.size(1) * call.batch_count());
+    call.run(8, {0, 4, 2, 8, 1, 3, 9, 10}, {call.size(0), call.size(1), call.size(3), call.size(2)});
+  }
+  if (mask[1] || mask[2]) {
+    call.reach(3, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
+               call.size(1) * call.size(0) * call.batch_count());
+    call.reach(4, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
+               call.size(1) * call.size(0) * call.batch_count());
+    call.run(9, {0, 1, 3, 4, 11, 12}, {call.size(1), call.size(0), call.size(3), call.size(2)});
+  }
   const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
   const Tensor grad_weight = mask[1] ? call.result("grad_weight", Element::scalar) : Tensor();
   const Tensor grad_bias = mask[2] ? call.result("grad_bias", Element::scalar) : Tensor();
@@ -174,11 +218,25 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_backward_2(const Tensor& grad_outp
   call.allocate("grad_mu", Element::compute, {opgen::dim(0, "N"), opgen::dim(2, "G")}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
   call.allocate("grad_bias", Element::scalar, {opgen::dim(1, "C")}, mask[2]);
-  if (mask[0]) call.run(10, {2, 3, 0, 1, 4, 5}, {call.size(0), call.size(1), call.size(3), call.size(2)});
-  if (mask[0]) call.run(6, {6, 4}, {call.size(0), call.size(2), call.size(1), call.size(3)});
+  if (mask[0]) {
+    call.reach(2, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)), call.size(0) * call.size(1));
+    call.reach(3, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)), call.size(0) * call.size(1));
+    call.run(10, {2, 3, 0, 1, 4, 5}, {call.size(0), call.size(1), call.size(3), call.size(2)});
+  }
+  if (mask[0]) {
+    call.reach(6, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)), call.size(0) * call.size(1));
+    call.run(6, {6, 4}, {call.size(0), call.size(2), call.size(1), call.size(3)});
+  }
   if (mask[0]) call.run(7, {6, 3, 7}, {call.size(0), call.size(2)});
-  if (mask[0]) call.run(6, {8, 5}, {call.size(0), call.size(2), call.size(1), call.size(3)});
-  if (mask[0]) call.run(11, {0, 3, 7, 1, 2, 8, 9}, {call.size(0), call.size(1), call.size(3), call.size(2)});
+  if (mask[0]) {
+    call.reach(8, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)), call.size(0) * call.size(1));
+    call.run(6, {8, 5}, {call.size(0), call.size(2), call.size(1), call.size(3)});
+  }
+  if (mask[0]) {
+    call.reach(3, 1, call.size(2), 0, rt::floordiv(call.size(1) - 1, call.size(3)),
+               call.size(0) * call.size(1) * call.batch_count());
+    call.run(11, {0, 3, 7, 1, 2, 8, 9}, {call.size(0), call.size(1), call.size(3), call.size(2)});
+  }
   if (mask[2]) call.run(12, {0, 10}, {call.size(1), call.size(0)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
   const Tensor grad_bias = call.result("grad_bias", Element::scalar);

@@ -11,12 +11,11 @@ struct Step_group_norm_forward_0_rstd {
   static constexpr rt::Rows launch = {rt::count(rt::integer(0), rt::integer(1)),
                                       {rt::count(rt::elements(), rt::integer(2))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(2), rt::integer(3),
-                 rt::report(), rt::integer(2), rt::elements(), rt::integer(1), rt::batch(), rt::real(0));
+      rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(2), rt::integer(2),
+                 rt::elements(), rt::integer(1), rt::batch(), rt::real(0));
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<opmath_t, rank> mu, rstd;
-  int64_t S, C;
-  OpgenBadIndex* report;
+  int64_t S;
   rt::Divider s_size, batch_size, g_size;
   rt::Batch<rank> batch;
   opmath_t eps;
@@ -31,7 +30,7 @@ struct Step_group_norm_forward_0_rstd {
       int64_t inner_rest = at;
       const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t s = inner_rest;
-      mu_sum_fold.add(input.load(n, rt::checked(g * S + s, C, report, 0, 1), place));
+      mu_sum_fold.add(input.load(n, g * S + s, place));
     });
     mu_sum_fold.finish();
     rt::join<Team>(&mu_sum_fold);
@@ -46,7 +45,7 @@ struct Step_group_norm_forward_0_rstd {
       int64_t inner_rest = at;
       const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t s = inner_rest;
-      const opmath_t t_2 = input.load(n, rt::checked(g * S + s, C, report, 0, 1), place) - mu_value;
+      const opmath_t t_2 = input.load(n, g * S + s, place) - mu_value;
       variance__squares_fold.add(t_2 * t_2);
     });
     variance__squares_fold.finish();
@@ -63,14 +62,13 @@ template <typename scalar_t, int rank>
 struct Step_group_norm_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(
-      rt::tensor(5, 3, 2), rt::tensor(0, 3, 2), rt::tensor(3, 1, -1), rt::tensor(4, 1, -1), rt::tensor(1, 2, -1),
-      rt::tensor(2, 2, -1), rt::integer(2), rt::integer(3), rt::report(), rt::elements(), rt::integer(1), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(5, 3, 2), rt::tensor(0, 3, 2), rt::tensor(3, 1, -1),
+                                            rt::tensor(4, 1, -1), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1),
+                                            rt::integer(2), rt::elements(), rt::integer(1), rt::batch());
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<const scalar_t, rank> input, weight, bias;
   rt::Tensor<const opmath_t, rank> mu, rstd;
-  int64_t S, G;
-  OpgenBadIndex* report;
+  int64_t S;
   rt::Divider batch_size, c_size;
   rt::Batch<rank> batch;
 
@@ -79,9 +77,8 @@ struct Step_group_norm_forward_0_output {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t part = rstd.load(n, rt::checked(rt::floordiv(c, S), G, report, 2, 1));
-    const opmath_t part_2 = mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 1, 1));
-    output.store((input.load(n, c, place) - part_2) * part * weight.load(c) + bias.load(c), n, c, place);
+    const opmath_t part = input.load(n, c, place) - mu.load(n, rt::floordiv(c, S));
+    output.store(part * rstd.load(n, rt::floordiv(c, S)) * weight.load(c) + bias.load(c), n, c, place);
   }
 };
 
@@ -90,14 +87,13 @@ template <typename scalar_t, int rank>
 struct Step_group_norm_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(4, 3, 2), rt::tensor(0, 3, 2), rt::tensor(3, 1, -1),
-                                            rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(2), rt::integer(3),
-                                            rt::report(), rt::elements(), rt::integer(1), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(4, 3, 2), rt::tensor(0, 3, 2), rt::tensor(3, 1, -1), rt::tensor(1, 2, -1),
+                 rt::tensor(2, 2, -1), rt::integer(2), rt::elements(), rt::integer(1), rt::batch());
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<const scalar_t, rank> input, weight;
   rt::Tensor<const opmath_t, rank> mu, rstd;
-  int64_t S, G;
-  OpgenBadIndex* report;
+  int64_t S;
   rt::Divider batch_size, c_size;
   rt::Batch<rank> batch;
 
@@ -106,9 +102,8 @@ struct Step_group_norm_forward_1_output {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t part = rstd.load(n, rt::checked(rt::floordiv(c, S), G, report, 2, 1));
-    const opmath_t part_2 = mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 1, 1));
-    output.store((input.load(n, c, place) - part_2) * part * weight.load(c), n, c, place);
+    const opmath_t part = input.load(n, c, place) - mu.load(n, rt::floordiv(c, S));
+    output.store(part * rstd.load(n, rt::floordiv(c, S)) * weight.load(c), n, c, place);
   }
 };
 
@@ -117,14 +112,13 @@ template <typename scalar_t, int rank>
 struct Step_group_norm_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(4, 3, 2), rt::tensor(0, 3, 2), rt::tensor(3, 1, -1),
-                                            rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(2), rt::integer(3),
-                                            rt::report(), rt::elements(), rt::integer(1), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(4, 3, 2), rt::tensor(0, 3, 2), rt::tensor(3, 1, -1), rt::tensor(1, 2, -1),
+                 rt::tensor(2, 2, -1), rt::integer(2), rt::elements(), rt::integer(1), rt::batch());
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<const scalar_t, rank> input, bias;
   rt::Tensor<const opmath_t, rank> mu, rstd;
-  int64_t S, G;
-  OpgenBadIndex* report;
+  int64_t S;
   rt::Divider batch_size, c_size;
   rt::Batch<rank> batch;
 
@@ -133,9 +127,8 @@ struct Step_group_norm_forward_2_output {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t part = rstd.load(n, rt::checked(rt::floordiv(c, S), G, report, 2, 1));
-    const opmath_t part_2 = mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 1, 1));
-    output.store((input.load(n, c, place) - part_2) * part + bias.load(c), n, c, place);
+    const opmath_t part = input.load(n, c, place) - mu.load(n, rt::floordiv(c, S));
+    output.store(part * rstd.load(n, rt::floordiv(c, S)) + bias.load(c), n, c, place);
   }
 };
 
@@ -146,12 +139,11 @@ struct Step_group_norm_forward_3_output {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(3, 3, 2), rt::tensor(0, 3, 2), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(2),
-                 rt::integer(3), rt::report(), rt::elements(), rt::integer(1), rt::batch());
+                 rt::elements(), rt::integer(1), rt::batch());
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<const opmath_t, rank> mu, rstd;
-  int64_t S, G;
-  OpgenBadIndex* report;
+  int64_t S;
   rt::Divider batch_size, c_size;
   rt::Batch<rank> batch;
 
@@ -160,9 +152,8 @@ struct Step_group_norm_forward_3_output {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t part = rstd.load(n, rt::checked(rt::floordiv(c, S), G, report, 2, 1));
-    const opmath_t part_2 = mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 1, 1));
-    output.store((input.load(n, c, place) - part_2) * part, n, c, place);
+    const opmath_t part = input.load(n, c, place) - mu.load(n, rt::floordiv(c, S));
+    output.store(part * rstd.load(n, rt::floordiv(c, S)), n, c, place);
   }
 };
 
@@ -171,15 +162,13 @@ template <typename scalar_t, int rank>
 struct Step_group_norm_backward_0_grad_mu_sum {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::elements())}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, -1), rt::tensor(2, 2, -1), rt::tensor(1, 1, -1), rt::tensor(3, 3, 2),
-                 rt::tensor(4, 3, 2), rt::tensor(5, 2, -1), rt::tensor(6, 2, -1), rt::integer(2), rt::integer(3),
-                 rt::report(), rt::batch(), rt::integer(1));
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(2, 2, -1), rt::tensor(1, 1, -1),
+                                            rt::tensor(3, 3, 2), rt::tensor(4, 3, 2), rt::tensor(5, 2, -1),
+                                            rt::tensor(6, 2, -1), rt::integer(2), rt::batch(), rt::integer(1));
   rt::Tensor<const opmath_t, rank> mu, rstd;
   rt::Tensor<const scalar_t, rank> weight, grad_output, input;
   rt::Tensor<opmath_t, rank> grad_rstd_sum, grad_mu_sum;
-  int64_t S, G;
-  OpgenBadIndex* report;
+  int64_t S;
   rt::Batch<rank> batch;
   rt::Divider c_size;
 
@@ -188,9 +177,9 @@ struct Step_group_norm_backward_0_grad_mu_sum {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t mu_value = mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 0, 1));
+    const opmath_t mu_value = mu.load(n, rt::floordiv(c, S));
     const opmath_t weight_value = weight.load(c);
-    const opmath_t rstd_value = rstd.load(n, rt::checked(rt::floordiv(c, S), G, report, 2, 1));
+    const opmath_t rstd_value = rstd.load(n, rt::floordiv(c, S));
     rt::Sum<opmath_t> grad_rstd_sum_value_fold;
     rt::Sum<opmath_t> grad_mu_sum_value_fold;
     rt::each<Team>(batch.count, rt::settled(&grad_rstd_sum_value_fold, &grad_mu_sum_value_fold), [&](auto at) {
@@ -246,21 +235,24 @@ struct Step_group_norm_backward_0_grad_rstd_base {
 template <typename scalar_t, int rank>
 struct Step_group_norm_backward_0_grad_rstd {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(2))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::integer(3), rt::integer(1),
-                                            rt::report(), rt::integer(2));
-  rt::Tensor<opmath_t, rank> grad_rstd;
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(2)), rt::count(rt::integer(2))};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(0, 2, -1), rt::integer(3), rt::integer(2));
   rt::Tensor<const opmath_t, rank> grad_rstd_sum;
-  int64_t S, G;
-  OpgenBadIndex* report;
+  rt::Tensor<opmath_t, rank> grad_rstd;
+  int64_t S;
   rt::Divider c_size;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    opmath_t* const cell = grad_rstd.at(n, rt::checked(rt::floordiv(c, S), G, report, 0, 1));
-    rt::atomic_sum(cell, grad_rstd_sum.load(n, c));
+    const auto grad_rstd_sum_line = rt::read_line<V>(grad_rstd_sum, n, c);
+    rt::lanes<V>([&](int at) {
+      opmath_t* const cell = grad_rstd.at(n, rt::floordiv((c + at), S));
+      rt::atomic_sum(cell, grad_rstd_sum_line[at]);
+    });
   }
 };
 
@@ -310,13 +302,12 @@ struct Step_group_norm_backward_0_grad_input {
   static constexpr auto fields =
       rt::fields(rt::tensor(7, 3, 2), rt::tensor(0, 3, 2), rt::tensor(2, 1, -1), rt::tensor(4, 3, 2),
                  rt::tensor(1, 2, -1), rt::tensor(3, 2, -1), rt::tensor(5, 2, -1), rt::tensor(6, 2, -1), rt::integer(2),
-                 rt::integer(3), rt::integer(1), rt::batch(), rt::report(), rt::elements(), rt::integer(1));
+                 rt::integer(3), rt::integer(1), rt::batch(), rt::elements(), rt::integer(1));
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const scalar_t, rank> grad_output, weight, input;
   rt::Tensor<const opmath_t, rank> rstd, grad_variance_, mu, grad_mu;
   int64_t S, G, C;
   rt::Batch<rank> batch;
-  OpgenBadIndex* report;
   rt::Divider batch_size, c_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -326,21 +317,19 @@ struct Step_group_norm_backward_0_grad_input {
     const int64_t n = rest;
     const bool t = rt::floordiv(c, S) >= 0 && rt::floordiv(c, S) < G;
     const int64_t t_2 = S * batch.count;
-    const opmath_t part = rstd.load(n, rt::checked(rt::floordiv(c, S), G, report, 1, 1));
-    const opmath_t part_2 = grad_output.load_or_zero(n, c, place) * part * weight.load(c);
+    const opmath_t part = grad_output.load_or_zero(n, c, place);
+    const opmath_t part_2 = part * rstd.load(n, rt::floordiv(c, S)) * weight.load(c);
     opmath_t part_3;
     if (t) {
-      const opmath_t part_4 =
-          input.load(n, rt::checked(rt::floordiv(c, S) * S + rt::mod(c, S), C, report, 4, 1), place);
-      const opmath_t part_5 = part_4 - mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 5, 1));
+      const opmath_t part_4 = input.load(n, rt::checked(rt::floordiv(c, S) * S + rt::mod(c, S), C), place);
+      const opmath_t part_5 = part_4 - mu.load(n, rt::checked(rt::floordiv(c, S), G));
       part_3 = near::div(2 * grad_variance_.load(n, rt::floordiv(c, S)) * part_5, static_cast<opmath_t>(t_2));
     } else {
       part_3 = 0;
     }
     opmath_t part_6;
     if (t) {
-      const opmath_t part_7 = grad_mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 6, 1));
-      part_6 = near::div(part_7, static_cast<opmath_t>(t_2));
+      part_6 = near::div(grad_mu.load(n, rt::checked(rt::floordiv(c, S), G)), static_cast<opmath_t>(t_2));
     } else {
       part_6 = 0;
     }
@@ -353,14 +342,13 @@ template <typename scalar_t, int rank>
 struct Step_group_norm_backward_0_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
-  static constexpr auto fields = rt::fields(
-      rt::tensor(0, 3, 2), rt::tensor(1, 3, 2), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1), rt::tensor(4, 1, -1),
-      rt::tensor(5, 1, -1), rt::integer(2), rt::integer(3), rt::report(), rt::integer(1), rt::elements(), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 3, 2), rt::tensor(2, 2, -1),
+                                            rt::tensor(3, 2, -1), rt::tensor(4, 1, -1), rt::tensor(5, 1, -1),
+                                            rt::integer(2), rt::integer(1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output, input;
   rt::Tensor<const opmath_t, rank> mu, rstd;
   rt::Tensor<scalar_t, rank> grad_weight, grad_bias;
-  int64_t S, G;
-  OpgenBadIndex* report;
+  int64_t S;
   rt::Divider n_size, batch_size;
   rt::Batch<rank> batch;
 
@@ -375,9 +363,8 @@ struct Step_group_norm_backward_0_grad_bias {
       const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
       const opmath_t grad_output_value_2 = grad_output.load_or_zero(n, c, place);
-      const opmath_t part = rstd.load(n, rt::checked(rt::floordiv(c, S), G, report, 3, 1));
-      const opmath_t part_2 = mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 2, 1));
-      grad_weight_value_fold.add(grad_output_value_2 * (input.load(n, c, place) - part_2) * part);
+      const opmath_t part = input.load(n, c, place) - mu.load(n, rt::floordiv(c, S));
+      grad_weight_value_fold.add(grad_output_value_2 * part * rstd.load(n, rt::floordiv(c, S)));
       grad_bias_value_fold.add(grad_output_value_2);
     });
     grad_weight_value_fold.finish();
@@ -397,14 +384,13 @@ template <typename scalar_t, int rank>
 struct Step_group_norm_backward_2_grad_mu_sum {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::elements())}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 3, 2),
-                                            rt::tensor(3, 3, 2), rt::tensor(4, 2, -1), rt::tensor(5, 2, -1),
-                                            rt::integer(2), rt::integer(3), rt::report(), rt::batch(), rt::integer(1));
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 3, 2), rt::tensor(3, 3, 2),
+                 rt::tensor(4, 2, -1), rt::tensor(5, 2, -1), rt::integer(2), rt::batch(), rt::integer(1));
   rt::Tensor<const opmath_t, rank> mu, rstd;
   rt::Tensor<const scalar_t, rank> grad_output, input;
   rt::Tensor<opmath_t, rank> grad_rstd_sum, grad_mu_sum;
-  int64_t S, G;
-  OpgenBadIndex* report;
+  int64_t S;
   rt::Batch<rank> batch;
   rt::Divider c_size;
 
@@ -413,8 +399,8 @@ struct Step_group_norm_backward_2_grad_mu_sum {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t mu_value = mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 0, 1));
-    const opmath_t rstd_value = rstd.load(n, rt::checked(rt::floordiv(c, S), G, report, 1, 1));
+    const opmath_t mu_value = mu.load(n, rt::floordiv(c, S));
+    const opmath_t rstd_value = rstd.load(n, rt::floordiv(c, S));
     rt::Sum<opmath_t> grad_rstd_sum_value_fold;
     rt::Sum<opmath_t> grad_mu_sum_value_fold;
     rt::each<Team>(batch.count, rt::settled(&grad_rstd_sum_value_fold, &grad_mu_sum_value_fold), [&](auto at) {
@@ -444,13 +430,12 @@ struct Step_group_norm_backward_2_grad_input {
   static constexpr auto fields =
       rt::fields(rt::tensor(6, 3, 2), rt::tensor(0, 3, 2), rt::tensor(3, 3, 2), rt::tensor(1, 2, -1),
                  rt::tensor(2, 2, -1), rt::tensor(4, 2, -1), rt::tensor(5, 2, -1), rt::integer(2), rt::integer(3),
-                 rt::integer(1), rt::batch(), rt::report(), rt::elements(), rt::integer(1));
+                 rt::integer(1), rt::batch(), rt::elements(), rt::integer(1));
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const scalar_t, rank> grad_output, input;
   rt::Tensor<const opmath_t, rank> rstd, grad_variance_, mu, grad_mu;
   int64_t S, G, C;
   rt::Batch<rank> batch;
-  OpgenBadIndex* report;
   rt::Divider batch_size, c_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -460,25 +445,22 @@ struct Step_group_norm_backward_2_grad_input {
     const int64_t n = rest;
     const bool t = rt::floordiv(c, S) >= 0 && rt::floordiv(c, S) < G;
     const int64_t t_2 = S * batch.count;
-    const opmath_t part = rstd.load(n, rt::checked(rt::floordiv(c, S), G, report, 1, 1));
-    const opmath_t part_2 = grad_output.load_or_zero(n, c, place) * part;
-    opmath_t part_3;
+    const opmath_t part = grad_output.load_or_zero(n, c, place) * rstd.load(n, rt::floordiv(c, S));
+    opmath_t part_2;
     if (t) {
-      const opmath_t part_4 =
-          input.load(n, rt::checked(rt::floordiv(c, S) * S + rt::mod(c, S), C, report, 3, 1), place);
-      const opmath_t part_5 = part_4 - mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 4, 1));
-      part_3 = near::div(2 * grad_variance_.load(n, rt::floordiv(c, S)) * part_5, static_cast<opmath_t>(t_2));
+      const opmath_t part_3 = input.load(n, rt::checked(rt::floordiv(c, S) * S + rt::mod(c, S), C), place);
+      const opmath_t part_4 = part_3 - mu.load(n, rt::checked(rt::floordiv(c, S), G));
+      part_2 = near::div(2 * grad_variance_.load(n, rt::floordiv(c, S)) * part_4, static_cast<opmath_t>(t_2));
     } else {
-      part_3 = 0;
+      part_2 = 0;
     }
-    opmath_t part_6;
+    opmath_t part_5;
     if (t) {
-      const opmath_t part_7 = grad_mu.load(n, rt::checked(rt::floordiv(c, S), G, report, 5, 1));
-      part_6 = near::div(part_7, static_cast<opmath_t>(t_2));
+      part_5 = near::div(grad_mu.load(n, rt::checked(rt::floordiv(c, S), G)), static_cast<opmath_t>(t_2));
     } else {
-      part_6 = 0;
+      part_5 = 0;
     }
-    grad_input.store(part_2 + part_3 + part_6, n, c, place);
+    grad_input.store(part + part_2 + part_5, n, c, place);
   }
 };
 

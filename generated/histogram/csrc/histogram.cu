@@ -35,22 +35,28 @@ template <typename scalar_t, int rank>
 struct Step_histogram_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(0, 1, -1),
+  static constexpr rt::Lines launch = {rt::count(rt::integer(1)), rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(2, 1, -1, 0), rt::tensor(1, 1, -1, 0), rt::tensor(0, 1, -1),
                                             rt::real(0), rt::real(1), rt::integer(0));
-  rt::Tensor<const scalar_t, rank> input, weight;
+  rt::Tensor<const scalar_t, rank> weight, input;
   rt::Tensor<opmath_t, rank> output;
   opmath_t low, high;
   int64_t B;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    const int64_t part_2 = static_cast<int64_t>(rt::floor(near::div(input.load(n) - low, high - low) * B));
-    const bool part = part_2 >= 0;
-    if (part && static_cast<int64_t>(rt::floor(near::div(input.load(n) - low, high - low) * B)) < B) {
-      opmath_t* const cell = output.at(static_cast<int64_t>(rt::floor(near::div(input.load(n) - low, high - low) * B)));
-      rt::atomic_sum(cell, weight.load(n));
-    }
+    const auto weight_line = rt::read_line<V>(weight, n);
+    const auto input_line = rt::read_line<V>(input, n);
+    rt::lanes<V>([&](int at) {
+      const int64_t part_2 = static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B));
+      const bool part = part_2 >= 0;
+      if (part && static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B)) < B) {
+        opmath_t* const cell =
+            output.at(static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B)));
+        rt::atomic_sum(cell, weight_line[at]);
+      }
+    });
   }
 };
 
@@ -86,22 +92,27 @@ template <typename scalar_t, int rank>
 struct Step_histogram_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(1))};
+  static constexpr rt::Lines launch = {rt::count(rt::integer(1)), rt::count(rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(1, 1, -1), rt::tensor(0, 1, -1), rt::real(0), rt::real(1), rt::integer(0));
+      rt::fields(rt::tensor(1, 1, -1, 0), rt::tensor(0, 1, -1), rt::real(0), rt::real(1), rt::integer(0));
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<opmath_t, rank> output;
   opmath_t low, high;
   int64_t B;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    const int64_t part_2 = static_cast<int64_t>(rt::floor(near::div(input.load(n) - low, high - low) * B));
-    const bool part = part_2 >= 0;
-    if (part && static_cast<int64_t>(rt::floor(near::div(input.load(n) - low, high - low) * B)) < B) {
-      opmath_t* const cell = output.at(static_cast<int64_t>(rt::floor(near::div(input.load(n) - low, high - low) * B)));
-      rt::atomic_sum(cell, static_cast<opmath_t>(1));
-    }
+    const auto input_line = rt::read_line<V>(input, n);
+    rt::lanes<V>([&](int at) {
+      const int64_t part_2 = static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B));
+      const bool part = part_2 >= 0;
+      if (part && static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B)) < B) {
+        opmath_t* const cell =
+            output.at(static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B)));
+        rt::atomic_sum(cell, static_cast<opmath_t>(1));
+      }
+    });
   }
 };
 
@@ -110,17 +121,22 @@ template <typename scalar_t, int rank>
 struct Step_histogram_backward_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(2, 1, -1), rt::tensor(1, 1, -1), rt::tensor(0, 1, -1),
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0)), rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 1, -1, 0), rt::tensor(0, 1, -1), rt::tensor(2, 1, -1, 0),
                                             rt::real(0), rt::real(1), rt::integer(1));
-  rt::Tensor<scalar_t, rank> grad_weight;
   rt::Tensor<const scalar_t, rank> input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_weight;
   opmath_t low, high;
   int64_t B;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    grad_weight.store(static_cast<int64_t>(rt::floor(near::div(input.load(n) - low, high - low) * B)) >= 0 && static_cast<int64_t>(rt::floor(near::div(input.load(n) - low, high - low) * B)) < B ? grad_output.load_or_zero(static_cast<int64_t>(rt::floor(near::div(input.load(n) - low, high - low) * B))) : opmath_t(0), n);
+    const auto input_line = rt::read_line<V>(input, n);
+    auto grad_weight_line = rt::write_line<V>(grad_weight, n);
+    rt::lanes<V>([&](int at) {
+      grad_weight_line.set(at, static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B)) >= 0 && static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B)) < B ? grad_output.load_or_zero(static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B))) : opmath_t(0));
+    });
   }
 };
 

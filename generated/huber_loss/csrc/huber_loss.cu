@@ -24,8 +24,8 @@ struct Step_huber_loss_forward_0_output {
     OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const opmath_t t = delta / 2;
     const rt::Place<rank> place = batch.place(inner);
+    const opmath_t t = delta / 2;
     const opmath_t error_2 = input.load(place) - target.load(place);
     const opmath_t t_2 = rt::abs(error_2);
     folds->output_sum_fold.add(t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - t));
@@ -57,8 +57,8 @@ struct Step_huber_loss_forward_1_output {
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
-    const opmath_t t = delta / 2;
     const rt::Place<rank> place = batch.place(inner);
+    const opmath_t t = delta / 2;
     const opmath_t error_2 = input.load(place) - target.load(place);
     const opmath_t t_2 = rt::abs(error_2);
     folds->output_value_fold.add(t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - t));
@@ -243,7 +243,7 @@ struct Step_huber_loss_backward_2_grad_target {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto error_pack = rt::load_pack<V>(error, first);
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     rt::Values<scalar_t, V> grad_error_pack;
     rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL

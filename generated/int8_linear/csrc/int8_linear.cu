@@ -7,20 +7,25 @@
 template <typename scalar_t, int rank>
 struct Step_int8_linear_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(3, 2, 0), rt::tensor(0, 1, -1), rt::tensor(2, 1, -1),
-                                            rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t, rank> output;
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1, 0), rt::tensor(2, 1, -1, 0), rt::tensor(1, 2, 0, 1),
+                                            rt::tensor(3, 2, 0, 1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> scale, bias;
   rt::Tensor<const opmath_t, rank> sum_k;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider n_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    output.store(scale.load(n) * sum_k.load(place, n) + bias.load(n), place, n);
+    const auto scale_line = rt::read_line<V>(scale, n);
+    const auto sum_k_line = rt::read_line<V>(sum_k, place, n);
+    const auto bias_line = rt::read_line<V>(bias, n);
+    auto output_line = rt::write_line<V>(output, place, n);
+    rt::lanes<V>([&](int at) { output_line.set(at, scale_line[at] * sum_k_line[at] + bias_line[at]); });
   }
 };
 
@@ -28,20 +33,24 @@ struct Step_int8_linear_forward_0_output {
 template <typename scalar_t, int rank>
 struct Step_int8_linear_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 1, -1), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t, rank> output;
+      rt::fields(rt::tensor(0, 1, -1, 0), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> scale;
   rt::Tensor<const opmath_t, rank> sum_k;
+  rt::Tensor<scalar_t, rank> output;
   rt::Divider n_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    output.store(scale.load(n) * sum_k.load(place, n), place, n);
+    const auto scale_line = rt::read_line<V>(scale, n);
+    const auto sum_k_line = rt::read_line<V>(sum_k, place, n);
+    auto output_line = rt::write_line<V>(output, place, n);
+    rt::lanes<V>([&](int at) { output_line.set(at, scale_line[at] * sum_k_line[at]); });
   }
 };
 
@@ -49,19 +58,23 @@ struct Step_int8_linear_forward_1_output {
 template <typename scalar_t, int rank>
 struct Step_int8_linear_backward_grad_sum_k {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t, rank> grad_sum_k;
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, -1, 0), rt::tensor(2, 2, 0, 1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output, scale;
+  rt::Tensor<opmath_t, rank> grad_sum_k;
   rt::Divider n_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    grad_sum_k.store(grad_output.load_or_zero(place, n) * scale.load(n), place, n);
+    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, n);
+    const auto scale_line = rt::read_line<V>(scale, n);
+    auto grad_sum_k_line = rt::write_line<V>(grad_sum_k, place, n);
+    rt::lanes<V>([&](int at) { grad_sum_k_line.set(at, grad_output_line[at] * scale_line[at]); });
   }
 };
 
@@ -69,9 +82,10 @@ struct Step_int8_linear_backward_grad_sum_k {
 template <typename scalar_t, int rank>
 struct Step_int8_linear_backward_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, -1), rt::tensor(3, 1, -1), rt::batch());
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements()),
+                                               rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, -1),
+                                            rt::tensor(3, 1, -1), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<const opmath_t, rank> sum_k;
   rt::Tensor<scalar_t, rank> grad_scale, grad_bias;
@@ -93,12 +107,17 @@ struct Step_int8_linear_backward_grad_bias {
       grad_bias_value_fold.finish();
     }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
     const rt::Place<rank> place = batch.place(inner);
-    const opmath_t grad_output_value = grad_output.load_or_zero(place, n);
-    folds->grad_scale_value_fold.add(grad_output_value * sum_k.load(place, n));
-    folds->grad_bias_value_fold.add(grad_output_value);
+    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, n);
+    const auto sum_k_line = rt::read_line<V>(sum_k, place, n);
+    rt::lanes<V>([&](int at) {
+      const opmath_t grad_output_value = grad_output_line[at];
+      folds[at].grad_scale_value_fold.add(grad_output_value * sum_k_line[at]);
+      folds[at].grad_bias_value_fold.add(grad_output_value);
+    });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t n = point;

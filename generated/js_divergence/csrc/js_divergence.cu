@@ -258,34 +258,44 @@ template <typename scalar_t, int rank>
 struct Step_js_divergence_backward_2_grad_log_q {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::tensor(2, 2, 0),
-                                            rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> log_p, grad_output, log_q;
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(1, 1, 0), rt::tensor(3, 2, 0, 1),
+                 rt::tensor(4, 2, 0, 1), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> log_p, log_q, grad_output;
   rt::Tensor<scalar_t, rank> grad_log_p, grad_log_q;
   rt::Divider k_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t log_p_value = log_p.load(place, k);
-    const opmath_t t = near::exp(log_p_value);
-    const bool t_2 = t == 0;
-    const opmath_t grad_q_term = opmath_t(0.5) * grad_output.load_or_zero(place);
-    const opmath_t log_q_value = log_q.load(place, k);
-    const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - rt::log(opmath_t(2));
-    const opmath_t t_3 = -rt::inf<opmath_t>();
-    const bool t_4 = log_p_value == t_3 && log_q_value == t_3;
-    const opmath_t t_5 = near::exp(log_q_value);
-    const bool t_6 = t_5 == 0;
-    const opmath_t part = t_6 ? opmath_t(0) : -(grad_q_term * t_5);
-    const opmath_t grad_m = part + (t_2 ? opmath_t(0) : -(grad_q_term * t));
-    const opmath_t part_2 = t_4 ? opmath_t(0) : grad_m * near::sigmoid(log_p_value - log_q_value);
-    grad_log_p.store((t_2 ? opmath_t(0) : grad_q_term * (t * (log_p_value - m) + t)) + part_2, place, k);
-    const opmath_t part_3 = t_4 ? opmath_t(0) : grad_m * near::sigmoid(log_q_value - log_p_value);
-    grad_log_q.store((t_6 ? opmath_t(0) : grad_q_term * (t_5 * (log_q_value - m) + t_5)) + part_3, place, k);
+    const auto log_p_line = rt::read_line<V>(log_p, place, k);
+    const auto log_q_line = rt::read_line<V>(log_q, place, k);
+    auto grad_log_p_line = rt::write_line<V>(grad_log_p, place, k);
+    auto grad_log_q_line = rt::write_line<V>(grad_log_q, place, k);
+    rt::lanes<V>([&](int at) {
+      const opmath_t log_p_value = log_p_line[at];
+      const opmath_t t = near::exp(log_p_value);
+      const bool t_2 = t == 0;
+      const opmath_t grad_q_term = opmath_t(0.5) * grad_output.load_or_zero(place);
+      const opmath_t log_q_value = log_q_line[at];
+      const opmath_t m = rt::logaddexp(log_p_value, log_q_value) - rt::log(opmath_t(2));
+      const opmath_t t_3 = -rt::inf<opmath_t>();
+      const bool t_4 = log_p_value == t_3 && log_q_value == t_3;
+      const opmath_t t_5 = near::exp(log_q_value);
+      const bool t_6 = t_5 == 0;
+      const opmath_t part = t_6 ? opmath_t(0) : -(grad_q_term * t_5);
+      const opmath_t grad_m = part + (t_2 ? opmath_t(0) : -(grad_q_term * t));
+      const opmath_t part_2 = t_4 ? opmath_t(0) : grad_m * near::sigmoid(log_p_value - log_q_value);
+      const opmath_t part_3 = t_2 ? opmath_t(0) : grad_q_term * (t * (log_p_value - m) + t);
+      grad_log_p_line.set(at, part_3 + part_2);
+      const opmath_t part_4 = t_4 ? opmath_t(0) : grad_m * near::sigmoid(log_q_value - log_p_value);
+      const opmath_t part_5 = t_6 ? opmath_t(0) : grad_q_term * (t_5 * (log_q_value - m) + t_5);
+      grad_log_q_line.set(at, part_5 + part_4);
+    });
   }
 };
 

@@ -251,9 +251,10 @@ struct Step_layer_norm_backward_0_grad_input {
 template <typename scalar_t, int rank>
 struct Step_layer_norm_backward_0_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements()),
+                                               rt::count(rt::integer(0))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
                  rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output, input;
   rt::Tensor<const opmath_t, rank> mu, rstd;
@@ -276,13 +277,18 @@ struct Step_layer_norm_backward_0_grad_bias {
       grad_bias_value_fold.finish();
     }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t d = point;
     const rt::Place<rank> place = batch.place(inner);
-    const opmath_t grad_output_value_2 = grad_output.load_or_zero(place, d);
-    const opmath_t part = input.load(place, d) - mu.load(place);
-    folds->grad_weight_value_fold.add(grad_output_value_2 * part * rstd.load(place));
-    folds->grad_bias_value_fold.add(grad_output_value_2);
+    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, d);
+    const auto input_line = rt::read_line<V>(input, place, d);
+    rt::lanes<V>([&](int at) {
+      const opmath_t grad_output_value_2 = grad_output_line[at];
+      const opmath_t part = input_line[at] - mu.load(place);
+      folds[at].grad_weight_value_fold.add(grad_output_value_2 * part * rstd.load(place));
+      folds[at].grad_bias_value_fold.add(grad_output_value_2);
+    });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t d = point;
@@ -343,8 +349,9 @@ struct Step_layer_norm_backward_2_grad_input {
 template <typename scalar_t, int rank>
 struct Step_layer_norm_backward_2_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::batch());
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements()),
+                                               rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, -1), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<scalar_t, rank> grad_bias;
   rt::Batch<rank> batch;
@@ -355,10 +362,12 @@ struct Step_layer_norm_backward_2_grad_bias {
     OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
     OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t d = point;
     const rt::Place<rank> place = batch.place(inner);
-    folds->grad_bias_value_fold.add(grad_output.load_or_zero(place, d));
+    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, d);
+    rt::lanes<V>([&](int at) { folds[at].grad_bias_value_fold.add(grad_output_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t d = point;

@@ -130,7 +130,7 @@ struct Step_lennard_jones_backward_0_grad_sum_i_j {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto grad_energy_pack = rt::load_pack<V>(grad_energy, first);
+    const auto grad_energy_pack = rt::load_pack_or_zero<V>(grad_energy, first);
     rt::Values<opmath_t, V> grad_sum_i_j_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {

@@ -7,8 +7,9 @@
 template <typename scalar_t, int rank>
 struct Step_linear_backward_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::batch());
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements()),
+                                               rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, -1), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<scalar_t, rank> grad_bias;
   rt::Batch<rank> batch;
@@ -19,10 +20,12 @@ struct Step_linear_backward_grad_bias {
     OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
     OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
     const rt::Place<rank> place = batch.place(inner);
-    folds->grad_bias_value_fold.add(grad_output.load_or_zero(place, n));
+    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, n);
+    rt::lanes<V>([&](int at) { folds[at].grad_bias_value_fold.add(grad_output_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t n = point;

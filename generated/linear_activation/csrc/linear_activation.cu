@@ -63,7 +63,7 @@ struct Step_linear_activation_forward_1_output {
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t* output) const {
     const opmath_t z_value = z;
-    const opmath_t t = rt::erfc(-near::div(z_value, rt::sqrt(opmath_t(2))));
+    const opmath_t t = near::erfc(-near::div(z_value, static_cast<opmath_t>(near::sqrt(opmath_t(2)))));
     *output = (t == 0 ? opmath_t(0) : t * z_value) / 2;
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -219,7 +219,7 @@ struct Step_linear_activation_backward_0_grad_z {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto condition_pack = rt::load_pack<V>(condition, first);
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     rt::Values<opmath_t, V> grad_z_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
@@ -235,8 +235,9 @@ struct Step_linear_activation_backward_0_grad_z {
 template <typename scalar_t, int rank>
 struct Step_linear_activation_backward_0_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::batch());
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements()),
+                                               rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, -1), rt::batch());
   rt::Tensor<const opmath_t, rank> grad_z;
   rt::Tensor<scalar_t, rank> grad_bias;
   rt::Batch<rank> batch;
@@ -247,10 +248,12 @@ struct Step_linear_activation_backward_0_grad_bias {
     OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
     OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
     const rt::Place<rank> place = batch.place(inner);
-    folds->grad_bias_value_fold.add(grad_z.load(place, n));
+    const auto grad_z_line = rt::read_line<V>(grad_z, place, n);
+    rt::lanes<V>([&](int at) { folds[at].grad_bias_value_fold.add(grad_z_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t n = point;
@@ -275,12 +278,12 @@ struct Step_linear_activation_backward_1_grad_z {
 
   OPGEN_DEVICE void compute(opmath_t z, opmath_t grad_output, opmath_t* grad_z) const {
     const opmath_t z_value = z;
-    const opmath_t t = rt::sqrt(opmath_t(2));
+    const opmath_t t = near::sqrt(opmath_t(2));
     const opmath_t t_2 = near::div(z_value, t);
     const opmath_t t_3 = near::exp(-rt::square(t_2));
-    const opmath_t part = rt::sqrt(opmath_t(3.14159265358979323846)) * t;
+    const opmath_t part = near::sqrt(opmath_t(3.14159265358979323846)) * t;
     const opmath_t part_3 = near::div(t_3 == 0 ? opmath_t(0) : t_3 * z_value, part);
-    const opmath_t part_2 = part_3 + opmath_t(0.5) * rt::erfc(-t_2);
+    const opmath_t part_2 = part_3 + opmath_t(0.5) * near::erfc(-t_2);
     *grad_z = grad_output * part_2;
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -294,7 +297,7 @@ struct Step_linear_activation_backward_1_grad_z {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     rt::Values<opmath_t, V> grad_z_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
@@ -337,7 +340,7 @@ struct Step_linear_activation_backward_2_grad_z {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto z_pack = rt::load_pack<V>(z, first);
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     rt::Values<opmath_t, V> grad_z_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
@@ -374,7 +377,7 @@ struct Step_linear_activation_backward_3_grad_z {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto output_pack = rt::load_pack<V>(output, first);
     rt::Values<opmath_t, V> grad_z_pack;
     OPGEN_UNROLL
@@ -391,8 +394,9 @@ struct Step_linear_activation_backward_3_grad_z {
 template <typename scalar_t, int rank>
 struct Step_linear_activation_backward_4_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::batch());
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements()),
+                                               rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, -1), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<scalar_t, rank> grad_bias;
   rt::Batch<rank> batch;
@@ -403,10 +407,12 @@ struct Step_linear_activation_backward_4_grad_bias {
     OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
     OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
     const rt::Place<rank> place = batch.place(inner);
-    folds->grad_bias_value_fold.add(grad_output.load_or_zero(place, n));
+    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, n);
+    rt::lanes<V>([&](int at) { folds[at].grad_bias_value_fold.add(grad_output_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t n = point;

@@ -47,8 +47,9 @@ struct Step_linear_attention_forward_q {
 template <typename scalar_t, int rank>
 struct Step_linear_attention_forward_denominator_part {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
+  static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1)),
+                                               rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> k;
   rt::Tensor<opmath_t, rank> denominator_part;
   rt::Divider e_size;
@@ -62,12 +63,14 @@ struct Step_linear_attention_forward_denominator_part {
     OPGEN_DEVICE void settle() { denominator_part_value_fold.settle(); }
     OPGEN_DEVICE void finish() { denominator_part_value_fold.finish(); }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
     const rt::Place<rank> place = batch.place(rest);
     const int64_t j = inner;
-    folds->denominator_part_value_fold.add(k.load(place, j, e));
+    const auto k_line = rt::read_line<V>(k, place, j, e);
+    rt::lanes<V>([&](int at) { folds[at].denominator_part_value_fold.add(k_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
@@ -158,10 +161,11 @@ struct Step_linear_attention_backward_grad_denominator {
 template <typename scalar_t, int rank>
 struct Step_linear_attention_backward_grad_denominator_part {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
+  static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1)),
+                                               rt::count(rt::integer(0))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 3, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t, rank> grad_denominator, q;
+      rt::fields(rt::tensor(1, 3, 0, 2), rt::tensor(0, 2, 0), rt::tensor(2, 2, 0), rt::integer(0), rt::batch());
+  rt::Tensor<const opmath_t, rank> q, grad_denominator;
   rt::Tensor<opmath_t, rank> grad_denominator_part;
   rt::Divider e_size;
   rt::Batch<rank> batch;
@@ -174,13 +178,17 @@ struct Step_linear_attention_backward_grad_denominator_part {
     OPGEN_DEVICE void settle() { grad_denominator_part_value_fold.settle(); }
     OPGEN_DEVICE void finish() { grad_denominator_part_value_fold.finish(); }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
     const rt::Place<rank> place = batch.place(rest);
     const int64_t i_2 = inner;
-    const opmath_t part = grad_denominator.load(place, i_2);
-    folds->grad_denominator_part_value_fold.add(part * q.load(place, i_2, e));
+    const auto q_line = rt::read_line<V>(q, place, i_2, e);
+    rt::lanes<V>([&](int at) {
+      const opmath_t part = grad_denominator.load(place, i_2);
+      folds[at].grad_denominator_part_value_fold.add(part * q_line[at]);
+    });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
@@ -196,23 +204,29 @@ template <typename scalar_t, int rank>
 struct Step_linear_attention_backward_grad_numerator {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 2, 0), rt::real(0),
-                                            rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t, rank> grad_numerator;
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(2, 3, 0, 2), rt::tensor(1, 2, 0),
+                                            rt::real(0), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<opmath_t, rank> grad_numerator;
   rt::Tensor<const opmath_t, rank> denominator;
   opmath_t eps;
   rt::Divider v_size, i_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t v = rt::split(&rest, v_size);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t part = grad_output.load_or_zero(place, i_2, v);
-    grad_numerator.store(near::div(part, denominator.load(place, i_2) + eps), place, i_2, v);
+    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, i_2, v);
+    auto grad_numerator_line = rt::write_line<V>(grad_numerator, place, i_2, v);
+    rt::lanes<V>([&](int at) {
+      const opmath_t part = denominator.load(place, i_2) + eps;
+      grad_numerator_line.set(at, near::div(grad_output_line[at], part));
+    });
   }
 };
 
@@ -221,25 +235,33 @@ template <typename scalar_t, int rank>
 struct Step_linear_attention_backward_grad_query {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 0), rt::tensor(4, 3, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0),
-                 rt::tensor(3, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
+      rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(2, 2, 0, 1), rt::tensor(3, 3, 0, 2), rt::tensor(1, 2, 0),
+                 rt::tensor(4, 3, 0, 2), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> query;
+  rt::Tensor<const opmath_t, rank> denominator_part, grad_q_numerator, grad_denominator;
   rt::Tensor<scalar_t, rank> grad_query;
-  rt::Tensor<const opmath_t, rank> grad_denominator, denominator_part, grad_q_numerator;
   rt::Divider e_size, i_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t query_value_2 = query.load(place, i_2, e);
-    const opmath_t part = grad_denominator.load(place, i_2) * denominator_part.load(place, e);
-    const opmath_t part_2 = query_value_2 > 0 ? opmath_t(1) : near::exp(query_value_2);
-    grad_query.store((part + grad_q_numerator.load(place, i_2, e)) * part_2, place, i_2, e);
+    const auto query_line = rt::read_line<V>(query, place, i_2, e);
+    const auto denominator_part_line = rt::read_line<V>(denominator_part, place, e);
+    const auto grad_q_numerator_line = rt::read_line<V>(grad_q_numerator, place, i_2, e);
+    auto grad_query_line = rt::write_line<V>(grad_query, place, i_2, e);
+    rt::lanes<V>([&](int at) {
+      const opmath_t query_value_2 = query_line[at];
+      const opmath_t part = grad_denominator.load(place, i_2) * denominator_part_line[at];
+      const opmath_t part_2 = query_value_2 > 0 ? opmath_t(1) : near::exp(query_value_2);
+      grad_query_line.set(at, (part + grad_q_numerator_line[at]) * part_2);
+    });
   }
 };
 
@@ -248,24 +270,31 @@ template <typename scalar_t, int rank>
 struct Step_linear_attention_backward_grad_key {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(3, 3, 0), rt::tensor(1, 2, 0),
-                                            rt::tensor(2, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 2, 0, 1), rt::tensor(2, 3, 0, 2),
+                                            rt::tensor(3, 3, 0, 2), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> key;
-  rt::Tensor<scalar_t, rank> grad_key;
   rt::Tensor<const opmath_t, rank> grad_denominator_part, grad_k_numerator_part;
+  rt::Tensor<scalar_t, rank> grad_key;
   rt::Divider e_size, j_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t key_value_2 = key.load(place, j, e);
-    const opmath_t part = key_value_2 > 0 ? opmath_t(1) : near::exp(key_value_2);
-    const opmath_t part_2 = grad_k_numerator_part.load(place, j, e);
-    grad_key.store((grad_denominator_part.load(place, e) + part_2) * part, place, j, e);
+    const auto key_line = rt::read_line<V>(key, place, j, e);
+    const auto grad_denominator_part_line = rt::read_line<V>(grad_denominator_part, place, e);
+    const auto grad_k_numerator_part_line = rt::read_line<V>(grad_k_numerator_part, place, j, e);
+    auto grad_key_line = rt::write_line<V>(grad_key, place, j, e);
+    rt::lanes<V>([&](int at) {
+      const opmath_t key_value_2 = key_line[at];
+      const opmath_t part = grad_denominator_part_line[at] + grad_k_numerator_part_line[at];
+      grad_key_line.set(at, part * (key_value_2 > 0 ? opmath_t(1) : near::exp(key_value_2)));
+    });
   }
 };
 

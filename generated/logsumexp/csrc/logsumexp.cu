@@ -41,22 +41,27 @@ template <typename scalar_t, int rank>
 struct Step_logsumexp_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 2, 0),
-                                            rt::tensor(3, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> output, grad_output, input;
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(2, 2, 0, 1), rt::tensor(0, 1, 0), rt::tensor(1, 1, 0),
+                                            rt::tensor(3, 2, 0, 1), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> input, output, grad_output;
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Divider n_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t output_value = output.load(place);
-    const opmath_t part = near::exp(input.load(place, n) - output_value);
-    const opmath_t part_2 = grad_output.load_or_zero(place) * part;
-    grad_input.store(output_value == -rt::inf<opmath_t>() ? opmath_t(0) : part_2, place, n);
+    const auto input_line = rt::read_line<V>(input, place, n);
+    auto grad_input_line = rt::write_line<V>(grad_input, place, n);
+    rt::lanes<V>([&](int at) {
+      const opmath_t output_value = output.load(place);
+      const opmath_t part = near::exp(input_line[at] - output_value);
+      const opmath_t part_2 = grad_output.load_or_zero(place) * part;
+      grad_input_line.set(at, output_value == -rt::inf<opmath_t>() ? opmath_t(0) : part_2);
+    });
   }
 };
 

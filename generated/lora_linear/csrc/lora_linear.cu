@@ -7,20 +7,25 @@
 template <typename scalar_t, int rank>
 struct Step_lora_linear_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(3, 2, 0), rt::tensor(0, 2, 0), rt::tensor(1, 2, 0),
-                                            rt::tensor(2, 1, -1), rt::real(0), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t, rank> output;
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, -1, 0),
+                                            rt::tensor(3, 2, 0, 1), rt::real(0), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> sum_k, adaptation, bias;
+  rt::Tensor<scalar_t, rank> output;
   opmath_t scale;
   rt::Divider n_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    output.store(sum_k.load(place, n) + scale * adaptation.load(place, n) + bias.load(n), place, n);
+    const auto sum_k_line = rt::read_line<V>(sum_k, place, n);
+    const auto adaptation_line = rt::read_line<V>(adaptation, place, n);
+    const auto bias_line = rt::read_line<V>(bias, n);
+    auto output_line = rt::write_line<V>(output, place, n);
+    rt::lanes<V>([&](int at) { output_line.set(at, sum_k_line[at] + scale * adaptation_line[at] + bias_line[at]); });
   }
 };
 
@@ -89,7 +94,7 @@ struct Step_lora_linear_backward_grad_adaptation {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     rt::Values<opmath_t, V> grad_adaptation_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {
@@ -145,8 +150,9 @@ struct Step_lora_linear_backward_grad_input {
 template <typename scalar_t, int rank>
 struct Step_lora_linear_backward_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, -1), rt::batch());
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements()),
+                                               rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 1, -1), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<scalar_t, rank> grad_bias;
   rt::Batch<rank> batch;
@@ -157,10 +163,12 @@ struct Step_lora_linear_backward_grad_bias {
     OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
     OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
     const rt::Place<rank> place = batch.place(inner);
-    folds->grad_bias_value_fold.add(grad_output.load_or_zero(place, n));
+    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, n);
+    rt::lanes<V>([&](int at) { folds[at].grad_bias_value_fold.add(grad_output_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t n = point;

@@ -154,11 +154,11 @@ struct Step_max_pool2d_backward_0_grad_input {
     const int64_t w = rt::split(&rest, w_size);
     const int64_t h = rt::split(&rest, h_size);
     const rt::Place<rank> place = batch.place(rest);
-    const int64_t t = padding + w;
-    const int64_t t_2 = padding + h;
     int64_t inner_rest = inner;
     const int64_t s = rt::split(&inner_rest, s_size);
     const int64_t r = inner_rest;
+    const int64_t t = padding + w;
+    const int64_t t_2 = padding + h;
     const int64_t t_3 = t - s;
     const int64_t t_4 = t_2 - r;
     const bool part = rt::floordiv(t_3, stride) >= 0;
@@ -197,15 +197,14 @@ struct Step_max_pool2d_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 5, 0), rt::tensor(1, 3, 0),
-                                            rt::tensor(2, 3, 0), rt::integer(2), rt::integer(3), rt::integer(4),
-                                            rt::integer(5), rt::report(), rt::integer(1), rt::integer(0), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 5, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::integer(2),
+                 rt::integer(3), rt::integer(4), rt::integer(5), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const bool, rank> hit_output;
   rt::Tensor<const scalar_t, rank> grad_output;
   rt::Tensor<const int64_t, rank> ties_output;
   int64_t padding, kernel_size, Q, P;
-  OpgenBadIndex* report;
   rt::Divider w_size, h_size;
   rt::Batch<rank> batch;
 
@@ -222,7 +221,7 @@ struct Step_max_pool2d_backward_1_grad_input {
     opmath_t part_4;
     if (part_3) {
       opmath_t part_5;
-      if (hit_output.load(place, rt::floordiv(padding + h, kernel_size), rt::floordiv(padding + w, kernel_size), rt::checked(rt::mod(padding + h, kernel_size), kernel_size, report, 0, 3), rt::checked(rt::mod(padding + w, kernel_size), kernel_size, report, 0, 4))) {
+      if (hit_output.load(place, rt::floordiv(padding + h, kernel_size), rt::floordiv(padding + w, kernel_size), rt::checked(rt::mod(padding + h, kernel_size), kernel_size), rt::checked(rt::mod(padding + w, kernel_size), kernel_size))) {
         part_5 = near::div(grad_output.load_or_zero(place, rt::floordiv(padding + h, kernel_size), rt::floordiv(padding + w, kernel_size)), static_cast<opmath_t>(ties_output.load(place, rt::floordiv(padding + h, kernel_size), rt::floordiv(padding + w, kernel_size))));
       } else {
         part_5 = 0;

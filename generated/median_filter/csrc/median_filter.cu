@@ -99,23 +99,27 @@ struct Step_median_filter_forward_argsort_w_base {
 template <typename scalar_t, int rank>
 struct Step_median_filter_forward_argsort_w {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::report(),
-                                            rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<int64_t, rank> argsort_w;
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0, 2), rt::tensor(0, 3, 0), rt::integer(1), rt::integer(1),
+                                            rt::integer(0), rt::batch());
   rt::Tensor<const int64_t, rank> argsort_w_rank;
+  rt::Tensor<int64_t, rank> argsort_w;
   int64_t size;
-  OpgenBadIndex* report;
   rt::Divider w_size, i_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t w = rt::split(&rest, w_size);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    int64_t* const cell = argsort_w.at(place, i_2, rt::checked(argsort_w_rank.load(place, i_2, w), size, report, 0, 2));
-    rt::atomic_sum(cell, w);
+    const auto argsort_w_rank_line = rt::read_line<V>(argsort_w_rank, place, i_2, w);
+    rt::lanes<V>([&](int at) {
+      int64_t* const cell = argsort_w.at(place, i_2, rt::checked(argsort_w_rank_line[at], size));
+      rt::atomic_sum(cell, (w + at));
+    });
   }
 };
 
@@ -125,12 +129,11 @@ struct Step_median_filter_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 2, 0), rt::tensor(1, 3, 0), rt::tensor(0, 3, 0),
-                                            rt::integer(1), rt::report(), rt::integer(0), rt::batch());
+                                            rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<const int64_t, rank> argsort_w;
   rt::Tensor<const opmath_t, rank> values;
   int64_t size;
-  OpgenBadIndex* report;
   rt::Divider i_size;
   rt::Batch<rank> batch;
 
@@ -142,15 +145,13 @@ struct Step_median_filter_forward_output {
     if (size == 0) {
       part = rt::nan<opmath_t>();
     } else {
-      const opmath_t part_2 =
-          values.load(place, i_2, rt::checked(argsort_w.load(place, i_2, size - 1), size, report, 0, 2));
-      const bool part_3 = rt::isnan(part_2);
+      const opmath_t part_3 = values.load(place, i_2, rt::checked(argsort_w.load(place, i_2, size - 1), size));
+      const bool part_2 = rt::isnan(part_3);
       opmath_t part_4;
-      if (part_3) {
+      if (part_2) {
         part_4 = rt::nan<opmath_t>();
       } else {
-        part_4 = values.load(place, i_2,
-                             rt::checked(argsort_w.load(place, i_2, rt::floordiv(size - 1, 2)), size, report, 0, 2));
+        part_4 = values.load(place, i_2, rt::checked(argsort_w.load(place, i_2, rt::floordiv(size - 1, 2)), size));
       }
       part = part_4;
     }
@@ -164,12 +165,11 @@ struct Step_median_filter_forward_slope {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0),
-                                            rt::integer(1), rt::report(), rt::integer(1), rt::integer(0), rt::batch());
+                                            rt::integer(1), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<opmath_t, rank> slope;
   rt::Tensor<const int64_t, rank> argsort_w;
   rt::Tensor<const opmath_t, rank> values;
   int64_t size;
-  OpgenBadIndex* report;
   rt::Divider w_size, i_size;
   rt::Batch<rank> batch;
 
@@ -185,9 +185,9 @@ struct Step_median_filter_forward_slope {
       if (size == 0) {
         part_3 = 0;
       } else {
-        const opmath_t part_4 =
-            values.load(place, i_2, rt::checked(argsort_w.load(place, i_2, size - 1), size, report, 1, 2));
-        part_3 = rt::isnan(part_4) ? 0 : 1;
+        const opmath_t part_5 = values.load(place, i_2, rt::checked(argsort_w.load(place, i_2, size - 1), size));
+        const bool part_4 = rt::isnan(part_5);
+        part_3 = part_4 ? 0 : 1;
       }
       part_2 = part_3;
     } else {
@@ -201,8 +201,9 @@ struct Step_median_filter_forward_slope {
 template <typename scalar_t, int rank>
 struct Step_median_filter_backward_grad_values {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(2, 3, 0), rt::tensor(1, 2, 0),
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(2, 3, 0, 2), rt::tensor(1, 2, 0),
                                             rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> slope;
   rt::Tensor<opmath_t, rank> grad_values;
@@ -210,14 +211,19 @@ struct Step_median_filter_backward_grad_values {
   rt::Divider w_size, i_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t w = rt::split(&rest, w_size);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t slope_value = slope.load(place, i_2, w);
-    const opmath_t part = grad_output.load_or_zero(place, i_2) * slope_value;
-    grad_values.store(slope_value != 0 ? part : opmath_t(0), place, i_2, w);
+    const auto slope_line = rt::read_line<V>(slope, place, i_2, w);
+    auto grad_values_line = rt::write_line<V>(grad_values, place, i_2, w);
+    rt::lanes<V>([&](int at) {
+      const opmath_t slope_value = slope_line[at];
+      const opmath_t part = grad_output.load_or_zero(place, i_2) * slope_value;
+      grad_values_line.set(at, slope_value != 0 ? part : opmath_t(0));
+    });
   }
 };
 

@@ -38,22 +38,20 @@ template <typename scalar_t, int rank>
 struct Step_message_passing_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(2), rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, -1), rt::tensor(4, 1, -1), rt::tensor(3, 1, -1), rt::tensor(1, 1, -1),
-                 rt::tensor(2, 2, -1), rt::integer(0), rt::report(), rt::integer(1));
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(4, 1, -1), rt::tensor(3, 1, -1),
+                                            rt::tensor(1, 1, -1), rt::tensor(2, 2, -1), rt::integer(0), rt::integer(1));
   rt::Tensor<opmath_t, rank> output;
   rt::Tensor<const int64_t, rank> target, source;
   rt::Tensor<const scalar_t, rank> edge_weight, input;
   int64_t V_2;
-  OpgenBadIndex* report;
   rt::Divider d_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t e = rest;
-    opmath_t* const cell = output.at(rt::checked(target.load(e), V_2, report, 0, 0), d);
-    rt::atomic_sum(cell, edge_weight.load(e) * input.load(rt::checked(source.load(e), V_2, report, 2, 0), d));
+    opmath_t* const cell = output.at(rt::checked(target.load(e), V_2), d);
+    rt::atomic_sum(cell, edge_weight.load(e) * input.load(rt::checked(source.load(e), V_2), d));
   }
 };
 
@@ -93,20 +91,19 @@ struct Step_message_passing_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(2), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(3, 1, -1), rt::tensor(2, 1, -1),
-                                            rt::tensor(1, 2, -1), rt::integer(0), rt::report(), rt::integer(1));
+                                            rt::tensor(1, 2, -1), rt::integer(0), rt::integer(1));
   rt::Tensor<opmath_t, rank> output;
   rt::Tensor<const int64_t, rank> target, source;
   rt::Tensor<const scalar_t, rank> input;
   int64_t V_2;
-  OpgenBadIndex* report;
   rt::Divider d_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t e = rest;
-    opmath_t* const cell = output.at(rt::checked(target.load(e), V_2, report, 0, 0), d);
-    rt::atomic_sum(cell, input.load(rt::checked(source.load(e), V_2, report, 1, 0), d));
+    opmath_t* const cell = output.at(rt::checked(target.load(e), V_2), d);
+    rt::atomic_sum(cell, input.load(rt::checked(source.load(e), V_2), d));
   }
 };
 
@@ -145,23 +142,20 @@ template <typename scalar_t, int rank>
 struct Step_message_passing_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(2), rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, -1), rt::tensor(4, 1, -1), rt::tensor(2, 1, -1), rt::tensor(1, 2, -1),
-                 rt::tensor(3, 1, -1), rt::integer(0), rt::report(), rt::integer(1));
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(4, 1, -1), rt::tensor(2, 1, -1),
+                                            rt::tensor(1, 2, -1), rt::tensor(3, 1, -1), rt::integer(0), rt::integer(1));
   rt::Tensor<opmath_t, rank> grad_input;
   rt::Tensor<const int64_t, rank> source, target;
   rt::Tensor<const scalar_t, rank> grad_output, edge_weight;
   int64_t V_2;
-  OpgenBadIndex* report;
   rt::Divider d_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t e = rest;
-    opmath_t* const cell = grad_input.at(rt::checked(source.load(e), V_2, report, 0, 0), d);
-    const opmath_t part = grad_output.load_or_zero(rt::checked(target.load(e), V_2, report, 1, 0), d);
-    rt::atomic_sum(cell, part * edge_weight.load(e));
+    opmath_t* const cell = grad_input.at(rt::checked(source.load(e), V_2), d);
+    rt::atomic_sum(cell, grad_output.load_or_zero(rt::checked(target.load(e), V_2), d) * edge_weight.load(e));
   }
 };
 
@@ -170,14 +164,12 @@ template <typename scalar_t, int rank>
 struct Step_message_passing_backward_0_grad_edge_weight {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1),
-                 rt::tensor(4, 1, -1), rt::integer(2), rt::report(), rt::integer(1));
+  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1),
+                                            rt::tensor(3, 2, -1), rt::tensor(4, 1, -1), rt::integer(2), rt::integer(1));
   rt::Tensor<const int64_t, rank> target, source;
   rt::Tensor<const scalar_t, rank> grad_output, input;
   rt::Tensor<scalar_t, rank> grad_edge_weight;
   int64_t V_2;
-  OpgenBadIndex* report;
   rt::Divider d_size;
 
   template <typename Team>
@@ -188,8 +180,8 @@ struct Step_message_passing_backward_0_grad_edge_weight {
     rt::Sum<opmath_t> grad_edge_weight_value_fold;
     rt::each<Team>(d_size.size, rt::settled(&grad_edge_weight_value_fold), [&](auto at) {
       const int64_t d = at;
-      const opmath_t part = input.load(rt::checked(source_value, V_2, report, 3, 0), d);
-      grad_edge_weight_value_fold.add(grad_output.load_or_zero(rt::checked(target_value, V_2, report, 2, 0), d) * part);
+      const opmath_t part = grad_output.load_or_zero(rt::checked(target_value, V_2), d);
+      grad_edge_weight_value_fold.add(part * input.load(rt::checked(source_value, V_2), d));
     });
     grad_edge_weight_value_fold.finish();
     rt::join<Team>(&grad_edge_weight_value_fold);
@@ -236,20 +228,19 @@ struct Step_message_passing_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(2), rt::integer(1))};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(3, 1, -1), rt::tensor(2, 1, -1),
-                                            rt::tensor(1, 2, -1), rt::integer(0), rt::report(), rt::integer(1));
+                                            rt::tensor(1, 2, -1), rt::integer(0), rt::integer(1));
   rt::Tensor<opmath_t, rank> grad_input;
   rt::Tensor<const int64_t, rank> source, target;
   rt::Tensor<const scalar_t, rank> grad_output;
   int64_t V_2;
-  OpgenBadIndex* report;
   rt::Divider d_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t e = rest;
-    opmath_t* const cell = grad_input.at(rt::checked(source.load(e), V_2, report, 0, 0), d);
-    rt::atomic_sum(cell, grad_output.load_or_zero(rt::checked(target.load(e), V_2, report, 1, 0), d));
+    opmath_t* const cell = grad_input.at(rt::checked(source.load(e), V_2), d);
+    rt::atomic_sum(cell, grad_output.load_or_zero(rt::checked(target.load(e), V_2), d));
   }
 };
 

@@ -16,7 +16,7 @@ struct Step_mish_forward_output {
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t* output) const {
     const opmath_t input_value = input;
-    const opmath_t t = near::tanh(rt::softplus(input_value));
+    const opmath_t t = near::tanh_of_softplus(input_value);
     *output = t == 0 ? opmath_t(0) : t * input_value;
   }
   OPGEN_DEVICE void point(int64_t point) const {
@@ -52,7 +52,7 @@ struct Step_mish_backward_grad_input {
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t grad_output, opmath_t* grad_input) const {
     const opmath_t input_value = input;
-    const opmath_t t = near::tanh(rt::softplus(input_value));
+    const opmath_t t = near::tanh_of_softplus(input_value);
     const opmath_t t_2 = 1 - rt::square(t);
     const opmath_t t_3 = t_2 * near::silu(input_value);
     *grad_input = grad_output * ((rt::isnan(t_3) && t_2 == 0 ? opmath_t(0) : t_3) + t);
@@ -66,7 +66,7 @@ struct Step_mish_backward_grad_input {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto input_pack = rt::load_pack<V>(input, first);
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     rt::Values<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {

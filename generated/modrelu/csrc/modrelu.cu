@@ -8,31 +8,40 @@ template <typename scalar_t, int rank>
 struct Step_modrelu_forward_output_imag {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, -1),
-                                            rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::integer(0), rt::batch());
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, -1, 0), rt::tensor(3, 2, 0, 1),
+                 rt::tensor(4, 2, 0, 1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> input_real, input_imag, bias;
   rt::Tensor<scalar_t, rank> output_real, output_imag;
   rt::Divider c_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t input_real_value = input_real.load(place, c);
-    const opmath_t input_imag_value = input_imag.load(place, c);
-    const opmath_t output_modulus = rt::hypot(input_real_value, input_imag_value);
-    const opmath_t output_factor = rt::relu(output_modulus + bias.load(c));
-    const bool t = input_real_value == 0 && input_imag_value == 0;
-    const bool part = rt::abs(input_real_value) == rt::inf<opmath_t>();
-    const opmath_t part_2 = near::div(input_real_value, output_modulus);
-    const opmath_t part_3 = t ? opmath_t(0) : part ? rt::sign(input_real_value) : part_2;
-    output_real.store(output_factor * part_3, place, c);
-    const bool part_4 = rt::abs(input_imag_value) == rt::inf<opmath_t>();
-    const opmath_t part_5 = near::div(input_imag_value, output_modulus);
-    const opmath_t part_6 = t ? opmath_t(0) : part_4 ? rt::sign(input_imag_value) : part_5;
-    output_imag.store(output_factor * part_6, place, c);
+    const auto input_real_line = rt::read_line<V>(input_real, place, c);
+    const auto input_imag_line = rt::read_line<V>(input_imag, place, c);
+    const auto bias_line = rt::read_line<V>(bias, c);
+    auto output_real_line = rt::write_line<V>(output_real, place, c);
+    auto output_imag_line = rt::write_line<V>(output_imag, place, c);
+    rt::lanes<V>([&](int at) {
+      const opmath_t input_real_value = input_real_line[at];
+      const opmath_t input_imag_value = input_imag_line[at];
+      const opmath_t output_modulus = rt::hypot(input_real_value, input_imag_value);
+      const opmath_t output_factor = rt::relu(output_modulus + bias_line[at]);
+      const bool t = input_real_value == 0 && input_imag_value == 0;
+      const bool part = rt::abs(input_real_value) == rt::inf<opmath_t>();
+      const opmath_t part_2 = near::div(input_real_value, output_modulus);
+      const opmath_t part_3 = t ? opmath_t(0) : part ? rt::sign(input_real_value) : part_2;
+      output_real_line.set(at, output_factor * part_3);
+      const bool part_4 = rt::abs(input_imag_value) == rt::inf<opmath_t>();
+      const opmath_t part_5 = near::div(input_imag_value, output_modulus);
+      const opmath_t part_6 = t ? opmath_t(0) : part_4 ? rt::sign(input_imag_value) : part_5;
+      output_imag_line.set(at, output_factor * part_6);
+    });
   }
 };
 
@@ -41,56 +50,67 @@ template <typename scalar_t, int rank>
 struct Step_modrelu_backward_grad_input_imag {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields = rt::fields(
-      rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::tensor(3, 1, -1), rt::tensor(4, 2, 0),
-      rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::integer(1), rt::integer(2), rt::integer(0), rt::batch());
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(3, 1, -1, 0),
+                 rt::tensor(4, 2, 0, 1), rt::tensor(5, 2, 0, 1), rt::tensor(6, 2, 0, 1), rt::integer(1), rt::integer(2),
+                 rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> input_real, input_imag, grad_output_real, bias, grad_output_imag;
   rt::Tensor<scalar_t, rank> grad_input_real, grad_input_imag;
   bool given_grads_1, given_grads_0;
   rt::Divider c_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t input_real_value = input_real.load(place, c);
-    const opmath_t input_imag_value = input_imag.load(place, c);
-    const bool t = input_real_value == 0 && input_imag_value == 0;
-    const opmath_t grad_output_real_value = grad_output_real.load_or_zero(place, c);
-    const opmath_t output_modulus = rt::hypot(input_real_value, input_imag_value);
-    const opmath_t t_2 = output_modulus + bias.load(c);
-    const opmath_t output_factor = rt::relu(t_2);
-    const bool t_3 = !t;
-    const bool t_4 = (given_grads_1 && t_3) || (given_grads_0 && t_3);
-    const bool t_5 = t_2 > 0;
-    const opmath_t grad_output_imag_value = grad_output_imag.load_or_zero(place, c);
-    const bool part = rt::abs(input_imag_value) == rt::inf<opmath_t>();
-    const opmath_t t_6 = part ? rt::sign(input_imag_value) : near::div(input_imag_value, output_modulus);
-    const bool part_2 = rt::abs(input_real_value) == rt::inf<opmath_t>();
-    const opmath_t t_7 = part_2 ? rt::sign(input_real_value) : near::div(input_real_value, output_modulus);
-    const opmath_t part_3 = t ? opmath_t(0) : grad_output_imag_value * t_6;
-    const opmath_t part_4 = t ? opmath_t(0) : grad_output_real_value * t_7;
-    const opmath_t part_5 = given_grads_1 ? part_3 : opmath_t(0);
-    const opmath_t grad_output_factor = part_5 + (given_grads_0 ? part_4 : opmath_t(0));
-    const opmath_t t_8 = output_modulus * output_modulus;
-    const opmath_t part_6 = grad_output_imag_value * output_factor * input_imag_value;
-    const opmath_t part_7 = grad_output_real_value * output_factor * input_real_value;
-    const opmath_t part_8 = t ? opmath_t(0) : -near::div(part_6, t_8);
-    const opmath_t part_9 = t ? opmath_t(0) : -near::div(part_7, t_8);
-    const opmath_t part_10 = given_grads_1 ? part_8 : opmath_t(0);
-    const opmath_t grad_output_modulus = part_10 + (given_grads_0 ? part_9 : opmath_t(0));
-    const opmath_t part_11 = near::div(grad_output_real_value * output_factor, output_modulus);
-    const opmath_t part_12 = t_4 ? (t ? opmath_t(0) : grad_output_modulus * t_7) : opmath_t(0);
-    const opmath_t part_13 = t ? opmath_t(0) : t_5 ? grad_output_factor * t_7 : opmath_t(0);
-    const opmath_t part_14 = given_grads_0 ? (t ? opmath_t(0) : part_11) : opmath_t(0);
-    grad_input_real.store(part_14 + (t_4 ? part_13 : opmath_t(0)) + part_12, place, c);
-    const opmath_t part_15 = near::div(grad_output_imag_value * output_factor, output_modulus);
-    const opmath_t part_16 = t_4 ? (t ? opmath_t(0) : grad_output_modulus * t_6) : opmath_t(0);
-    const opmath_t part_17 = t ? opmath_t(0) : t_5 ? grad_output_factor * t_6 : opmath_t(0);
-    const opmath_t part_18 = given_grads_1 ? (t ? opmath_t(0) : part_15) : opmath_t(0);
-    grad_input_imag.store(part_18 + (t_4 ? part_17 : opmath_t(0)) + part_16, place, c);
+    const auto input_real_line = rt::read_line<V>(input_real, place, c);
+    const auto input_imag_line = rt::read_line<V>(input_imag, place, c);
+    const auto grad_output_real_line = rt::read_line_or_zero<V>(grad_output_real, place, c);
+    const auto bias_line = rt::read_line<V>(bias, c);
+    const auto grad_output_imag_line = rt::read_line_or_zero<V>(grad_output_imag, place, c);
+    auto grad_input_real_line = rt::write_line<V>(grad_input_real, place, c);
+    auto grad_input_imag_line = rt::write_line<V>(grad_input_imag, place, c);
+    rt::lanes<V>([&](int at) {
+      const opmath_t input_real_value = input_real_line[at];
+      const opmath_t input_imag_value = input_imag_line[at];
+      const bool t = input_real_value == 0 && input_imag_value == 0;
+      const opmath_t grad_output_real_value = grad_output_real_line[at];
+      const opmath_t output_modulus = rt::hypot(input_real_value, input_imag_value);
+      const opmath_t t_2 = output_modulus + bias_line[at];
+      const opmath_t output_factor = rt::relu(t_2);
+      const bool t_3 = !t;
+      const bool t_4 = (given_grads_1 && t_3) || (given_grads_0 && t_3);
+      const bool t_5 = t_2 > 0;
+      const opmath_t grad_output_imag_value = grad_output_imag_line[at];
+      const bool part = rt::abs(input_imag_value) == rt::inf<opmath_t>();
+      const opmath_t t_6 = part ? rt::sign(input_imag_value) : near::div(input_imag_value, output_modulus);
+      const bool part_2 = rt::abs(input_real_value) == rt::inf<opmath_t>();
+      const opmath_t t_7 = part_2 ? rt::sign(input_real_value) : near::div(input_real_value, output_modulus);
+      const opmath_t part_3 = t ? opmath_t(0) : grad_output_imag_value * t_6;
+      const opmath_t part_4 = t ? opmath_t(0) : grad_output_real_value * t_7;
+      const opmath_t part_5 = given_grads_1 ? part_3 : opmath_t(0);
+      const opmath_t grad_output_factor = part_5 + (given_grads_0 ? part_4 : opmath_t(0));
+      const opmath_t t_8 = output_modulus * output_modulus;
+      const opmath_t part_6 = grad_output_imag_value * output_factor * input_imag_value;
+      const opmath_t part_7 = grad_output_real_value * output_factor * input_real_value;
+      const opmath_t part_8 = t ? opmath_t(0) : -near::div(part_6, t_8);
+      const opmath_t part_9 = t ? opmath_t(0) : -near::div(part_7, t_8);
+      const opmath_t part_10 = given_grads_1 ? part_8 : opmath_t(0);
+      const opmath_t grad_output_modulus = part_10 + (given_grads_0 ? part_9 : opmath_t(0));
+      const opmath_t part_11 = near::div(grad_output_real_value * output_factor, output_modulus);
+      const opmath_t part_12 = t_4 ? (t ? opmath_t(0) : grad_output_modulus * t_7) : opmath_t(0);
+      const opmath_t part_13 = t ? opmath_t(0) : t_5 ? grad_output_factor * t_7 : opmath_t(0);
+      const opmath_t part_14 = given_grads_0 ? (t ? opmath_t(0) : part_11) : opmath_t(0);
+      grad_input_real_line.set(at, part_14 + (t_4 ? part_13 : opmath_t(0)) + part_12);
+      const opmath_t part_15 = near::div(grad_output_imag_value * output_factor, output_modulus);
+      const opmath_t part_16 = t_4 ? (t ? opmath_t(0) : grad_output_modulus * t_6) : opmath_t(0);
+      const opmath_t part_17 = t ? opmath_t(0) : t_5 ? grad_output_factor * t_6 : opmath_t(0);
+      const opmath_t part_18 = given_grads_1 ? (t ? opmath_t(0) : part_15) : opmath_t(0);
+      grad_input_imag_line.set(at, part_18 + (t_4 ? part_17 : opmath_t(0)) + part_16);
+    });
   }
 };
 
@@ -99,10 +119,11 @@ template <typename scalar_t, int rank>
 struct Step_modrelu_backward_grad_bias {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements()),
+                                               rt::count(rt::integer(0))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 2, 0), rt::tensor(2, 2, 0), rt::tensor(3, 2, 0),
-                 rt::tensor(4, 2, 0), rt::tensor(5, 1, -1), rt::integer(1), rt::integer(2), rt::batch());
+      rt::fields(rt::tensor(0, 1, -1, 0), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(3, 2, 0, 1),
+                 rt::tensor(4, 2, 0, 1), rt::tensor(5, 1, -1), rt::integer(1), rt::integer(2), rt::batch());
   rt::Tensor<const scalar_t, rank> bias, input_real, input_imag, grad_output_imag, grad_output_real;
   rt::Tensor<scalar_t, rank> grad_bias;
   bool given_grads_1, given_grads_0;
@@ -114,26 +135,33 @@ struct Step_modrelu_backward_grad_bias {
     OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
     OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t c = point;
-    const opmath_t bias_value = bias.load(c);
     const rt::Place<rank> place = batch.place(inner);
-    const opmath_t input_real_value_2 = input_real.load(place, c);
-    const opmath_t input_imag_value_2 = input_imag.load(place, c);
-    const opmath_t output_modulus_2 = rt::hypot(input_real_value_2, input_imag_value_2);
-    const bool t_9 = input_real_value_2 == 0 && input_imag_value_2 == 0;
-    const bool part = rt::abs(input_imag_value_2) == rt::inf<opmath_t>();
-    const bool part_2 = rt::abs(input_real_value_2) == rt::inf<opmath_t>();
-    const opmath_t part_3 = near::div(input_imag_value_2, output_modulus_2);
-    const opmath_t part_4 = near::div(input_real_value_2, output_modulus_2);
-    const opmath_t part_5 = part_2 ? rt::sign(input_real_value_2) : part_4;
-    const opmath_t part_6 = grad_output_real.load_or_zero(place, c) * part_5;
-    const opmath_t part_7 = given_grads_0 ? (t_9 ? opmath_t(0) : part_6) : opmath_t(0);
-    const opmath_t part_8 = part ? rt::sign(input_imag_value_2) : part_3;
-    const opmath_t part_9 = grad_output_imag.load_or_zero(place, c) * part_8;
-    const opmath_t part_10 = given_grads_1 ? (t_9 ? opmath_t(0) : part_9) : opmath_t(0);
-    const bool part_11 = output_modulus_2 + bias_value > 0;
-    folds->grad_bias_value_fold.add(part_11 ? part_10 + part_7 : opmath_t(0));
+    const auto bias_line = rt::read_line<V>(bias, c);
+    const auto input_real_line = rt::read_line<V>(input_real, place, c);
+    const auto input_imag_line = rt::read_line<V>(input_imag, place, c);
+    const auto grad_output_imag_line = rt::read_line_or_zero<V>(grad_output_imag, place, c);
+    const auto grad_output_real_line = rt::read_line_or_zero<V>(grad_output_real, place, c);
+    rt::lanes<V>([&](int at) {
+      const opmath_t bias_value = bias_line[at];
+      const opmath_t input_real_value_2 = input_real_line[at];
+      const opmath_t input_imag_value_2 = input_imag_line[at];
+      const opmath_t output_modulus_2 = rt::hypot(input_real_value_2, input_imag_value_2);
+      const bool t_9 = input_real_value_2 == 0 && input_imag_value_2 == 0;
+      const bool part = rt::abs(input_imag_value_2) == rt::inf<opmath_t>();
+      const bool part_2 = rt::abs(input_real_value_2) == rt::inf<opmath_t>();
+      const opmath_t part_3 = near::div(input_imag_value_2, output_modulus_2);
+      const opmath_t part_4 = near::div(input_real_value_2, output_modulus_2);
+      const opmath_t part_5 = part_2 ? rt::sign(input_real_value_2) : part_4;
+      const opmath_t part_6 = t_9 ? opmath_t(0) : grad_output_real_line[at] * part_5;
+      const opmath_t part_7 = part ? rt::sign(input_imag_value_2) : part_3;
+      const opmath_t part_8 = t_9 ? opmath_t(0) : grad_output_imag_line[at] * part_7;
+      const opmath_t part_9 = given_grads_1 ? part_8 : opmath_t(0);
+      const opmath_t part_10 = part_9 + (given_grads_0 ? part_6 : opmath_t(0));
+      folds[at].grad_bias_value_fold.add(output_modulus_2 + bias_value > 0 ? part_10 : opmath_t(0));
+    });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t c = point;

@@ -226,7 +226,7 @@ struct Step_mse_loss_backward_2_grad_target {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto difference_pack = rt::load_pack<V>(difference, first);
     rt::Values<scalar_t, V> grad_input_pack;
     rt::Values<scalar_t, V> grad_target_pack;

@@ -57,7 +57,7 @@ struct Step_mul_constant_backward_grad_tensor {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     rt::Values<scalar_t, V> grad_tensor_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {

@@ -31,29 +31,39 @@ struct Step_phase_rotation_forward_output_part_imag_2 {
 template <typename scalar_t, int rank>
 struct Step_phase_rotation_forward_output_imag {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 0), rt::tensor(2, 3, 0), rt::tensor(1, 2, -1), rt::tensor(3, 2, -1),
-                 rt::tensor(4, 3, 0), rt::tensor(5, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
+      rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(2, 3, 0, 2), rt::tensor(1, 2, -1, 1), rt::tensor(3, 2, -1, 1),
+                 rt::tensor(4, 3, 0, 2), rt::tensor(5, 3, 0, 2), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> input_real, input_imag;
   rt::Tensor<const opmath_t, rank> output_part_real, output_part_imag_2;
   rt::Tensor<scalar_t, rank> output_real, output_imag;
   rt::Divider d_size, t_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t input_real_value = input_real.load(place, t, d);
-    const opmath_t output_part_real_value = output_part_real.load(t, d);
-    const opmath_t input_imag_value = input_imag.load(place, t, d);
-    const opmath_t output_part_imag_2_value = output_part_imag_2.load(t, d);
-    const opmath_t part = input_imag_value * output_part_imag_2_value;
-    output_real.store(input_real_value * output_part_real_value - part, place, t, d);
-    const opmath_t part_2 = input_real_value * output_part_imag_2_value;
-    output_imag.store(part_2 + input_imag_value * output_part_real_value, place, t, d);
+    const auto input_real_line = rt::read_line<V>(input_real, place, t, d);
+    const auto output_part_real_line = rt::read_line<V>(output_part_real, t, d);
+    const auto input_imag_line = rt::read_line<V>(input_imag, place, t, d);
+    const auto output_part_imag_2_line = rt::read_line<V>(output_part_imag_2, t, d);
+    auto output_real_line = rt::write_line<V>(output_real, place, t, d);
+    auto output_imag_line = rt::write_line<V>(output_imag, place, t, d);
+    rt::lanes<V>([&](int at) {
+      const opmath_t input_real_value = input_real_line[at];
+      const opmath_t output_part_real_value = output_part_real_line[at];
+      const opmath_t input_imag_value = input_imag_line[at];
+      const opmath_t output_part_imag_2_value = output_part_imag_2_line[at];
+      const opmath_t part = input_imag_value * output_part_imag_2_value;
+      output_real_line.set(at, input_real_value * output_part_real_value - part);
+      const opmath_t part_2 = input_real_value * output_part_imag_2_value;
+      output_imag_line.set(at, part_2 + input_imag_value * output_part_real_value);
+    });
   }
 };
 
@@ -61,29 +71,39 @@ struct Step_phase_rotation_forward_output_imag {
 template <typename scalar_t, int rank>
 struct Step_phase_rotation_backward_grad_input_imag {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 0), rt::tensor(2, 3, 0), rt::tensor(1, 2, -1), rt::tensor(3, 2, -1),
-                 rt::tensor(4, 3, 0), rt::tensor(5, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
+      rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(2, 3, 0, 2), rt::tensor(1, 2, -1, 1), rt::tensor(3, 2, -1, 1),
+                 rt::tensor(4, 3, 0, 2), rt::tensor(5, 3, 0, 2), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output_imag, grad_output_real;
   rt::Tensor<const opmath_t, rank> output_part_imag_2, output_part_real;
   rt::Tensor<scalar_t, rank> grad_input_real, grad_input_imag;
   rt::Divider d_size, t_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t grad_output_imag_value = grad_output_imag.load_or_zero(place, t, d);
-    const opmath_t output_part_imag_2_value = output_part_imag_2.load(t, d);
-    const opmath_t grad_output_real_value = grad_output_real.load_or_zero(place, t, d);
-    const opmath_t output_part_real_value = output_part_real.load(t, d);
-    const opmath_t part = grad_output_imag_value * output_part_imag_2_value;
-    grad_input_real.store(part + grad_output_real_value * output_part_real_value, place, t, d);
-    const opmath_t part_2 = grad_output_real_value * output_part_imag_2_value;
-    grad_input_imag.store(grad_output_imag_value * output_part_real_value - part_2, place, t, d);
+    const auto grad_output_imag_line = rt::read_line_or_zero<V>(grad_output_imag, place, t, d);
+    const auto output_part_imag_2_line = rt::read_line<V>(output_part_imag_2, t, d);
+    const auto grad_output_real_line = rt::read_line_or_zero<V>(grad_output_real, place, t, d);
+    const auto output_part_real_line = rt::read_line<V>(output_part_real, t, d);
+    auto grad_input_real_line = rt::write_line<V>(grad_input_real, place, t, d);
+    auto grad_input_imag_line = rt::write_line<V>(grad_input_imag, place, t, d);
+    rt::lanes<V>([&](int at) {
+      const opmath_t grad_output_imag_value = grad_output_imag_line[at];
+      const opmath_t output_part_imag_2_value = output_part_imag_2_line[at];
+      const opmath_t grad_output_real_value = grad_output_real_line[at];
+      const opmath_t output_part_real_value = output_part_real_line[at];
+      const opmath_t part = grad_output_imag_value * output_part_imag_2_value;
+      grad_input_real_line.set(at, part + grad_output_real_value * output_part_real_value);
+      const opmath_t part_2 = grad_output_real_value * output_part_imag_2_value;
+      grad_input_imag_line.set(at, grad_output_imag_value * output_part_real_value - part_2);
+    });
   }
 };
 

@@ -8,13 +8,11 @@ template <typename scalar_t, int rank>
 struct Step_pixel_shuffle_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1), rt::integer(2))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(1, 4, 0), rt::tensor(0, 4, 0), rt::integer(3), rt::integer(4), rt::integer(5),
-                 rt::integer(6), rt::report(), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(1, 4, 0), rt::tensor(0, 4, 0), rt::integer(3), rt::integer(2),
+                                            rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<const scalar_t, rank> input;
-  int64_t upscale_factor, C, H, W;
-  OpgenBadIndex* report;
+  int64_t upscale_factor;
   rt::Divider w_size, h_size, c_size;
   rt::Batch<rank> batch;
 
@@ -24,7 +22,7 @@ struct Step_pixel_shuffle_forward_output {
     const int64_t h = rt::split(&rest, h_size);
     const int64_t c = rt::split(&rest, c_size);
     const rt::Place<rank> place = batch.place(rest);
-    output.store(input.load(place, rt::checked((c * upscale_factor + rt::mod(h, upscale_factor)) * upscale_factor + rt::mod(w, upscale_factor), C, report, 0, 1), rt::checked(rt::floordiv(h, upscale_factor), H, report, 0, 2), rt::checked(rt::floordiv(w, upscale_factor), W, report, 0, 3)), place, c, h, w);
+    output.store(input.load(place, (c * upscale_factor + rt::mod(h, upscale_factor)) * upscale_factor + rt::mod(w, upscale_factor), rt::floordiv(h, upscale_factor), rt::floordiv(w, upscale_factor)), place, c, h, w);
   }
 };
 
@@ -35,11 +33,10 @@ struct Step_pixel_shuffle_backward_grad_input {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1), rt::integer(2))};
   static constexpr auto fields =
       rt::fields(rt::tensor(1, 4, 0), rt::tensor(0, 4, 0), rt::integer(3), rt::integer(4), rt::integer(5),
-                 rt::integer(6), rt::report(), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
+                 rt::integer(6), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const scalar_t, rank> grad_output;
   int64_t upscale_factor, O, P, Q;
-  OpgenBadIndex* report;
   rt::Divider w_1_size, h_1_size, c_1_size;
   rt::Batch<rank> batch;
 
@@ -52,7 +49,10 @@ struct Step_pixel_shuffle_backward_grad_input {
     const int64_t part = rt::floordiv(rt::floordiv(c_1, upscale_factor), upscale_factor);
     opmath_t part_2;
     if (part < O) {
-      part_2 = grad_output.load_or_zero(place, rt::checked(rt::floordiv(rt::floordiv(c_1, upscale_factor), upscale_factor), O, report, 0, 1), rt::checked(h_1 * upscale_factor + rt::mod(rt::floordiv(c_1, upscale_factor), upscale_factor), P, report, 0, 2), rt::checked(w_1 * upscale_factor + rt::mod(c_1, upscale_factor), Q, report, 0, 3));
+      part_2 = grad_output.load_or_zero(
+          place, rt::checked(rt::floordiv(rt::floordiv(c_1, upscale_factor), upscale_factor), O),
+          rt::checked(h_1 * upscale_factor + rt::mod(rt::floordiv(c_1, upscale_factor), upscale_factor), P),
+          rt::checked(w_1 * upscale_factor + rt::mod(c_1, upscale_factor), Q));
     } else {
       part_2 = 0;
     }

@@ -8,12 +8,11 @@ template <typename scalar_t, int rank>
 struct Step_quantile_pool_forward_0_values {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 2, 0), rt::integer(2), rt::integer(3),
-                                            rt::report(), rt::integer(1), rt::integer(0), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 2, 0), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<opmath_t, rank> values;
   rt::Tensor<const scalar_t, rank> input;
-  int64_t stride, N;
-  OpgenBadIndex* report;
+  int64_t stride;
   rt::Divider w_size, p_size;
   rt::Batch<rank> batch;
 
@@ -22,7 +21,7 @@ struct Step_quantile_pool_forward_0_values {
     const int64_t w = rt::split(&rest, w_size);
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place<rank> place = batch.place(rest);
-    values.store(input.load(place, rt::checked(p * stride + w, N, report, 0, 1)), place, p, w);
+    values.store(input.load(place, p * stride + w), place, p, w);
   }
 };
 
@@ -100,23 +99,27 @@ struct Step_quantile_pool_forward_0_argsort_w_base {
 template <typename scalar_t, int rank>
 struct Step_quantile_pool_forward_0_argsort_w {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::report(),
-                                            rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<int64_t, rank> argsort_w;
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0, 2), rt::tensor(0, 3, 0), rt::integer(1), rt::integer(1),
+                                            rt::integer(0), rt::batch());
   rt::Tensor<const int64_t, rank> argsort_w_rank;
+  rt::Tensor<int64_t, rank> argsort_w;
   int64_t size;
-  OpgenBadIndex* report;
   rt::Divider w_size, p_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t w = rt::split(&rest, w_size);
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place<rank> place = batch.place(rest);
-    int64_t* const cell = argsort_w.at(place, p, rt::checked(argsort_w_rank.load(place, p, w), size, report, 0, 2));
-    rt::atomic_sum(cell, w);
+    const auto argsort_w_rank_line = rt::read_line<V>(argsort_w_rank, place, p, w);
+    rt::lanes<V>([&](int at) {
+      int64_t* const cell = argsort_w.at(place, p, rt::checked(argsort_w_rank_line[at], size));
+      rt::atomic_sum(cell, (w + at));
+    });
   }
 };
 
@@ -126,13 +129,12 @@ struct Step_quantile_pool_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 2, 0), rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::real(0),
-                                            rt::integer(1), rt::report(), rt::integer(0), rt::batch());
+                                            rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<const int64_t, rank> argsort_w;
   rt::Tensor<const opmath_t, rank> values;
   opmath_t q;
   int64_t size;
-  OpgenBadIndex* report;
   rt::Divider p_size;
   rt::Batch<rank> batch;
 
@@ -146,18 +148,17 @@ struct Step_quantile_pool_forward_0_output {
     if (size == 0) {
       part = rt::nan<opmath_t>();
     } else {
-      const opmath_t part_2 =
-          values.load(place, p, rt::checked(argsort_w.load(place, p, size - 1), size, report, 0, 2));
-      const bool part_3 = rt::isnan(part_2);
+      const opmath_t part_3 = values.load(place, p, rt::checked(argsort_w.load(place, p, size - 1), size));
+      const bool part_2 = rt::isnan(part_3);
       opmath_t part_4;
-      if (part_3) {
+      if (part_2) {
         part_4 = rt::nan<opmath_t>();
       } else {
         opmath_t part_5;
         if (t_4 == 0) {
-          part_5 = values.load(place, p, rt::checked(argsort_w.load(place, p, rt::checked(static_cast<int64_t>(rt::floor(q * (size - 1))), size, report, 1, 2)), size, report, 0, 2));
+          part_5 = values.load(place, p, rt::checked(argsort_w.load(place, p, rt::checked(static_cast<int64_t>(rt::floor(q * (size - 1))), size)), size));
         } else {
-          part_5 = values.load(place, p, rt::checked(argsort_w.load(place, p, rt::checked(static_cast<int64_t>(rt::floor(q * (size - 1))), size, report, 1, 2)), size, report, 0, 2)) + t_4 * (values.load(place, p, rt::checked(argsort_w.load(place, p, rt::checked(rt::min(static_cast<int64_t>(rt::floor(q * (size - 1))) + 1, size - 1), size, report, 1, 2)), size, report, 0, 2)) - values.load(place, p, rt::checked(argsort_w.load(place, p, rt::checked(static_cast<int64_t>(rt::floor(q * (size - 1))), size, report, 1, 2)), size, report, 0, 2)));
+          part_5 = values.load(place, p, rt::checked(argsort_w.load(place, p, rt::checked(static_cast<int64_t>(rt::floor(q * (size - 1))), size)), size)) + t_4 * (values.load(place, p, rt::checked(argsort_w.load(place, p, rt::checked(rt::min(static_cast<int64_t>(rt::floor(q * (size - 1))) + 1, size - 1), size)), size)) - values.load(place, p, rt::checked(argsort_w.load(place, p, rt::checked(static_cast<int64_t>(rt::floor(q * (size - 1))), size)), size)));
         }
         part_4 = part_5;
       }
@@ -172,15 +173,13 @@ template <typename scalar_t, int rank>
 struct Step_quantile_pool_forward_0_slope {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::real(0),
-                 rt::report(), rt::integer(1), rt::integer(0), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0),
+                                            rt::integer(1), rt::real(0), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<opmath_t, rank> slope;
   rt::Tensor<const int64_t, rank> argsort_w;
   rt::Tensor<const opmath_t, rank> values;
   int64_t size;
   opmath_t q;
-  OpgenBadIndex* report;
   rt::Divider w_size, p_size;
   rt::Batch<rank> batch;
 
@@ -194,34 +193,34 @@ struct Step_quantile_pool_forward_0_slope {
     const opmath_t t_7 = t_6 - rt::floor(t_6);
     const bool t_8 = t_7 == 0;
     opmath_t part;
-    if (w == argsort_w.load(place, p, rt::checked(static_cast<int64_t>(rt::floor(q * (size - 1))), size, report, 0, 2))) {
+    if (w == argsort_w.load(place, p, rt::checked(static_cast<int64_t>(rt::floor(q * (size - 1))), size))) {
       opmath_t part_2;
       if (t_5) {
         part_2 = 0;
       } else {
-        const opmath_t part_3 =
-            values.load(place, p, rt::checked(argsort_w.load(place, p, size - 1), size, report, 1, 2));
-        part_2 = rt::isnan(part_3) ? opmath_t(0) : t_8 ? opmath_t(1) : 1 - t_7;
+        const opmath_t part_4 = values.load(place, p, rt::checked(argsort_w.load(place, p, size - 1), size));
+        const bool part_3 = rt::isnan(part_4);
+        part_2 = part_3 ? opmath_t(0) : t_8 ? opmath_t(1) : 1 - t_7;
       }
       part = part_2;
     } else {
       part = 0;
     }
-    opmath_t part_4;
-    if (w == argsort_w.load(place, p, rt::checked(rt::min(static_cast<int64_t>(rt::floor(q * (size - 1))) + 1, size - 1), size, report, 0, 2))) {
-      opmath_t part_5;
+    opmath_t part_5;
+    if (w == argsort_w.load(place, p, rt::checked(rt::min(static_cast<int64_t>(rt::floor(q * (size - 1))) + 1, size - 1), size))) {
+      opmath_t part_6;
       if (t_5) {
-        part_5 = 0;
+        part_6 = 0;
       } else {
-        const opmath_t part_6 =
-            values.load(place, p, rt::checked(argsort_w.load(place, p, size - 1), size, report, 1, 2));
-        part_5 = rt::isnan(part_6) ? opmath_t(0) : t_8 ? opmath_t(0) : t_7;
+        const opmath_t part_8 = values.load(place, p, rt::checked(argsort_w.load(place, p, size - 1), size));
+        const bool part_7 = rt::isnan(part_8);
+        part_6 = part_7 ? opmath_t(0) : t_8 ? opmath_t(0) : t_7;
       }
-      part_4 = part_5;
+      part_5 = part_6;
     } else {
-      part_4 = 0;
+      part_5 = 0;
     }
-    slope.store(part + part_4, place, p, w);
+    slope.store(part + part_5, place, p, w);
   }
 };
 
@@ -230,12 +229,11 @@ template <typename scalar_t, int rank>
 struct Step_quantile_pool_forward_1_values {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 2, 0), rt::integer(1), rt::integer(2),
-                                            rt::report(), rt::integer(1), rt::integer(0), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 2, 0), rt::integer(1), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<opmath_t, rank> values;
   rt::Tensor<const scalar_t, rank> input;
-  int64_t size, N;
-  OpgenBadIndex* report;
+  int64_t size;
   rt::Divider w_size, p_size;
   rt::Batch<rank> batch;
 
@@ -244,7 +242,7 @@ struct Step_quantile_pool_forward_1_values {
     const int64_t w = rt::split(&rest, w_size);
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place<rank> place = batch.place(rest);
-    values.store(input.load(place, rt::checked(p * size + w, N, report, 0, 1)), place, p, w);
+    values.store(input.load(place, p * size + w), place, p, w);
   }
 };
 
@@ -252,8 +250,9 @@ struct Step_quantile_pool_forward_1_values {
 template <typename scalar_t, int rank>
 struct Step_quantile_pool_backward_0_grad_values {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(2, 3, 0), rt::tensor(1, 2, 0),
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(2, 3, 0, 2), rt::tensor(1, 2, 0),
                                             rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> slope;
   rt::Tensor<opmath_t, rank> grad_values;
@@ -261,14 +260,19 @@ struct Step_quantile_pool_backward_0_grad_values {
   rt::Divider w_size, p_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t w = rt::split(&rest, w_size);
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t slope_value = slope.load(place, p, w);
-    const opmath_t part = grad_output.load_or_zero(place, p) * slope_value;
-    grad_values.store(slope_value != 0 ? part : opmath_t(0), place, p, w);
+    const auto slope_line = rt::read_line<V>(slope, place, p, w);
+    auto grad_values_line = rt::write_line<V>(grad_values, place, p, w);
+    rt::lanes<V>([&](int at) {
+      const opmath_t slope_value = slope_line[at];
+      const opmath_t part = grad_output.load_or_zero(place, p) * slope_value;
+      grad_values_line.set(at, slope_value != 0 ? part : opmath_t(0));
+    });
   }
 };
 
@@ -318,12 +322,11 @@ template <typename scalar_t, int rank>
 struct Step_quantile_pool_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 0), rt::tensor(0, 3, 0), rt::integer(1), rt::integer(2),
-                                            rt::report(), rt::integer(0), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 2, 0), rt::tensor(0, 3, 0), rt::integer(1), rt::integer(2), rt::integer(0), rt::batch());
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const opmath_t, rank> grad_values;
   int64_t size, P;
-  OpgenBadIndex* report;
   rt::Divider n_size;
   rt::Batch<rank> batch;
 
@@ -334,8 +337,7 @@ struct Step_quantile_pool_backward_1_grad_input {
     const bool part = rt::floordiv(n, size) < P;
     opmath_t part_2;
     if (part) {
-      part_2 = grad_values.load(place, rt::checked(rt::floordiv(n, size), P, report, 0, 1),
-                                rt::checked(rt::mod(n, size), size, report, 0, 2));
+      part_2 = grad_values.load(place, rt::checked(rt::floordiv(n, size), P), rt::checked(rt::mod(n, size), size));
     } else {
       part_2 = 0;
     }

@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_ray_sphere_forward_distance {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(3)}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::batch());
@@ -32,7 +33,7 @@ struct Step_ray_sphere_forward_distance {
     const opmath_t square = square_fold.value;
     const opmath_t t = b * b - square + rt::powi<2>(radius.load(place));
     if (Team::rank() == 0) {
-      distance.store(t > 0 ? -b - rt::sqrt(t) : opmath_t(0), place);
+      distance.store(t > 0 ? -b - near::sqrt(t) : opmath_t(0), place);
     }
   }
 };
@@ -70,7 +71,7 @@ struct Step_ray_sphere_backward_grad_radius {
     const opmath_t t = b * b - square + radius_value * radius_value;
     const bool t_2 = t > 0;
     const opmath_t grad_distance_value = grad_distance.load_or_zero(place);
-    const opmath_t t_3 = rt::sqrt(t);
+    const opmath_t t_3 = near::sqrt(t);
     const opmath_t grad_square = t_2 ? near::div(opmath_t(0.5) * grad_distance_value, t_3) : opmath_t(0);
     const opmath_t grad_b = t_2 ? -(grad_distance_value * (near::div(b, t_3) + 1)) : opmath_t(0);
     if (Team::rank() == 0) {

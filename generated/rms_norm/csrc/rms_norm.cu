@@ -117,9 +117,10 @@ struct Step_rms_norm_backward_0_grad_input {
 template <typename scalar_t, int rank>
 struct Step_rms_norm_backward_0_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, -1), rt::batch());
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements()),
+                                               rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 1, 0),
+                                            rt::tensor(3, 1, -1), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output, input;
   rt::Tensor<const opmath_t, rank> rstd;
   rt::Tensor<scalar_t, rank> grad_weight;
@@ -131,11 +132,16 @@ struct Step_rms_norm_backward_0_grad_weight {
     OPGEN_DEVICE void settle() { grad_weight_value_fold.settle(); }
     OPGEN_DEVICE void finish() { grad_weight_value_fold.finish(); }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t d = point;
     const rt::Place<rank> place = batch.place(inner);
-    const opmath_t part = grad_output.load_or_zero(place, d);
-    folds->grad_weight_value_fold.add(part * input.load(place, d) * rstd.load(place));
+    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, d);
+    const auto input_line = rt::read_line<V>(input, place, d);
+    rt::lanes<V>([&](int at) {
+      const opmath_t part = grad_output_line[at];
+      folds[at].grad_weight_value_fold.add(part * input_line[at] * rstd.load(place));
+    });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t d = point;

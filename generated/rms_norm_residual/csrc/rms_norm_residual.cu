@@ -166,8 +166,9 @@ struct Step_rms_norm_residual_backward_0_grad_hidden_1_copy {
 template <typename scalar_t, int rank>
 struct Step_rms_norm_residual_backward_0_grad_weight {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements())};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(2, 2, 0), rt::tensor(1, 1, 0),
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements()),
+                                               rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(1, 1, 0),
                                             rt::tensor(3, 1, -1), rt::integer(1), rt::batch());
   rt::Tensor<const scalar_t, rank> hidden, grad_output;
   rt::Tensor<const opmath_t, rank> rstd;
@@ -181,12 +182,17 @@ struct Step_rms_norm_residual_backward_0_grad_weight {
     OPGEN_DEVICE void settle() { grad_weight_value_fold.settle(); }
     OPGEN_DEVICE void finish() { grad_weight_value_fold.finish(); }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t d = point;
     const rt::Place<rank> place = batch.place(inner);
-    const opmath_t part = grad_output.load_or_zero(place, d);
-    const opmath_t part_2 = hidden.load(place, d) * rstd.load(place) * part;
-    folds->grad_weight_value_fold.add(given_grads_0 ? part_2 : opmath_t(0));
+    const auto hidden_line = rt::read_line<V>(hidden, place, d);
+    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, d);
+    rt::lanes<V>([&](int at) {
+      const opmath_t part = grad_output_line[at];
+      const opmath_t part_2 = hidden_line[at] * rstd.load(place) * part;
+      folds[at].grad_weight_value_fold.add(given_grads_0 ? part_2 : opmath_t(0));
+    });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t d = point;

@@ -24,6 +24,8 @@ Tensor rope_forward(const Tensor& input, const Tensor& cos, const Tensor& sin) {
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::fixed(2 * call.size(2))});
+  call.reach(0, 2, call.size(1), 0, call.size(2) - 1, call.batch_count() * call.size(0) * call.size(2));
+  call.reach(0, 2, call.size(1), call.size(2), 2 * call.size(2) - 1, call.batch_count() * call.size(0) * call.size(2));
   call.run(0, {0, 1, 2, 3}, {call.size(0), 2 * call.size(2), call.size(2), call.size(1)});
   return call.result("output", Element::scalar);
 }
@@ -42,7 +44,12 @@ std::tuple<Tensor, Tensor, Tensor> rope_backward(const Tensor& grad_output, cons
   call.allocate("grad_cos", Element::scalar, {opgen::dim(0, "T"), opgen::dim(2, "H")}, mask[1] || mask[2], mask[1]);
   call.allocate("grad_sin", Element::scalar, {opgen::dim(0, "T"), opgen::dim(2, "H")}, mask[1] || mask[2], mask[2]);
   if (mask[0]) call.run(1, {0, 2, 3, 4}, {call.size(0), call.size(1), call.size(2), 2 * call.size(2)});
-  if (mask[1] || mask[2]) call.run(2, {0, 1, 5, 6}, {call.size(0), call.size(2), call.size(1)});
+  if (mask[1] || mask[2]) {
+    call.reach(1, 2, call.size(1), 0, call.size(2) - 1, call.size(0) * call.size(2) * call.batch_count());
+    call.reach(1, 2, call.size(1), call.size(2), 2 * call.size(2) - 1,
+               call.size(0) * call.size(2) * call.batch_count());
+    call.run(2, {0, 1, 5, 6}, {call.size(0), call.size(2), call.size(1)});
+  }
   const Tensor grad_input = call.result("grad_input", Element::scalar, 0, "input");
   const Tensor grad_cos = mask[1] ? call.result("grad_cos", Element::scalar) : Tensor();
   const Tensor grad_sin = mask[2] ? call.result("grad_sin", Element::scalar) : Tensor();

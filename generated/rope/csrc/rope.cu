@@ -10,11 +10,10 @@ struct Step_rope_forward_output {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(2),
-                 rt::integer(3), rt::report(), rt::integer(1), rt::integer(0), rt::batch());
+                 rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<const scalar_t, rank> input, cos, sin;
-  int64_t H, D;
-  OpgenBadIndex* report;
+  int64_t H;
   rt::Divider d_size, t_size;
   rt::Batch<rank> batch;
 
@@ -25,13 +24,9 @@ struct Step_rope_forward_output {
     const rt::Place<rank> place = batch.place(rest);
     opmath_t part;
     if (d < H) {
-      const opmath_t part_2 = input.load(place, t, rt::checked(d + H, D, report, 0, 2));
-      const opmath_t part_3 = input.load(place, t, rt::checked(d, D, report, 0, 2));
-      const opmath_t part_4 = part_3 * cos.load(t, rt::checked(d, H, report, 1, 1));
-      part = part_4 - part_2 * sin.load(t, rt::checked(d, H, report, 2, 1));
+      part = input.load(place, t, d) * cos.load(t, d) - input.load(place, t, d + H) * sin.load(t, d);
     } else {
-      const opmath_t part_5 = input.load(place, t, rt::checked(d - H, D, report, 0, 2)) * sin.load(t, d - H);
-      part = input.load(place, t, rt::checked(d, D, report, 0, 2)) * cos.load(t, d - H) + part_5;
+      part = input.load(place, t, d) * cos.load(t, d - H) + input.load(place, t, d - H) * sin.load(t, d - H);
     }
     output.store(part, place, t, d);
   }
@@ -44,11 +39,10 @@ struct Step_rope_backward_grad_input {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
       rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(2),
-                 rt::integer(3), rt::report(), rt::integer(1), rt::integer(0), rt::batch());
+                 rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const scalar_t, rank> grad_output, cos, sin;
-  int64_t H, _size;
-  OpgenBadIndex* report;
+  int64_t H;
   rt::Divider d_1_size, t_size;
   rt::Batch<rank> batch;
 
@@ -63,24 +57,23 @@ struct Step_rope_backward_grad_input {
     const bool part_2 = H + d_1 < t_2;
     opmath_t part_3;
     if (d_1 < t_2) {
-      const opmath_t part_4 = d_1 < H ? cos.load(t, rt::checked(d_1, H, report, 1, 1)) : cos.load(t, d_1 - H);
-      part_3 = grad_output.load_or_zero(place, t, rt::checked(d_1, _size, report, 0, 2)) * part_4;
+      part_3 = grad_output.load_or_zero(place, t, d_1) * (d_1 < H ? cos.load(t, d_1) : cos.load(t, d_1 - H));
     } else {
       part_3 = 0;
     }
-    opmath_t part_5;
+    opmath_t part_4;
     if (part) {
-      part_5 = t_3 < H ? -(grad_output.load_or_zero(place, t, d_1 - H) * sin.load(t, d_1 - H)) : opmath_t(0);
+      part_4 = t_3 < H ? -(grad_output.load_or_zero(place, t, d_1 - H) * sin.load(t, d_1 - H)) : opmath_t(0);
+    } else {
+      part_4 = 0;
+    }
+    opmath_t part_5;
+    if (part_2) {
+      part_5 = grad_output.load_or_zero(place, t, H + d_1) * sin.load(t, d_1);
     } else {
       part_5 = 0;
     }
-    opmath_t part_6;
-    if (part_2) {
-      part_6 = grad_output.load_or_zero(place, t, H + d_1) * sin.load(t, rt::checked(d_1, H, report, 2, 1));
-    } else {
-      part_6 = 0;
-    }
-    grad_input.store(part_3 + part_5 + part_6, place, t, d_1);
+    grad_input.store(part_3 + part_4 + part_5, place, t, d_1);
   }
 };
 
@@ -88,14 +81,13 @@ struct Step_rope_backward_grad_input {
 template <typename scalar_t, int rank>
 struct Step_rope_backward_grad_sin {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::elements())};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1), rt::integer(2),
-                 rt::integer(1), rt::report(), rt::batch(), rt::integer(1));
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::elements()),
+                                               rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 3, 0), rt::tensor(2, 2, -1),
+                                            rt::tensor(3, 2, -1), rt::integer(1), rt::batch(), rt::integer(1));
   rt::Tensor<const scalar_t, rank> grad_output, input;
   rt::Tensor<scalar_t, rank> grad_cos, grad_sin;
-  int64_t D, H;
-  OpgenBadIndex* report;
+  int64_t H;
   rt::Batch<rank> batch;
   rt::Divider h_size;
 
@@ -123,19 +115,24 @@ struct Step_rope_backward_grad_sin {
       grad_sin_output_1_fold.finish();
     }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t h = rt::split(&rest, h_size);
     const int64_t t = rest;
     const rt::Place<rank> place = batch.place(inner);
-    const opmath_t grad_output_value = grad_output.load_or_zero(place, t, h);
-    const opmath_t input_value = input.load(place, t, rt::checked(h, D, report, 1, 2));
-    const opmath_t grad_output_value_2 = grad_output.load_or_zero(place, t, H + h);
-    folds->grad_cos_output_fold.add(grad_output_value * input_value);
-    const opmath_t part = input.load(place, t, rt::checked(H + h, D, report, 1, 2));
-    folds->grad_cos_output_1_fold.add(grad_output_value_2 * part);
-    folds->grad_sin_output_sum_fold.add(grad_output_value * input.load(place, t, rt::checked(h + H, D, report, 1, 2)));
-    folds->grad_sin_output_1_fold.add(grad_output_value_2 * input_value);
+    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, t, h);
+    rt::lanes<V>([&](int at) {
+      const opmath_t grad_output_value = grad_output_line[at];
+      const opmath_t input_value = input.load(place, t, (h + at));
+      const opmath_t grad_output_value_2 = grad_output.load_or_zero(place, t, H + (h + at));
+      folds[at].grad_cos_output_fold.add(grad_output_value * input_value);
+      const opmath_t part = input.load(place, t, H + (h + at));
+      folds[at].grad_cos_output_1_fold.add(grad_output_value_2 * part);
+      const opmath_t part_2 = input.load(place, t, (h + at) + H);
+      folds[at].grad_sin_output_sum_fold.add(grad_output_value * part_2);
+      folds[at].grad_sin_output_1_fold.add(grad_output_value_2 * input_value);
+    });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;

@@ -31,20 +31,23 @@ struct Step_se3_exp_act_forward_output {
     const opmath_t s = s_fold.value;
     const opmath_t norm_s_squares = norm_s_squares_fold.value;
     const bool t = s < opmath_t(0.25);
-    const opmath_t t_2 = s / 42;
-    const opmath_t t_3 = s / 72;
-    const opmath_t t_4 = s / 110;
-    const opmath_t t_5 = s / 156;
-    const opmath_t norm_s = rt::sqrt(norm_s_squares);
-    const opmath_t part = 1 - s / 6 * (1 - s / 20 * (1 - t_2 * (1 - t_3 * (1 - t_4 * (1 - t_5)))));
-    const opmath_t a = t ? part : rt::sinc(near::div(norm_s, opmath_t(3.14159265358979323846)));
-    const opmath_t part_3 = 1 - s / 30 * (1 - s / 56 * (1 - s / 90 * (1 - s / 132 * (1 - s / 182))));
-    const opmath_t part_2 = s / 24 * part_3;
-    const opmath_t part_4 = near::div(2 * rt::square(rt::sin(norm_s / 2)), s);
-    const opmath_t b = t ? opmath_t(1) / opmath_t(2) - part_2 : part_4;
-    const opmath_t part_5 = s / 120 * (1 - t_2 * (1 - t_3 * (1 - t_4 * (1 - t_5 * (1 - s / 210)))));
-    const opmath_t part_6 = near::div(norm_s - rt::sin(norm_s), s * norm_s);
-    const opmath_t c = t ? opmath_t(1) / opmath_t(6) - part_5 : part_6;
+    const opmath_t t_2 = near::div(s, opmath_t(42));
+    const opmath_t t_3 = near::div(s, opmath_t(72));
+    const opmath_t t_4 = near::div(s, opmath_t(110));
+    const opmath_t t_5 = near::div(s, opmath_t(156));
+    const opmath_t norm_s = near::sqrt(norm_s_squares);
+    const opmath_t part_2 = near::div(norm_s, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
+    const opmath_t part = rt::sinc(part_2);
+    const opmath_t part_3 = 1 - near::div(s, opmath_t(20)) * (1 - t_2 * (1 - t_3 * (1 - t_4 * (1 - t_5))));
+    const opmath_t a = t ? 1 - near::div(s, opmath_t(6)) * part_3 : part;
+    const opmath_t part_4 = 1 - near::div(s, opmath_t(132)) * (1 - near::div(s, opmath_t(182)));
+    const opmath_t part_5 = 1 - near::div(s, opmath_t(56)) * (1 - near::div(s, opmath_t(90)) * part_4);
+    const opmath_t part_6 = near::div(s, opmath_t(24)) * (1 - near::div(s, opmath_t(30)) * part_5);
+    const opmath_t part_7 = near::div(2 * rt::square(rt::sin(norm_s / 2)), s);
+    const opmath_t b = t ? opmath_t(1) / opmath_t(2) - part_6 : part_7;
+    const opmath_t part_8 = 1 - t_2 * (1 - t_3 * (1 - t_4 * (1 - t_5 * (1 - near::div(s, opmath_t(210))))));
+    const opmath_t part_9 = opmath_t(1) / opmath_t(6) - near::div(s, opmath_t(120)) * part_8;
+    const opmath_t c = t ? part_9 : near::div(norm_s - rt::sin(norm_s), s * norm_s);
     rt::each<Team>(3, [&](auto at) {
       const int64_t i_3 = at;
       const opmath_t twist_value_2 = twist.load(place, rt::mod(i_3 + 1, 3) + 3);
@@ -53,22 +56,22 @@ struct Step_se3_exp_act_forward_output {
       const opmath_t twist_value_5 = twist.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3) + 3);
       const opmath_t twist_value_6 = twist.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3) + 3);
       const opmath_t twist_value_7 = twist.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3) + 3);
-      const opmath_t part_7 = twist_value_4 * point_2.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3));
-      const opmath_t part_8 = twist_value_5 * point_2.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 1, 3));
-      const opmath_t part_9 = twist_value_6 * point_2.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3));
-      const opmath_t part_10 = twist_value_7 * point_2.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3));
-      const opmath_t part_11 = twist_value_4 * twist.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3));
-      const opmath_t part_12 = twist_value_5 * twist.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 1, 3));
-      const opmath_t part_13 = twist_value_6 * twist.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3));
-      const opmath_t part_14 = twist_value_7 * twist.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3));
-      const opmath_t part_15 = -(twist_value_3 * (b * (part_9 - part_10) + c * (part_13 - part_14)));
-      const opmath_t part_16 = twist_value_2 * (b * (part_7 - part_8) + c * (part_11 - part_12));
-      const opmath_t part_17 = twist_value_2 * point_2.load(place, rt::mod(i_3 + 2, 3));
-      const opmath_t part_18 = a * (part_17 - twist_value_3 * point_2.load(place, rt::mod(i_3 + 1, 3)));
-      const opmath_t part_19 = twist_value_2 * twist.load(place, rt::mod(i_3 + 2, 3));
-      const opmath_t part_20 = b * (part_19 - twist_value_3 * twist.load(place, rt::mod(i_3 + 1, 3)));
-      const opmath_t part_21 = point_2.load(place, i_3);
-      output.store(part_21 + twist.load(place, i_3) + part_18 + part_20 + part_16 + part_15, place, i_3);
+      const opmath_t part_10 = twist_value_4 * point_2.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3));
+      const opmath_t part_11 = twist_value_5 * point_2.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 1, 3));
+      const opmath_t part_12 = twist_value_6 * point_2.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3));
+      const opmath_t part_13 = twist_value_7 * point_2.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3));
+      const opmath_t part_14 = twist_value_4 * twist.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 2, 3));
+      const opmath_t part_15 = twist_value_5 * twist.load(place, rt::mod(rt::mod(i_3 + 2, 3) + 1, 3));
+      const opmath_t part_16 = twist_value_6 * twist.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 2, 3));
+      const opmath_t part_17 = twist_value_7 * twist.load(place, rt::mod(rt::mod(i_3 + 1, 3) + 1, 3));
+      const opmath_t part_18 = -(twist_value_3 * (b * (part_12 - part_13) + c * (part_16 - part_17)));
+      const opmath_t part_19 = twist_value_2 * (b * (part_10 - part_11) + c * (part_14 - part_15));
+      const opmath_t part_20 = twist_value_2 * point_2.load(place, rt::mod(i_3 + 2, 3));
+      const opmath_t part_21 = a * (part_20 - twist_value_3 * point_2.load(place, rt::mod(i_3 + 1, 3)));
+      const opmath_t part_22 = twist_value_2 * twist.load(place, rt::mod(i_3 + 2, 3));
+      const opmath_t part_23 = b * (part_22 - twist_value_3 * twist.load(place, rt::mod(i_3 + 1, 3)));
+      const opmath_t part_24 = point_2.load(place, i_3);
+      output.store(part_24 + twist.load(place, i_3) + part_21 + part_23 + part_19 + part_18, place, i_3);
     });
   }
 };
@@ -102,24 +105,30 @@ struct Step_se3_exp_act_backward_c {
     const opmath_t s_value = s_value_fold.value;
     const opmath_t norm_s_squares_value = norm_s_squares_value_fold.value;
     const bool t = s_value < opmath_t(0.25);
-    const opmath_t t_2 = s_value / 42;
-    const opmath_t t_3 = s_value / 72;
-    const opmath_t t_4 = s_value / 110;
-    const opmath_t t_5 = s_value / 156;
-    const opmath_t norm_s = rt::sqrt(norm_s_squares_value);
+    const opmath_t t_2 = near::div(s_value, opmath_t(42));
+    const opmath_t t_3 = near::div(s_value, opmath_t(72));
+    const opmath_t t_4 = near::div(s_value, opmath_t(110));
+    const opmath_t t_5 = near::div(s_value, opmath_t(156));
+    const opmath_t norm_s = near::sqrt(norm_s_squares_value);
     if (Team::rank() == 0) {
       s.store(s_value, place);
       norm_s_squares.store(norm_s_squares_value, place);
-      const opmath_t part_2 = s_value / 6 * (1 - s_value / 20 * (1 - t_2 * (1 - t_3 * (1 - t_4 * (1 - t_5)))));
+      const opmath_t part_2 = near::div(s_value, opmath_t(20)) * (1 - t_2 * (1 - t_3 * (1 - t_4 * (1 - t_5))));
       const opmath_t part = 1 - part_2;
-      a.store(t ? part : rt::sinc(near::div(norm_s, opmath_t(3.14159265358979323846))), place);
-      const opmath_t part_3 = 1 - s_value / 56 * (1 - s_value / 90 * (1 - s_value / 132 * (1 - s_value / 182)));
-      const opmath_t part_4 = opmath_t(1) / opmath_t(2) - s_value / 24 * (1 - s_value / 30 * part_3);
-      b.store(t ? part_4 : near::div(2 * rt::square(rt::sin(norm_s / 2)), s_value), place);
-      const opmath_t part_6 = 1 - t_2 * (1 - t_3 * (1 - t_4 * (1 - t_5 * (1 - s_value / 210))));
-      const opmath_t part_5 = s_value / 120 * part_6;
-      const opmath_t part_7 = near::div(norm_s - rt::sin(norm_s), s_value * norm_s);
-      c.store(t ? opmath_t(1) / opmath_t(6) - part_5 : part_7, place);
+      const opmath_t part_4 = near::div(norm_s, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
+      const opmath_t part_3 = rt::sinc(part_4);
+      a.store(t ? 1 - near::div(s_value, opmath_t(6)) * part : part_3, place);
+      const opmath_t part_5 = 1 - near::div(s_value, opmath_t(132)) * (1 - near::div(s_value, opmath_t(182)));
+      const opmath_t part_7 = 1 - near::div(s_value, opmath_t(90)) * part_5;
+      const opmath_t part_6 = 1 - near::div(s_value, opmath_t(56)) * part_7;
+      const opmath_t part_9 = 1 - near::div(s_value, opmath_t(30)) * part_6;
+      const opmath_t part_8 = near::div(s_value, opmath_t(24)) * part_9;
+      const opmath_t part_10 = near::div(2 * rt::square(rt::sin(norm_s / 2)), s_value);
+      b.store(t ? opmath_t(1) / opmath_t(2) - part_8 : part_10, place);
+      const opmath_t part_12 = 1 - t_3 * (1 - t_4 * (1 - t_5 * (1 - near::div(s_value, opmath_t(210)))));
+      const opmath_t part_11 = 1 - t_2 * part_12;
+      const opmath_t part_13 = opmath_t(1) / opmath_t(6) - near::div(s_value, opmath_t(120)) * part_11;
+      c.store(t ? part_13 : near::div(norm_s - rt::sin(norm_s), s_value * norm_s), place);
     }
   }
 };
@@ -243,56 +252,70 @@ struct Step_se3_exp_act_backward_grad_s {
     const opmath_t grad_a = grad_a_fold.value;
     const opmath_t s_value_2 = s.load(place);
     const bool t_6 = s_value_2 < opmath_t(0.25);
-    const opmath_t norm_s_2 = rt::sqrt(norm_s_squares.load(place));
+    const opmath_t norm_s_2 = near::sqrt(norm_s_squares.load(place));
     const opmath_t t_7 = rt::sin(norm_s_2 / 2);
     const opmath_t t_8 = norm_s_2 - rt::sin(norm_s_2);
     const opmath_t grad_b = grad_b_output + grad_b_mix;
-    const opmath_t t_9 = near::div(norm_s_2, opmath_t(3.14159265358979323846));
+    const opmath_t t_9 = near::div(norm_s_2, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
     const opmath_t t_10 = rt::square(norm_s_2);
-    const opmath_t t_11 = s_value_2 / 72;
-    const opmath_t t_12 = s_value_2 / 110;
-    const opmath_t t_13 = s_value_2 / 156;
-    const opmath_t t_14 = 1 - s_value_2 / 210;
+    const opmath_t t_11 = near::div(s_value_2, opmath_t(72));
+    const opmath_t t_12 = near::div(s_value_2, opmath_t(110));
+    const opmath_t t_13 = near::div(s_value_2, opmath_t(156));
+    const opmath_t t_14 = 1 - near::div(s_value_2, opmath_t(210));
     const opmath_t t_15 = 1 - t_13 * t_14;
     const opmath_t t_16 = 1 - t_12 * t_15;
     const opmath_t t_17 = 1 - t_11 * t_16;
-    const opmath_t t_18 = s_value_2 / 42;
+    const opmath_t t_18 = near::div(s_value_2, opmath_t(42));
     const opmath_t t_19 = s_value_2 * s_value_2;
-    const opmath_t t_20 = 1 - s_value_2 / 182;
-    const opmath_t t_21 = 1 - s_value_2 / 132 * t_20;
-    const opmath_t t_22 = 1 - s_value_2 / 90 * t_21;
-    const opmath_t t_23 = 1 - s_value_2 / 56 * t_22;
+    const opmath_t t_20 = 1 - near::div(s_value_2, opmath_t(182));
+    const opmath_t t_21 = 1 - near::div(s_value_2, opmath_t(132)) * t_20;
+    const opmath_t t_22 = 1 - near::div(s_value_2, opmath_t(90)) * t_21;
+    const opmath_t t_23 = 1 - near::div(s_value_2, opmath_t(56)) * t_22;
     const opmath_t t_24 = 1 - t_13;
     const opmath_t t_25 = 1 - t_12 * t_24;
     const opmath_t t_26 = 1 - t_11 * t_25;
     const opmath_t t_27 = 1 - t_18 * t_26;
     if (Team::rank() == 0) {
       const opmath_t part = near::div(2 * grad_b * rt::cos(opmath_t(0.5) * norm_s_2) * t_7, s_value_2);
-      const opmath_t part_2 = t_7 * rt::sinc(near::div(norm_s_2, 2 * opmath_t(3.14159265358979323846)));
+      const opmath_t part_2 = near::div(t_10, opmath_t(22230464256000)) - opmath_t(1.0 / 93405312000.0);
       const opmath_t part_3 = (rt::cospi(t_9) - rt::sinc(t_9)) * opmath_t(3.14159265358979323846);
-      const opmath_t part_4 = (t_10 / 22230464256000 - opmath_t(1.0 / 93405312000.0)) * t_10;
-      const opmath_t part_5 = (part_4 + opmath_t(1.0 / 518918400.0)) * t_10 - opmath_t(1.0 / 3991680.0);
-      const opmath_t part_6 = (part_5 * t_10 + opmath_t(1.0 / 45360.0)) * t_10 - opmath_t(1.0 / 840.0);
-      const opmath_t part_7 = (part_6 * t_10 + opmath_t(1.0 / 30.0)) * t_10 - opmath_t(1.0 / 3.0);
-      const opmath_t part_8 = norm_s_2 * part_7 * rt::square(opmath_t(3.14159265358979323846));
-      const opmath_t part_9 = near::div(part_8, opmath_t(3.14159265358979323846));
-      const opmath_t part_10 = grad_a * (rt::abs(t_9) < opmath_t(0.25) ? part_9 : near::div(part_3, norm_s_2));
-      const opmath_t part_11 = t_6 ? opmath_t(0) : near::div(part_10, opmath_t(3.14159265358979323846));
-      const opmath_t part_12 = near::div(t_8, s_value_2 * (norm_s_2 * norm_s_2));
-      const opmath_t part_13 = t_6 ? opmath_t(0) : grad_c * (near::div(part_2, s_value_2) - part_12);
-      grad_norm_s.store(part_13 + (t_6 ? opmath_t(0) : part) + part_11, place);
-      const opmath_t part_15 = s_value_2 * (s_value_2 * (s_value_2 / 32760 - t_14 / 156) / 110 + t_15 / 110);
-      const opmath_t part_14 = part_15 / 72;
-      const opmath_t part_16 = s_value_2 * (s_value_2 * (s_value_2 / 24024 - t_20 / 132) / 90 + t_21 / 90) / 56;
-      const opmath_t part_17 = s_value_2 * (s_value_2 * (s_value_2 / 17160 - t_24 / 110) / 72 + t_25 / 72) / 42;
-      const opmath_t part_18 = opmath_t(0.05) * s_value_2 * (t_26 / 42 - part_17) - opmath_t(0.05) * t_27;
-      const opmath_t part_19 = -(grad_a * (s_value_2 * part_18 / 6 + (1 - s_value_2 / 20 * t_27) / 6));
-      const opmath_t part_20 = s_value_2 * (t_17 / 42 - s_value_2 * (t_16 / 72 - part_14) / 42) / 120;
-      const opmath_t part_21 = t_6 ? part_20 - (1 - t_18 * t_17) / 120 : -near::div(t_8, t_19 * norm_s_2);
-      const opmath_t part_22 = s_value_2 * (t_23 / 30 - s_value_2 * (t_22 / 56 - part_16) / 30) / 24;
-      const opmath_t part_23 = part_22 - (1 - s_value_2 / 30 * t_23) / 24;
-      const opmath_t part_24 = grad_b * (t_6 ? part_23 : near::div(-2 * rt::square(t_7), t_19));
-      grad_s.store(grad_c * part_21 + part_24 + (t_6 ? part_19 : opmath_t(0)), place);
+      const opmath_t part_4 = (part_2 * t_10 + opmath_t(1.0 / 518918400.0)) * t_10;
+      const opmath_t part_5 = ((part_4 - opmath_t(1.0 / 3991680.0)) * t_10 + opmath_t(1.0 / 45360.0)) * t_10;
+      const opmath_t part_6 = ((part_5 - opmath_t(1.0 / 840.0)) * t_10 + opmath_t(1.0 / 30.0)) * t_10;
+      const opmath_t part_7 = near::div(t_8, s_value_2 * (norm_s_2 * norm_s_2));
+      const opmath_t part_8 = rt::square(opmath_t(3.14159265358979323846));
+      const opmath_t part_9 = norm_s_2 * (part_6 - opmath_t(1.0 / 3.0)) * part_8;
+      const opmath_t part_10 = near::div(part_9, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
+      const opmath_t part_11 = rt::abs(t_9) < opmath_t(0.25) ? part_10 : near::div(part_3, norm_s_2);
+      const opmath_t part_12 = 2 * opmath_t(3.14159265358979323846);
+      const opmath_t part_13 = near::div(t_7 * rt::sinc(near::div(norm_s_2, part_12)), s_value_2) - part_7;
+      const opmath_t part_14 = t_6 ? opmath_t(0) : grad_c * part_13;
+      const opmath_t part_15 = t_6 ? opmath_t(0) : part;
+      const opmath_t part_16 = grad_a * part_11;
+      const opmath_t part_17 = near::div(part_16, static_cast<opmath_t>(opmath_t(3.14159265358979323846)));
+      grad_norm_s.store(part_14 + part_15 + (t_6 ? opmath_t(0) : part_17), place);
+      const opmath_t part_19 = near::div(s_value_2, opmath_t(32760)) - near::div(t_14, opmath_t(156));
+      const opmath_t part_18 = s_value_2 * part_19;
+      const opmath_t part_21 = near::div(s_value_2, opmath_t(24024)) - near::div(t_20, opmath_t(132));
+      const opmath_t part_20 = s_value_2 * part_21;
+      const opmath_t part_23 = near::div(s_value_2, opmath_t(17160)) - near::div(t_24, opmath_t(110));
+      const opmath_t part_22 = s_value_2 * part_23;
+      const opmath_t part_24 = s_value_2 * (near::div(part_18, opmath_t(110)) + near::div(t_15, opmath_t(110)));
+      const opmath_t part_25 = s_value_2 * (near::div(t_16, opmath_t(72)) - near::div(part_24, opmath_t(72)));
+      const opmath_t part_26 = s_value_2 * (near::div(t_17, opmath_t(42)) - near::div(part_25, opmath_t(42)));
+      const opmath_t part_27 = s_value_2 * (near::div(part_20, opmath_t(90)) + near::div(t_21, opmath_t(90)));
+      const opmath_t part_28 = s_value_2 * (near::div(t_22, opmath_t(56)) - near::div(part_27, opmath_t(56)));
+      const opmath_t part_29 = s_value_2 * (near::div(t_23, opmath_t(30)) - near::div(part_28, opmath_t(30)));
+      const opmath_t part_30 = s_value_2 * (near::div(part_22, opmath_t(72)) + near::div(t_25, opmath_t(72)));
+      const opmath_t part_31 = near::div(part_26, opmath_t(120)) - near::div(1 - t_18 * t_17, opmath_t(120));
+      const opmath_t part_32 = near::div(1 - near::div(s_value_2, opmath_t(30)) * t_23, opmath_t(24));
+      const opmath_t part_33 = near::div(1 - near::div(s_value_2, opmath_t(20)) * t_27, opmath_t(6));
+      const opmath_t part_34 = near::div(t_26, opmath_t(42)) - near::div(part_30, opmath_t(42));
+      const opmath_t part_35 = s_value_2 * (opmath_t(0.05) * s_value_2 * part_34 - opmath_t(0.05) * t_27);
+      const opmath_t part_36 = t_6 ? -(grad_a * (near::div(part_35, opmath_t(6)) + part_33)) : opmath_t(0);
+      const opmath_t part_37 = grad_c * (t_6 ? part_31 : -near::div(t_8, t_19 * norm_s_2));
+      const opmath_t part_38 = near::div(part_29, opmath_t(24)) - part_32;
+      grad_s.store(part_37 + grad_b * (t_6 ? part_38 : near::div(-2 * rt::square(t_7), t_19)) + part_36, place);
     }
   }
 };
@@ -303,16 +326,15 @@ struct Step_se3_exp_act_backward_grad_twist {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(6, rt::elements()), {rt::count(3)}};
-  static constexpr auto fields = rt::fields(
-      rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(4, 2, 0), rt::tensor(5, 2, 0),
-      rt::tensor(6, 2, 0), rt::tensor(7, 2, 0), rt::tensor(10, 1, 0), rt::tensor(11, 1, 0), rt::tensor(12, 1, 0),
-      rt::tensor(13, 1, 0), rt::tensor(3, 2, 0), rt::tensor(8, 2, 0), rt::tensor(9, 2, 0), rt::tensor(14, 2, 0),
-      rt::report(), rt::fixed(6), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(4, 2, 0),
+                 rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::tensor(7, 2, 0), rt::tensor(10, 1, 0),
+                 rt::tensor(11, 1, 0), rt::tensor(12, 1, 0), rt::tensor(13, 1, 0), rt::tensor(3, 2, 0),
+                 rt::tensor(8, 2, 0), rt::tensor(9, 2, 0), rt::tensor(14, 2, 0), rt::fixed(6), rt::batch());
   rt::Tensor<const opmath_t, rank> b, c, a, grad_mix_output, grad_mix_output_1, wp, wv, s, norm_s_squares, grad_norm_s,
       grad_s;
   rt::Tensor<const scalar_t, rank> grad_output, twist, point_2;
   rt::Tensor<scalar_t, rank> grad_twist;
-  OpgenBadIndex* report;
   rt::Divider i_1_size;
   rt::Batch<rank> batch;
 
@@ -422,21 +444,16 @@ struct Step_se3_exp_act_backward_grad_twist {
     const opmath_t grad_twist_wp_1 = grad_twist_wp_1_fold.value;
     const bool t_34 = s.load(place) < opmath_t(0.25);
     const bool t_35 = !t_34;
-    const opmath_t norm_s_3 = rt::sqrt(norm_s_squares.load(place));
+    const opmath_t norm_s_3 = near::sqrt(norm_s_squares.load(place));
     const bool t_36 = norm_s_3 == 0;
     const opmath_t twist_value_4 = twist.load(place, i_1);
     if (Team::rank() == 0) {
       const opmath_t part_12 = near::div(grad_norm_s.load(place) * twist_value_4, norm_s_3);
       const opmath_t part_13 = t_28 ? 2 * grad_s.load(place) * twist_value_4 : opmath_t(0);
-      const opmath_t part_14 = t_34 ? opmath_t(0) : t_36 ? opmath_t(0) : part_12;
-      const opmath_t part_15 = t_28 ? (t_35 && (!t_36 && t_35) ? part_14 : opmath_t(0)) : opmath_t(0);
-      opmath_t part_16;
-      if (t_29) {
-        part_16 = grad_output.load_or_zero(place, rt::checked(i_1, 3, report, 3, 1));
-      } else {
-        part_16 = 0;
-      }
-      grad_twist.store(part_16 + grad_twist_output + grad_twist_output_1 + grad_twist_wv + grad_twist_wv_1 + grad_twist_wv_2 + grad_twist_wv_3 + grad_twist_wp + grad_twist_wp_1 + part_15 + part_13, place, i_1);
+      const opmath_t part_14 = t_29 ? grad_output.load_or_zero(place, i_1) : opmath_t(0);
+      const opmath_t part_15 = t_34 ? opmath_t(0) : t_36 ? opmath_t(0) : part_12;
+      const opmath_t part_16 = t_28 ? (t_35 && (!t_36 && t_35) ? part_15 : opmath_t(0)) : opmath_t(0);
+      grad_twist.store(part_14 + grad_twist_output + grad_twist_output_1 + grad_twist_wv + grad_twist_wv_1 + grad_twist_wv_2 + grad_twist_wv_3 + grad_twist_wp + grad_twist_wp_1 + part_16 + part_13, place, i_1);
     }
   }
 };

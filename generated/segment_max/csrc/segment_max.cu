@@ -34,17 +34,20 @@ struct Step_segment_max_forward_size_base {
 template <typename scalar_t, int rank>
 struct Step_segment_max_forward_size {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::integer(0), rt::report());
-  rt::Tensor<int64_t, rank> size;
+  static constexpr rt::Lines launch = {rt::count(rt::integer(1)), rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 1, -1, 0), rt::tensor(0, 1, -1), rt::integer(0));
   rt::Tensor<const int64_t, rank> segment;
+  rt::Tensor<int64_t, rank> size;
   int64_t S;
-  OpgenBadIndex* report;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    int64_t* const cell = size.at(rt::checked(segment.load(n), S, report, 0, 0));
-    rt::atomic_sum(cell, 1);
+    const auto segment_line = rt::read_line<V>(segment, n);
+    rt::lanes<V>([&](int at) {
+      int64_t* const cell = size.at(rt::checked(segment_line[at], S));
+      rt::atomic_sum(cell, 1);
+    });
   }
 };
 
@@ -83,23 +86,27 @@ struct Step_segment_max_forward_top_base {
 template <typename scalar_t, int rank>
 struct Step_segment_max_forward_top {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(2, 1, -1), rt::tensor(1, 2, 1),
-                                            rt::integer(0), rt::report(), rt::integer(1), rt::batch());
-  rt::Tensor<opmath_t, rank> top;
-  rt::Tensor<const int64_t, rank> segment;
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1, 0), rt::tensor(2, 1, -1, 0), rt::tensor(0, 2, 1),
+                                            rt::integer(0), rt::integer(1), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<const int64_t, rank> segment;
+  rt::Tensor<opmath_t, rank> top;
   int64_t S;
-  OpgenBadIndex* report;
   rt::Divider n_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t* const cell = top.at(rt::checked(segment.load(n), S, report, 0, 0), place);
-    rt::atomic_max(cell, input.load(n, place));
+    const auto input_line = rt::read_line<V>(input, n, place);
+    const auto segment_line = rt::read_line<V>(segment, n);
+    rt::lanes<V>([&](int at) {
+      opmath_t* const cell = top.at(rt::checked(segment_line[at], S), place);
+      rt::atomic_max(cell, input_line[at]);
+    });
   }
 };
 
@@ -133,15 +140,13 @@ template <typename scalar_t, int rank>
 struct Step_segment_max_forward_condition {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(3, 2, 1), rt::tensor(0, 2, 1), rt::tensor(2, 1, -1), rt::tensor(1, 2, 1), rt::integer(1),
-                 rt::report(), rt::elements(), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(3, 2, 1), rt::tensor(0, 2, 1), rt::tensor(2, 1, -1),
+                                            rt::tensor(1, 2, 1), rt::integer(1), rt::elements(), rt::batch());
   rt::Tensor<bool, rank> condition;
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<const opmath_t, rank> top;
   int64_t S;
-  OpgenBadIndex* report;
   rt::Divider batch_size;
   rt::Batch<rank> batch;
 
@@ -149,8 +154,7 @@ struct Step_segment_max_forward_condition {
     int64_t rest = point;
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
-    const opmath_t part = top.load(rt::checked(segment.load(n), S, report, 1, 0), place);
-    condition.store(input.load(n, place) == part, n, place);
+    condition.store(input.load(n, place) == top.load(rt::checked(segment.load(n), S), place), n, place);
   }
 };
 
@@ -212,23 +216,27 @@ struct Step_segment_max_backward_ties_top_base {
 template <typename scalar_t, int rank>
 struct Step_segment_max_backward_ties_top {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1), rt::tensor(3, 1, -1), rt::tensor(2, 2, 1),
-                                            rt::integer(0), rt::report(), rt::integer(1), rt::batch());
-  rt::Tensor<int64_t, rank> ties_top;
-  rt::Tensor<const int64_t, rank> segment;
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(2, 2, 1, 0), rt::tensor(3, 1, -1, 0), rt::tensor(1, 2, 1),
+                                            rt::integer(0), rt::integer(1), rt::batch());
   rt::Tensor<const bool, rank> condition;
+  rt::Tensor<const int64_t, rank> segment;
+  rt::Tensor<int64_t, rank> ties_top;
   int64_t S;
-  OpgenBadIndex* report;
   rt::Divider n_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    int64_t* const cell = ties_top.at(rt::checked(segment.load(n), S, report, 1, 0), place);
-    rt::atomic_sum(cell, condition.load(n, place) ? 1 : 0);
+    const auto condition_line = rt::read_line<V>(condition, n, place);
+    const auto segment_line = rt::read_line<V>(segment, n);
+    rt::lanes<V>([&](int at) {
+      int64_t* const cell = ties_top.at(rt::checked(segment_line[at], S), place);
+      rt::atomic_sum(cell, condition_line[at] ? 1 : 0);
+    });
   }
 };
 
@@ -240,13 +248,12 @@ struct Step_segment_max_backward_grad_input {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(4, 2, 1),
-                 rt::tensor(5, 2, 1), rt::tensor(3, 2, 1), rt::integer(1), rt::report(), rt::elements(), rt::batch());
+                 rt::tensor(5, 2, 1), rt::tensor(3, 2, 1), rt::integer(1), rt::elements(), rt::batch());
   rt::Tensor<const bool, rank> condition;
   rt::Tensor<const int64_t, rank> segment, size, ties_top;
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const opmath_t, rank> grad_top;
   int64_t S;
-  OpgenBadIndex* report;
   rt::Divider batch_size;
   rt::Batch<rank> batch;
 
@@ -256,14 +263,13 @@ struct Step_segment_max_backward_grad_input {
     const int64_t n = rest;
     const bool condition_value = condition.load(n, place);
     const int64_t segment_value = segment.load(n);
-    const bool part = condition_value && size.load(rt::checked(segment_value, S, report, 2, 0)) > 0;
+    const bool part = condition_value && size.load(rt::checked(segment_value, S)) > 0;
     opmath_t part_2;
     if (part) {
       opmath_t part_3;
       if (condition_value) {
-        const opmath_t part_4 = grad_top.load(rt::checked(segment_value, S, report, 3, 0), place);
-        const int64_t part_5 = ties_top.load(rt::checked(segment_value, S, report, 4, 0), place);
-        part_3 = near::div(part_4, static_cast<opmath_t>(part_5));
+        const opmath_t part_4 = grad_top.load(rt::checked(segment_value, S), place);
+        part_3 = near::div(part_4, static_cast<opmath_t>(ties_top.load(rt::checked(segment_value, S), place)));
       } else {
         part_3 = 0;
       }

@@ -34,17 +34,20 @@ struct Step_segment_mean_forward_size_base {
 template <typename scalar_t, int rank>
 struct Step_segment_mean_forward_size {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::integer(0), rt::report());
-  rt::Tensor<int64_t, rank> size;
+  static constexpr rt::Lines launch = {rt::count(rt::integer(1)), rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 1, -1, 0), rt::tensor(0, 1, -1), rt::integer(0));
   rt::Tensor<const int64_t, rank> segment;
+  rt::Tensor<int64_t, rank> size;
   int64_t S;
-  OpgenBadIndex* report;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    int64_t* const cell = size.at(rt::checked(segment.load(n), S, report, 0, 0));
-    rt::atomic_sum(cell, 1);
+    const auto segment_line = rt::read_line<V>(segment, n);
+    rt::lanes<V>([&](int at) {
+      int64_t* const cell = size.at(rt::checked(segment_line[at], S));
+      rt::atomic_sum(cell, 1);
+    });
   }
 };
 
@@ -83,23 +86,27 @@ struct Step_segment_mean_forward_total_base {
 template <typename scalar_t, int rank>
 struct Step_segment_mean_forward_total {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(2, 1, -1), rt::tensor(1, 2, 1),
-                                            rt::integer(0), rt::report(), rt::integer(1), rt::batch());
-  rt::Tensor<opmath_t, rank> total;
-  rt::Tensor<const int64_t, rank> segment;
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1, 0), rt::tensor(2, 1, -1, 0), rt::tensor(0, 2, 1),
+                                            rt::integer(0), rt::integer(1), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<const int64_t, rank> segment;
+  rt::Tensor<opmath_t, rank> total;
   int64_t S;
-  OpgenBadIndex* report;
   rt::Divider n_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t* const cell = total.at(rt::checked(segment.load(n), S, report, 0, 0), place);
-    rt::atomic_sum(cell, input.load(n, place));
+    const auto input_line = rt::read_line<V>(input, n, place);
+    const auto segment_line = rt::read_line<V>(segment, n);
+    rt::lanes<V>([&](int at) {
+      opmath_t* const cell = total.at(rt::checked(segment_line[at], S), place);
+      rt::atomic_sum(cell, input_line[at]);
+    });
   }
 };
 
@@ -155,12 +162,11 @@ struct Step_segment_mean_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 2, 1), rt::tensor(1, 1, -1), rt::tensor(0, 2, 1),
-                                            rt::integer(1), rt::report(), rt::elements(), rt::batch());
+                                            rt::integer(1), rt::elements(), rt::batch());
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<const opmath_t, rank> grad_total;
   int64_t S;
-  OpgenBadIndex* report;
   rt::Divider batch_size;
   rt::Batch<rank> batch;
 
@@ -168,7 +174,7 @@ struct Step_segment_mean_backward_grad_input {
     int64_t rest = point;
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
-    grad_input.store(grad_total.load(rt::checked(segment.load(n), S, report, 0, 0), place), n, place);
+    grad_input.store(grad_total.load(rt::checked(segment.load(n), S), place), n, place);
   }
 };
 

@@ -38,23 +38,27 @@ struct Step_segment_softmax_forward_top_base {
 template <typename scalar_t, int rank>
 struct Step_segment_softmax_forward_top {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(2, 1, -1), rt::tensor(1, 2, 1),
-                                            rt::integer(0), rt::report(), rt::integer(1), rt::batch());
-  rt::Tensor<opmath_t, rank> top;
-  rt::Tensor<const int64_t, rank> segment;
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1, 0), rt::tensor(2, 1, -1, 0), rt::tensor(0, 2, 1),
+                                            rt::integer(0), rt::integer(1), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<const int64_t, rank> segment;
+  rt::Tensor<opmath_t, rank> top;
   int64_t S;
-  OpgenBadIndex* report;
   rt::Divider e_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t* const cell = top.at(rt::checked(segment.load(e), S, report, 0, 0), place);
-    rt::atomic_max(cell, input.load(e, place));
+    const auto input_line = rt::read_line<V>(input, e, place);
+    const auto segment_line = rt::read_line<V>(segment, e);
+    rt::lanes<V>([&](int at) {
+      opmath_t* const cell = top.at(rt::checked(segment_line[at], S), place);
+      rt::atomic_max(cell, input_line[at]);
+    });
   }
 };
 
@@ -94,27 +98,29 @@ template <typename scalar_t, int rank>
 struct Step_segment_softmax_forward_total {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(1, 1, -1), rt::tensor(0, 2, 1), rt::tensor(2, 2, 1), rt::tensor(3, 2, 1), rt::integer(0),
-                 rt::report(), rt::integer(1), rt::batch());
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 1, -1, 0), rt::tensor(2, 2, 1, 0), rt::tensor(0, 2, 1),
+                                            rt::tensor(3, 2, 1), rt::integer(0), rt::integer(1), rt::batch());
   rt::Tensor<const int64_t, rank> segment;
-  rt::Tensor<opmath_t, rank> total;
   rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<opmath_t, rank> total;
   rt::Tensor<const opmath_t, rank> top;
   int64_t S;
-  OpgenBadIndex* report;
   rt::Divider e_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
     const rt::Place<rank> place = batch.place(rest);
-    const int64_t segment_value = segment.load(e);
-    opmath_t* const cell = total.at(rt::checked(segment_value, S, report, 0, 0), place);
-    const opmath_t part = (top.load(rt::checked(segment_value, S, report, 3, 0), place));
-    rt::atomic_sum(cell, near::exp(input.load(e, place) - part));
+    const auto segment_line = rt::read_line<V>(segment, e);
+    const auto input_line = rt::read_line<V>(input, e, place);
+    rt::lanes<V>([&](int at) {
+      const int64_t segment_value = segment_line[at];
+      opmath_t* const cell = total.at(rt::checked(segment_value, S), place);
+      rt::atomic_sum(cell, near::exp(input_line[at] - (top.load(rt::checked(segment_value, S), place))));
+    });
   }
 };
 
@@ -126,13 +132,12 @@ struct Step_segment_softmax_forward_output {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, -1), rt::tensor(4, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
-                 rt::tensor(3, 2, 1), rt::integer(1), rt::report(), rt::elements(), rt::batch());
+                 rt::tensor(3, 2, 1), rt::integer(1), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<const opmath_t, rank> top, total;
   int64_t S;
-  OpgenBadIndex* report;
   rt::Divider batch_size;
   rt::Batch<rank> batch;
 
@@ -141,9 +146,8 @@ struct Step_segment_softmax_forward_output {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t e = rest;
     const int64_t segment_value_2 = segment.load(e);
-    const opmath_t part = (top.load(rt::checked(segment_value_2, S, report, 2, 0), place));
-    const opmath_t part_2 = total.load(rt::checked(segment_value_2, S, report, 3, 0), place);
-    output.store(near::div(near::exp(input.load(e, place) - part), part_2), e, place);
+    const opmath_t part = input.load(e, place) - (top.load(rt::checked(segment_value_2, S), place));
+    output.store(near::div(near::exp(part), total.load(rt::checked(segment_value_2, S), place)), e, place);
   }
 };
 
@@ -183,14 +187,12 @@ template <typename scalar_t, int rank>
 struct Step_segment_softmax_backward_dot_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 1), rt::tensor(3, 1, -1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1), rt::integer(0),
-                 rt::report(), rt::elements(), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(3, 1, -1), rt::tensor(1, 2, 1),
+                                            rt::tensor(2, 2, 1), rt::integer(0), rt::elements(), rt::batch());
   rt::Tensor<opmath_t, rank> dot_output;
   rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<const scalar_t, rank> grad_output, output;
   int64_t S;
-  OpgenBadIndex* report;
   rt::Divider batch_size;
   rt::Batch<rank> batch;
 
@@ -198,7 +200,7 @@ struct Step_segment_softmax_backward_dot_output {
     int64_t rest = point;
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t e = rest;
-    opmath_t* const cell = dot_output.at(rt::checked(segment.load(e), S, report, 0, 0), place);
+    opmath_t* const cell = dot_output.at(rt::checked(segment.load(e), S), place);
     rt::atomic_sum(cell, grad_output.load_or_zero(e, place) * output.load(e, place));
   }
 };
@@ -210,13 +212,12 @@ struct Step_segment_softmax_backward_grad_input {
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(4, 2, 1), rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(3, 1, -1),
-                 rt::tensor(2, 2, 1), rt::integer(1), rt::report(), rt::elements(), rt::batch());
+                 rt::tensor(2, 2, 1), rt::integer(1), rt::elements(), rt::batch());
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const scalar_t, rank> output, grad_output;
   rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<const opmath_t, rank> dot_output;
   int64_t S;
-  OpgenBadIndex* report;
   rt::Divider batch_size;
   rt::Batch<rank> batch;
 
@@ -224,7 +225,7 @@ struct Step_segment_softmax_backward_grad_input {
     int64_t rest = point;
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t e = rest;
-    const opmath_t part = dot_output.load(rt::checked(segment.load(e), S, report, 2, 0), place);
+    const opmath_t part = dot_output.load(rt::checked(segment.load(e), S), place);
     grad_input.store(output.load(e, place) * (grad_output.load_or_zero(e, place) - part), e, place);
   }
 };

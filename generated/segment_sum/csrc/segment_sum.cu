@@ -38,23 +38,27 @@ struct Step_segment_sum_forward_output_base {
 template <typename scalar_t, int rank>
 struct Step_segment_sum_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(2, 1, -1), rt::tensor(1, 2, 1),
-                                            rt::integer(0), rt::report(), rt::integer(1), rt::batch());
-  rt::Tensor<opmath_t, rank> output;
-  rt::Tensor<const int64_t, rank> segment;
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(1)), rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1, 0), rt::tensor(2, 1, -1, 0), rt::tensor(0, 2, 1),
+                                            rt::integer(0), rt::integer(1), rt::batch());
   rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<const int64_t, rank> segment;
+  rt::Tensor<opmath_t, rank> output;
   int64_t S;
-  OpgenBadIndex* report;
   rt::Divider n_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t* const cell = output.at(rt::checked(segment.load(n), S, report, 0, 0), place);
-    rt::atomic_sum(cell, input.load(n, place));
+    const auto input_line = rt::read_line<V>(input, n, place);
+    const auto segment_line = rt::read_line<V>(segment, n);
+    rt::lanes<V>([&](int at) {
+      opmath_t* const cell = output.at(rt::checked(segment_line[at], S), place);
+      rt::atomic_sum(cell, input_line[at]);
+    });
   }
 };
 
@@ -64,12 +68,11 @@ struct Step_segment_sum_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 2, 1), rt::tensor(1, 1, -1), rt::tensor(0, 2, 1),
-                                            rt::integer(1), rt::report(), rt::elements(), rt::batch());
+                                            rt::integer(1), rt::elements(), rt::batch());
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const int64_t, rank> segment;
   rt::Tensor<const scalar_t, rank> grad_output;
   int64_t S;
-  OpgenBadIndex* report;
   rt::Divider batch_size;
   rt::Batch<rank> batch;
 
@@ -77,7 +80,7 @@ struct Step_segment_sum_backward_grad_input {
     int64_t rest = point;
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
-    grad_input.store(grad_output.load_or_zero(rt::checked(segment.load(n), S, report, 0, 0), place), n, place);
+    grad_input.store(grad_output.load_or_zero(rt::checked(segment.load(n), S), place), n, place);
   }
 };
 

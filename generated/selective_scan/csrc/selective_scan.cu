@@ -8,26 +8,31 @@ template <typename scalar_t, int rank>
 struct Step_selective_scan_forward_h {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 2, -1), rt::tensor(3, 3, 0), rt::tensor(4, 3, 0),
+      rt::fields(rt::tensor(1, 2, -1, 1), rt::tensor(0, 3, 0), rt::tensor(3, 3, 0), rt::tensor(4, 3, 0),
                  rt::tensor(2, 4, 0), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> delta, a, b, u;
+  rt::Tensor<const scalar_t, rank> a, delta, b, u;
   rt::Tensor<opmath_t, rank> h;
   rt::Divider t_size, n_size, d_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
-    for (int64_t t = 0; t < t_size.size; ++t) {
-      const opmath_t delta_value = delta.load(place, t, d);
-      const opmath_t part = delta_value * b.load(place, t, n) * u.load(place, t, d);
-      const opmath_t part_2 = t == 0 ? opmath_t(0) : h.load(place, t - 1, d, n);
-      h.store(near::exp(delta_value * a.load(d, n)) * part_2 + part, place, t, d, n);
-    }
+    const auto a_line = rt::read_line<V>(a, d, n);
+    rt::lanes<V>([&](int at) {
+      for (int64_t t = 0; t < t_size.size; ++t) {
+        const opmath_t delta_value = delta.load(place, t, d);
+        const opmath_t part = delta_value * b.load(place, t, (n + at)) * u.load(place, t, d);
+        const opmath_t part_2 = t == 0 ? opmath_t(0) : h.load(place, t - 1, d, (n + at));
+        h.store(near::exp(delta_value * a_line[at]) * part_2 + part, place, t, d, (n + at));
+      }
+    });
   }
 };
 
@@ -70,31 +75,36 @@ template <typename scalar_t, int rank>
 struct Step_selective_scan_backward_grad_h {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(2, 4, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(3, 3, 0),
-                 rt::tensor(4, 2, -1), rt::integer(2), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
+      rt::fields(rt::tensor(4, 2, -1, 1), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(3, 3, 0),
+                 rt::tensor(2, 4, 0), rt::integer(2), rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> a, grad_y, c, delta;
   rt::Tensor<opmath_t, rank> grad_h;
-  rt::Tensor<const scalar_t, rank> grad_y, c, delta, a;
   int64_t T;
   rt::Divider t_size, n_size, d_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
-    for (int64_t t = t_size.size - 1; t >= 0; --t) {
-      const opmath_t part = grad_y.load_or_zero(place, t, d) * c.load(place, t, n);
-      opmath_t part_2;
-      if (t + 1 < T) {
-        part_2 = grad_h.load(place, t + 1, d, n) * near::exp(delta.load(place, t + 1, d) * a.load(d, n));
-      } else {
-        part_2 = 0;
+    const auto a_line = rt::read_line<V>(a, d, n);
+    rt::lanes<V>([&](int at) {
+      for (int64_t t = t_size.size - 1; t >= 0; --t) {
+        const opmath_t part = grad_y.load_or_zero(place, t, d) * c.load(place, t, (n + at));
+        opmath_t part_2;
+        if (t + 1 < T) {
+          part_2 = grad_h.load(place, t + 1, d, (n + at)) * near::exp(delta.load(place, t + 1, d) * a_line[at]);
+        } else {
+          part_2 = 0;
+        }
+        grad_h.store(part + part_2, place, t, d, (n + at));
       }
-      grad_h.store(part + part_2, place, t, d, n);
-    }
+    });
   }
 };
 
@@ -162,9 +172,9 @@ struct Step_selective_scan_backward_grad_a {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)),
-                                               rt::count(rt::elements(), rt::integer(2))};
+                                               rt::count(rt::elements(), rt::integer(2)), rt::count(rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 3, 0), rt::tensor(2, 4, 0), rt::tensor(3, 4, 0),
+      rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 3, 0), rt::tensor(2, 4, 0, 3), rt::tensor(3, 4, 0),
                  rt::tensor(4, 2, -1), rt::integer(2), rt::integer(1), rt::batch());
   rt::Tensor<const scalar_t, rank> a, delta;
   rt::Tensor<const opmath_t, rank> grad_h, h;
@@ -178,23 +188,28 @@ struct Step_selective_scan_backward_grad_a {
     OPGEN_DEVICE void settle() { grad_a_value_fold.settle(); }
     OPGEN_DEVICE void finish() { grad_a_value_fold.finish(); }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const int64_t d = rest;
-    const opmath_t a_value_2 = a.load(d, n);
     int64_t inner_rest = inner;
     const int64_t t = rt::split(&inner_rest, t_size);
     const rt::Place<rank> place = batch.place(inner_rest);
-    const opmath_t delta_value_2 = delta.load(place, t, d);
-    opmath_t part;
-    if (t == 0) {
-      part = 0;
-    } else {
-      const opmath_t part_2 = near::exp(delta_value_2 * a_value_2);
-      part = part_2 * delta_value_2 * grad_h.load(place, t, d, n) * h.load(place, t - 1, d, n);
-    }
-    folds->grad_a_value_fold.add(part);
+    const auto a_line = rt::read_line<V>(a, d, n);
+    const auto grad_h_line = rt::read_line<V>(grad_h, place, t, d, n);
+    rt::lanes<V>([&](int at) {
+      const opmath_t a_value_2 = a_line[at];
+      const opmath_t delta_value_2 = delta.load(place, t, d);
+      opmath_t part;
+      if (t == 0) {
+        part = 0;
+      } else {
+        const opmath_t part_2 = near::exp(delta_value_2 * a_value_2);
+        part = part_2 * delta_value_2 * grad_h_line[at] * h.load(place, t - 1, d, (n + at));
+      }
+      folds[at].grad_a_value_fold.add(part);
+    });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
@@ -210,8 +225,8 @@ template <typename scalar_t, int rank>
 struct Step_selective_scan_backward_grad_b {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
-                                               rt::count(rt::integer(2))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 4, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0),
+                                               rt::count(rt::integer(2)), rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 4, 0, 3), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0),
                                             rt::tensor(3, 3, 0), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> grad_h;
   rt::Tensor<const scalar_t, rank> delta, u;
@@ -225,14 +240,18 @@ struct Step_selective_scan_backward_grad_b {
     OPGEN_DEVICE void settle() { grad_b_value_fold.settle(); }
     OPGEN_DEVICE void finish() { grad_b_value_fold.finish(); }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
     const int64_t d = inner;
-    const opmath_t part = grad_h.load(place, t, d, n);
-    folds->grad_b_value_fold.add(part * delta.load(place, t, d) * u.load(place, t, d));
+    const auto grad_h_line = rt::read_line<V>(grad_h, place, t, d, n);
+    rt::lanes<V>([&](int at) {
+      const opmath_t part = delta.load(place, t, d);
+      folds[at].grad_b_value_fold.add(grad_h_line[at] * part * u.load(place, t, d));
+    });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
@@ -249,11 +268,11 @@ template <typename scalar_t, int rank>
 struct Step_selective_scan_backward_grad_c {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
-                                               rt::count(rt::integer(2))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 4, 0), rt::tensor(2, 3, 0),
+                                               rt::count(rt::integer(2)), rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 4, 0, 3), rt::tensor(0, 3, 0), rt::tensor(2, 3, 0),
                                             rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> grad_y;
   rt::Tensor<const opmath_t, rank> h;
+  rt::Tensor<const scalar_t, rank> grad_y;
   rt::Tensor<scalar_t, rank> grad_c;
   rt::Divider n_size, t_size;
   rt::Batch<rank> batch;
@@ -264,13 +283,15 @@ struct Step_selective_scan_backward_grad_c {
     OPGEN_DEVICE void settle() { grad_c_value_fold.settle(); }
     OPGEN_DEVICE void finish() { grad_c_value_fold.finish(); }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
     const int64_t d = inner;
-    folds->grad_c_value_fold.add(grad_y.load_or_zero(place, t, d) * h.load(place, t, d, n));
+    const auto h_line = rt::read_line<V>(h, place, t, d, n);
+    rt::lanes<V>([&](int at) { folds[at].grad_c_value_fold.add(grad_y.load_or_zero(place, t, d) * h_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
@@ -286,9 +307,10 @@ struct Step_selective_scan_backward_grad_c {
 template <typename scalar_t, int rank>
 struct Step_selective_scan_backward_grad_skip {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements(), rt::integer(1))};
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements(), rt::integer(1)),
+                                               rt::count(rt::integer(0))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 1, -1), rt::integer(1), rt::batch());
+      rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 3, 0, 2), rt::tensor(2, 1, -1), rt::integer(1), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_y, u;
   rt::Tensor<scalar_t, rank> grad_skip;
   rt::Divider t_size;
@@ -300,12 +322,15 @@ struct Step_selective_scan_backward_grad_skip {
     OPGEN_DEVICE void settle() { grad_skip_value_fold.settle(); }
     OPGEN_DEVICE void finish() { grad_skip_value_fold.finish(); }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t d = point;
     int64_t inner_rest = inner;
     const int64_t t = rt::split(&inner_rest, t_size);
     const rt::Place<rank> place = batch.place(inner_rest);
-    folds->grad_skip_value_fold.add(grad_y.load_or_zero(place, t, d) * u.load(place, t, d));
+    const auto grad_y_line = rt::read_line_or_zero<V>(grad_y, place, t, d);
+    const auto u_line = rt::read_line<V>(u, place, t, d);
+    rt::lanes<V>([&](int at) { folds[at].grad_skip_value_fold.add(grad_y_line[at] * u_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     const int64_t d = point;

@@ -126,7 +126,7 @@ struct Step_sinkhorn_softmin_backward_grad_logsumexp_j {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     rt::Values<opmath_t, V> grad_logsumexp_j_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {

@@ -165,33 +165,40 @@ template <typename scalar_t, int rank>
 struct Step_smith_waterman_backward_grad_h {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, 0), rt::tensor(4, 3, 0), rt::tensor(2, 3, 0), rt::tensor(5, 3, 0),
-                 rt::tensor(1, 3, 0), rt::tensor(3, 1, 0), rt::real(0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t, rank> logsumexp_i_j, h_waves;
-  rt::Tensor<opmath_t, rank> s, grad_h;
+      rt::fields(rt::tensor(1, 3, 0, 2), rt::tensor(3, 1, 0), rt::tensor(2, 3, 0, 2), rt::tensor(5, 3, 0, 2),
+                 rt::tensor(0, 1, 0), rt::tensor(4, 3, 0), rt::real(0), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> score, grad_output;
+  rt::Tensor<opmath_t, rank> s, grad_h;
+  rt::Tensor<const opmath_t, rank> logsumexp_i_j, h_waves;
   opmath_t temperature;
   rt::Divider j_size, i_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t logsumexp_i_j_value = logsumexp_i_j.load(place);
-    s.store(near::div(score.load(place, i_2, j), temperature), place, i_2, j);
-    const bool part = logsumexp_i_j_value == -rt::inf<opmath_t>();
-    opmath_t part_2;
-    if (part) {
-      part_2 = 0;
-    } else {
-      const opmath_t part_3 = near::exp(h_waves.load(place, i_2 + j, j) - logsumexp_i_j_value);
-      part_2 = grad_output.load_or_zero(place) * temperature * part_3;
-    }
-    grad_h.store(part_2, place, i_2, j);
+    const auto score_line = rt::read_line<V>(score, place, i_2, j);
+    auto s_line = rt::write_line<V>(s, place, i_2, j);
+    auto grad_h_line = rt::write_line<V>(grad_h, place, i_2, j);
+    rt::lanes<V>([&](int at) {
+      const opmath_t logsumexp_i_j_value = logsumexp_i_j.load(place);
+      s_line.set(at, near::div(score_line[at], temperature));
+      const bool part = logsumexp_i_j_value == -rt::inf<opmath_t>();
+      opmath_t part_2;
+      if (part) {
+        part_2 = 0;
+      } else {
+        const opmath_t part_3 = near::exp(h_waves.load(place, i_2 + (j + at), (j + at)) - logsumexp_i_j_value);
+        part_2 = grad_output.load_or_zero(place) * temperature * part_3;
+      }
+      grad_h_line.set(at, part_2);
+    });
   }
 };
 
@@ -370,34 +377,38 @@ template <typename scalar_t, int rank>
 struct Step_smith_waterman_backward_grad_score {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0),
-                 rt::tensor(4, 3, 0), rt::real(0), rt::integer(1), rt::integer(0), rt::batch());
+      rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0),
+                 rt::tensor(4, 3, 0, 2), rt::real(0), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> s, paired_waves, apart_waves, grad_h_waves;
   rt::Tensor<scalar_t, rank> grad_score;
   opmath_t temperature;
   rt::Divider j_size, i_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t j = rt::split(&rest, j_size);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t s_value = s.load(place, i_2, j);
-    const opmath_t t_17 = -rt::inf<opmath_t>();
-    const bool part = paired_waves.load(place, j + i_2, j) + s_value == t_17;
-    const bool part_2 = part && apart_waves.load(place, j + i_2, j) == t_17;
-    opmath_t part_3;
-    if (part_2) {
-      part_3 = 0;
-    } else {
-      const opmath_t part_5 = paired_waves.load(place, j + i_2, j) + s_value;
-      const opmath_t part_4 = part_5 - apart_waves.load(place, j + i_2, j);
-      part_3 = grad_h_waves.load(place, j + i_2, j) * near::sigmoid(part_4);
-    }
-    grad_score.store(near::div(part_3, temperature), place, i_2, j);
+    const auto s_line = rt::read_line<V>(s, place, i_2, j);
+    auto grad_score_line = rt::write_line<V>(grad_score, place, i_2, j);
+    rt::lanes<V>([&](int at) {
+      const opmath_t s_value = s_line[at];
+      const opmath_t t_17 = -rt::inf<opmath_t>();
+      const opmath_t part = paired_waves.load(place, (j + at) + i_2, (j + at)) + s_value;
+      opmath_t part_2;
+      if (part == t_17 && apart_waves.load(place, (j + at) + i_2, (j + at)) == t_17) {
+        part_2 = 0;
+      } else {
+        const opmath_t part_3 = near::sigmoid(part - apart_waves.load(place, (j + at) + i_2, (j + at)));
+        part_2 = grad_h_waves.load(place, (j + at) + i_2, (j + at)) * part_3;
+      }
+      grad_score_line.set(at, near::div(part_2, temperature));
+    });
   }
 };
 

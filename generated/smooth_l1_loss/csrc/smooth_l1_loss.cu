@@ -24,9 +24,9 @@ struct Step_smooth_l1_loss_forward_0_output {
     OPGEN_DEVICE void finish() { output_sum_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t t = 2 * beta;
     const opmath_t t_2 = beta / 2;
-    const rt::Place<rank> place = batch.place(inner);
     const opmath_t difference_2 = input.load(place) - target.load(place);
     const opmath_t error = rt::abs(difference_2);
     folds->output_sum_fold.add(error < beta ? near::div(error * error, t) : error - t_2);
@@ -59,9 +59,9 @@ struct Step_smooth_l1_loss_forward_1_output {
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
+    const rt::Place<rank> place = batch.place(inner);
     const opmath_t t = 2 * beta;
     const opmath_t t_2 = beta / 2;
-    const rt::Place<rank> place = batch.place(inner);
     const opmath_t difference_2 = input.load(place) - target.load(place);
     const opmath_t error = rt::abs(difference_2);
     folds->output_value_fold.add(error < beta ? near::div(error * error, t) : error - t_2);
@@ -252,7 +252,7 @@ struct Step_smooth_l1_loss_backward_2_grad_target {
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto difference_pack = rt::load_pack<V>(difference, first);
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     rt::Values<scalar_t, V> grad_input_pack;
     rt::Values<scalar_t, V> grad_target_pack;
     OPGEN_UNROLL

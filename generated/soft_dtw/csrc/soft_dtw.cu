@@ -167,7 +167,7 @@ struct Step_soft_dtw_backward_grad_r_before {
         const bool t_4 = t_3 < N + M;
         const int64_t t_5 = t_3 - j;
         const bool t_6 = t_5 == 0;
-        const opmath_t t_7 = near::div(rt::inf<opmath_t>(), gamma);
+        const opmath_t t_7 = near::div(static_cast<opmath_t>(rt::inf<opmath_t>()), gamma);
         const opmath_t t_8 = -t_7;
         const opmath_t t_9 = near::div(r_waves.load(place, wave, j), gamma);
         const opmath_t t_10 = -t_9;
@@ -236,7 +236,7 @@ struct Step_soft_dtw_backward_grad_r_before {
         const opmath_t t_15 = -rt::inf<opmath_t>();
         const bool t_16 = t_14 == 0;
         const bool t_17 = j == 0;
-        const opmath_t t_18 = near::div(rt::inf<opmath_t>(), gamma);
+        const opmath_t t_18 = near::div(static_cast<opmath_t>(rt::inf<opmath_t>()), gamma);
         const opmath_t t_19 = -t_18;
         const bool t_20 = wave == 0;
         const bool part_20 = t_14 >= 0 && t_14 < N;
@@ -274,22 +274,23 @@ struct Step_soft_dtw_backward_grad_r_before {
           const bool part_29 = t_21 >= 0 && t_21 < N;
           opmath_t part_30;
           if (part_29) {
-            const bool part_31 = (t_23 ? -near::div(rt::inf<opmath_t>(), gamma) : t_24) == t_22;
-            const bool part_32 = near_waves.load(place, wave + 1, j + 1) == t_22 && part_31;
-            opmath_t part_33;
-            if (part_32) {
-              part_33 = 0;
+            const opmath_t part_32 = t_23 ? -near::div(static_cast<opmath_t>(rt::inf<opmath_t>()), gamma) : t_24;
+            const bool part_31 = part_32 == t_22;
+            const bool part_33 = near_waves.load(place, wave + 1, j + 1) == t_22 && part_31;
+            opmath_t part_34;
+            if (part_33) {
+              part_34 = 0;
             } else {
-              opmath_t part_34;
+              opmath_t part_35;
               if (t_23) {
-                part_34 = 0;
+                part_35 = 0;
               } else {
-                const opmath_t part_35 = near::sigmoid(t_24 - near_waves.load(place, wave + 1, j + 1));
-                part_34 = grad_r_waves.load(place, wave + 1, j + 1) * part_35;
+                const opmath_t part_36 = near::sigmoid(t_24 - near_waves.load(place, wave + 1, j + 1));
+                part_35 = grad_r_waves.load(place, wave + 1, j + 1) * part_36;
               }
-              part_33 = part_34;
+              part_34 = part_35;
             }
-            part_30 = part_33;
+            part_30 = part_34;
           } else {
             part_30 = 0;
           }

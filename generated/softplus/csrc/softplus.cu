@@ -16,7 +16,7 @@ struct Step_softplus_forward_output {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t* output) const {
-    *output = near::div(rt::softplus(beta * input), beta);
+    *output = near::div(near::softplus(beta * input), beta);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -62,7 +62,7 @@ struct Step_softplus_backward_grad_input {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     const auto input_pack = rt::load_pack<V>(input, first);
     rt::Values<scalar_t, V> grad_input_pack;
     OPGEN_UNROLL

@@ -59,7 +59,7 @@ struct Step_spike_backward_grad_membrane {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto grad_spikes_pack = rt::load_pack<V>(grad_spikes, first);
+    const auto grad_spikes_pack = rt::load_pack_or_zero<V>(grad_spikes, first);
     const auto membrane_pack = rt::load_pack<V>(membrane, first);
     rt::Values<scalar_t, V> grad_membrane_pack;
     OPGEN_UNROLL

@@ -43,7 +43,7 @@ struct Step_stochastic_round_backward_grad_y_copy {
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first) const {
-    const auto grad_y_pack = rt::load_pack<V>(grad_y, first);
+    const auto grad_y_pack = rt::load_pack_or_zero<V>(grad_y, first);
     rt::Values<scalar_t, V> grad_y_copy_pack;
     OPGEN_UNROLL
     for (int i = 0; i < V; ++i) {

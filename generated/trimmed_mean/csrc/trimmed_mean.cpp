@@ -29,6 +29,7 @@ std::tuple<Tensor, Tensor> trimmed_mean_forward(const Tensor& input, int64_t tri
   call.run(1, {1, 2}, {call.size(0)});
   call.run(2, {3, 2}, {call.size(0)});
   call.run(3, {1, 3, 4}, {call.size(0)});
+  call.reach(4, 1, call.size(0), trim, call.size(1) + trim - 1, call.batch_count() * call.size(1));
   call.run(4, {4, 5}, {call.size(1), trim, call.size(0)});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor argsort_k = recorded ? call.result("argsort_k", Element::int64) : Tensor();

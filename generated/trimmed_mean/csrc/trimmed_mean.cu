@@ -107,22 +107,25 @@ struct Step_trimmed_mean_forward_argsort_k_base {
 template <typename scalar_t, int rank>
 struct Step_trimmed_mean_forward_argsort_k {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::report(), rt::integer(0), rt::batch());
-  rt::Tensor<int64_t, rank> argsort_k;
+      rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(0, 2, 0), rt::integer(0), rt::integer(0), rt::batch());
   rt::Tensor<const int64_t, rank> argsort_k_rank;
+  rt::Tensor<int64_t, rank> argsort_k;
   int64_t N;
-  OpgenBadIndex* report;
   rt::Divider k_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place<rank> place = batch.place(rest);
-    int64_t* const cell = argsort_k.at(place, rt::checked(argsort_k_rank.load(place, k), N, report, 0, 1));
-    rt::atomic_sum(cell, k);
+    const auto argsort_k_rank_line = rt::read_line<V>(argsort_k_rank, place, k);
+    rt::lanes<V>([&](int at) {
+      int64_t* const cell = argsort_k.at(place, rt::checked(argsort_k_rank_line[at], N));
+      rt::atomic_sum(cell, (k + at));
+    });
   }
 };
 
@@ -130,22 +133,24 @@ struct Step_trimmed_mean_forward_argsort_k {
 template <typename scalar_t, int rank>
 struct Step_trimmed_mean_forward_ordered {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(2, 2, 0), rt::tensor(1, 2, 0), rt::tensor(0, 2, 0),
-                                            rt::integer(0), rt::report(), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t, rank> ordered;
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(0, 2, 0),
+                                            rt::integer(0), rt::integer(0), rt::batch());
   rt::Tensor<const int64_t, rank> argsort_k;
+  rt::Tensor<opmath_t, rank> ordered;
   rt::Tensor<const opmath_t, rank> values;
   int64_t N;
-  OpgenBadIndex* report;
   rt::Divider k_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place<rank> place = batch.place(rest);
-    ordered.store(values.load(place, rt::checked(argsort_k.load(place, k), N, report, 0, 1)), place, k);
+    const auto argsort_k_line = rt::read_line<V>(argsort_k, place, k);
+    auto ordered_line = rt::write_line<V>(ordered, place, k);
+    rt::lanes<V>([&](int at) { ordered_line.set(at, values.load(place, rt::checked(argsort_k_line[at], N))); });
   }
 };
 
@@ -155,12 +160,11 @@ struct Step_trimmed_mean_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::integer(1), rt::integer(2),
-                                            rt::integer(0), rt::report(), rt::integer(0), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::integer(1), rt::integer(0), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> ordered;
   rt::Tensor<scalar_t, rank> output;
-  int64_t trim, N, M;
-  OpgenBadIndex* report;
+  int64_t trim, M;
   rt::Divider m_size;
   rt::Batch<rank> batch;
 
@@ -170,7 +174,7 @@ struct Step_trimmed_mean_forward_output {
     rt::Sum<opmath_t> output_sum_fold;
     rt::each<Team>(m_size.size, rt::settled(&output_sum_fold), [&](auto at) {
       const int64_t m = at;
-      output_sum_fold.add(ordered.load(place, rt::checked(m + trim, N, report, 0, 1)));
+      output_sum_fold.add(ordered.load(place, m + trim));
     });
     output_sum_fold.finish();
     rt::join<Team>(&output_sum_fold);
@@ -217,26 +221,29 @@ template <typename scalar_t, int rank>
 struct Step_trimmed_mean_backward_grad_values {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(2, 2, 0), rt::tensor(1, 1, 0), rt::integer(1), rt::integer(0),
-                 rt::integer(2), rt::report(), rt::integer(0), rt::batch());
-  rt::Tensor<opmath_t, rank> grad_values;
+      rt::fields(rt::tensor(2, 2, 0, 1), rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::integer(1), rt::integer(0),
+                 rt::integer(2), rt::integer(0), rt::batch());
   rt::Tensor<const int64_t, rank> argsort_k;
+  rt::Tensor<opmath_t, rank> grad_values;
   rt::Tensor<const scalar_t, rank> grad_output;
   int64_t trim, N, M;
-  OpgenBadIndex* report;
   rt::Divider k_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place<rank> place = batch.place(rest);
-    const int64_t t = k - trim;
-    opmath_t* const cell = grad_values.at(place, rt::checked(argsort_k.load(place, k), N, report, 0, 1));
-    const opmath_t part = near::div(grad_output.load_or_zero(place), static_cast<opmath_t>(M));
-    rt::atomic_sum(cell, t >= 0 && t < M ? part : opmath_t(0));
+    const auto argsort_k_line = rt::read_line<V>(argsort_k, place, k);
+    rt::lanes<V>([&](int at) {
+      const int64_t t = (k + at) - trim;
+      opmath_t* const cell = grad_values.at(place, rt::checked(argsort_k_line[at], N));
+      const opmath_t part = near::div(grad_output.load_or_zero(place), static_cast<opmath_t>(M));
+      rt::atomic_sum(cell, t >= 0 && t < M ? part : opmath_t(0));
+    });
   }
 };
 

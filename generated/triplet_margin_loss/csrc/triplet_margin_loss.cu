@@ -7,6 +7,7 @@
 template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_forward_0_other_squares {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::tensor(5, 1, 0),
@@ -49,7 +50,7 @@ struct Step_triplet_margin_loss_forward_0_other_squares {
       near_squares.store(near_squares_value, place);
       far_squares.store(far_squares_value, place);
       other_squares.store(other_squares_value, place);
-      near_2.store(rt::sqrt(near_squares_value), place);
+      near_2.store(near::sqrt(near_squares_value), place);
     }
   }
 };
@@ -75,9 +76,9 @@ struct Step_triplet_margin_loss_forward_0_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
-    const opmath_t part = rt::sqrt(other_squares.load(place));
-    const opmath_t part_2 = -rt::min(rt::sqrt(far_squares.load(place)), part);
-    const opmath_t part_3 = margin + rt::sqrt(near_squares.load(place)) + part_2;
+    const opmath_t part = near::sqrt(other_squares.load(place));
+    const opmath_t part_2 = -rt::min(near::sqrt(far_squares.load(place)), part);
+    const opmath_t part_3 = margin + near::sqrt(near_squares.load(place)) + part_2;
     folds->output_sum_fold.add(rt::max(opmath_t(0), part_3));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -90,6 +91,7 @@ struct Step_triplet_margin_loss_forward_0_output {
 template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
@@ -106,9 +108,9 @@ struct Step_triplet_margin_loss_forward_1_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
-    const opmath_t part = rt::sqrt(other_squares.load(place));
-    const opmath_t part_2 = -rt::min(rt::sqrt(far_squares.load(place)), part);
-    const opmath_t part_3 = margin + rt::sqrt(near_squares.load(place)) + part_2;
+    const opmath_t part = near::sqrt(other_squares.load(place));
+    const opmath_t part_2 = -rt::min(near::sqrt(far_squares.load(place)), part);
+    const opmath_t part_3 = margin + near::sqrt(near_squares.load(place)) + part_2;
     folds->output_value_fold.add(rt::max(opmath_t(0), part_3));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -121,6 +123,7 @@ struct Step_triplet_margin_loss_forward_1_output {
 template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(3, 1, 0),
@@ -159,10 +162,10 @@ struct Step_triplet_margin_loss_forward_2_output {
     const opmath_t near_squares = near_squares_fold.value;
     const opmath_t far_squares = far_squares_fold.value;
     const opmath_t other_squares = other_squares_fold.value;
-    const opmath_t near_value = rt::sqrt(near_squares);
+    const opmath_t near_value = near::sqrt(near_squares);
     if (Team::rank() == 0) {
       near_2.store(near_value, place);
-      const opmath_t part = margin + near_value - rt::min(rt::sqrt(far_squares), rt::sqrt(other_squares));
+      const opmath_t part = margin + near_value - rt::min(near::sqrt(far_squares), near::sqrt(other_squares));
       output.store(rt::max(opmath_t(0), part), place);
     }
   }
@@ -172,6 +175,7 @@ struct Step_triplet_margin_loss_forward_2_output {
 template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_forward_3_far {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(3, 2, 0, 1),
@@ -212,8 +216,8 @@ struct Step_triplet_margin_loss_forward_3_far {
     if (Team::rank() == 0) {
       near_squares.store(near_squares_value, place);
       far_squares.store(far_squares_value, place);
-      near_2.store(rt::sqrt(near_squares_value), place);
-      far.store(rt::sqrt(far_squares_value), place);
+      near_2.store(near::sqrt(near_squares_value), place);
+      far.store(near::sqrt(far_squares_value), place);
     }
   }
 };
@@ -239,8 +243,8 @@ struct Step_triplet_margin_loss_forward_3_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
-    const opmath_t part = rt::sqrt(near_squares.load(place));
-    const opmath_t part_2 = margin + part - rt::sqrt(far_squares.load(place));
+    const opmath_t part = near::sqrt(near_squares.load(place));
+    const opmath_t part_2 = margin + part - near::sqrt(far_squares.load(place));
     folds->output_sum_fold.add(rt::max(opmath_t(0), part_2));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -253,6 +257,7 @@ struct Step_triplet_margin_loss_forward_3_output {
 template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_forward_4_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
@@ -269,8 +274,8 @@ struct Step_triplet_margin_loss_forward_4_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
-    const opmath_t part = rt::sqrt(near_squares.load(place));
-    const opmath_t part_2 = margin + part - rt::sqrt(far_squares.load(place));
+    const opmath_t part = near::sqrt(near_squares.load(place));
+    const opmath_t part_2 = margin + part - near::sqrt(far_squares.load(place));
     folds->output_value_fold.add(rt::max(opmath_t(0), part_2));
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -283,6 +288,7 @@ struct Step_triplet_margin_loss_forward_4_output {
 template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_forward_5_output {
   using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(3, 2, 0, 1),
@@ -321,8 +327,8 @@ struct Step_triplet_margin_loss_forward_5_output {
     rt::join<Team>(&near_squares_fold, &far_squares_fold);
     const opmath_t near_squares = near_squares_fold.value;
     const opmath_t far_squares = far_squares_fold.value;
-    const opmath_t near_value = rt::sqrt(near_squares);
-    const opmath_t far_value = rt::sqrt(far_squares);
+    const opmath_t near_value = near::sqrt(near_squares);
+    const opmath_t far_value = near::sqrt(far_squares);
     if (Team::rank() == 0) {
       near_2.store(near_value, place);
       far.store(far_value, place);
@@ -372,8 +378,8 @@ struct Step_triplet_margin_loss_backward_0_grad_negative {
     const opmath_t far_squares = far_squares_fold.value;
     const opmath_t other_squares = other_squares_fold.value;
     const opmath_t near_value = near_2.load(place);
-    const opmath_t far = rt::sqrt(far_squares);
-    const opmath_t other_2 = rt::sqrt(other_squares);
+    const opmath_t far = near::sqrt(far_squares);
+    const opmath_t other_2 = near::sqrt(other_squares);
     const opmath_t t_4 = margin + near_value - rt::min(far, other_2);
     const bool t_5 = 0 == t_4;
     const opmath_t grad_output_body = near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
@@ -446,8 +452,8 @@ struct Step_triplet_margin_loss_backward_1_grad_negative {
     const opmath_t far_squares = far_squares_fold.value;
     const opmath_t other_squares = other_squares_fold.value;
     const opmath_t near_value = near_2.load(place);
-    const opmath_t far = rt::sqrt(far_squares);
-    const opmath_t other_2 = rt::sqrt(other_squares);
+    const opmath_t far = near::sqrt(far_squares);
+    const opmath_t other_2 = near::sqrt(other_squares);
     const opmath_t t_4 = margin + near_value - rt::min(far, other_2);
     const bool t_5 = 0 == t_4;
     const opmath_t grad_output_value = grad_output.load_or_zero();
@@ -521,8 +527,8 @@ struct Step_triplet_margin_loss_backward_2_grad_negative {
     const opmath_t far_squares = far_squares_fold.value;
     const opmath_t other_squares = other_squares_fold.value;
     const opmath_t near_value = near_2.load(place);
-    const opmath_t far = rt::sqrt(far_squares);
-    const opmath_t other_2 = rt::sqrt(other_squares);
+    const opmath_t far = near::sqrt(far_squares);
+    const opmath_t other_2 = near::sqrt(other_squares);
     const opmath_t t_4 = margin + near_value - rt::min(far, other_2);
     const bool t_5 = 0 == t_4;
     const opmath_t grad_output_value = grad_output.load_or_zero(place);
@@ -609,28 +615,37 @@ template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_backward_3_grad_negative {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields = rt::fields(
-      rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 2, 0), rt::tensor(3, 1, 0), rt::tensor(4, 1, 0),
-      rt::tensor(5, 2, 0), rt::tensor(6, 2, 0), rt::tensor(7, 2, 0), rt::tensor(8, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t, rank> far, grad_rest, total_2, near_2, grad_near, total;
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(2, 2, 0, 1), rt::tensor(5, 2, 0, 1), rt::tensor(0, 1, 0), rt::tensor(1, 1, 0),
+                 rt::tensor(3, 1, 0), rt::tensor(4, 1, 0), rt::tensor(6, 2, 0, 1), rt::tensor(7, 2, 0, 1),
+                 rt::tensor(8, 2, 0, 1), rt::integer(0), rt::batch());
+  rt::Tensor<const opmath_t, rank> total_2, total, far, grad_rest, near_2, grad_near;
   rt::Tensor<scalar_t, rank> grad_anchor, grad_positive, grad_negative;
   rt::Divider d_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t far_value = far.load(place);
-    const opmath_t part = near::div(grad_rest.load(place) * total_2.load(place, d), far_value);
-    const opmath_t grad_far_body = far_value == 0 ? opmath_t(0) : part;
-    const opmath_t near_value = near_2.load(place);
-    const opmath_t part_2 = near::div(grad_near.load(place) * total.load(place, d), near_value);
-    const opmath_t grad_near_body = near_value == 0 ? opmath_t(0) : part_2;
-    grad_anchor.store(grad_far_body + grad_near_body, place, d);
-    grad_positive.store(-grad_near_body, place, d);
-    grad_negative.store(-grad_far_body, place, d);
+    const auto total_2_line = rt::read_line<V>(total_2, place, d);
+    const auto total_line = rt::read_line<V>(total, place, d);
+    auto grad_anchor_line = rt::write_line<V>(grad_anchor, place, d);
+    auto grad_positive_line = rt::write_line<V>(grad_positive, place, d);
+    auto grad_negative_line = rt::write_line<V>(grad_negative, place, d);
+    rt::lanes<V>([&](int at) {
+      const opmath_t far_value = far.load(place);
+      const opmath_t part = near::div(grad_rest.load(place) * total_2_line[at], far_value);
+      const opmath_t grad_far_body = far_value == 0 ? opmath_t(0) : part;
+      const opmath_t near_value = near_2.load(place);
+      const opmath_t part_2 = near::div(grad_near.load(place) * total_line[at], near_value);
+      const opmath_t grad_near_body = near_value == 0 ? opmath_t(0) : part_2;
+      grad_anchor_line.set(at, grad_far_body + grad_near_body);
+      grad_positive_line.set(at, -grad_near_body);
+      grad_negative_line.set(at, -grad_far_body);
+    });
   }
 };
 
@@ -716,7 +731,7 @@ struct Step_triplet_margin_loss_backward_5_grad_near {
   OPGEN_DEVICE void flat(int64_t first) const {
     const auto near_2_pack = rt::load_pack<V>(near_2, first);
     const auto far_pack = rt::load_pack<V>(far, first);
-    const auto grad_output_pack = rt::load_pack<V>(grad_output, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
     rt::Values<opmath_t, V> grad_rest_pack;
     rt::Values<opmath_t, V> grad_near_pack;
     OPGEN_UNROLL

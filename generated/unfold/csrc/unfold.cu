@@ -62,34 +62,36 @@ struct Step_unfold_backward_grad_input_base {
 template <typename scalar_t, int rank>
 struct Step_unfold_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(4), rt::integer(5))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 4, -1), rt::tensor(1, 3, -1), rt::integer(6), rt::integer(1),
-                                            rt::integer(7), rt::integer(8), rt::integer(9), rt::integer(10),
-                                            rt::integer(2), rt::integer(3), rt::integer(5), rt::integer(4));
-  rt::Tensor<opmath_t, rank> grad_input;
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(4), rt::integer(5)),
+                                       rt::count(rt::integer(5))};
+  static constexpr auto fields = rt::fields(
+      rt::tensor(1, 3, -1, 2), rt::tensor(0, 4, -1), rt::integer(6), rt::integer(1), rt::integer(7), rt::integer(8),
+      rt::integer(9), rt::integer(10), rt::integer(2), rt::integer(3), rt::integer(5), rt::integer(4));
   rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<opmath_t, rank> grad_input;
   int64_t kernel_size, C, Q, stride, dilation, padding, H, W;
   rt::Divider l_size, d_size;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t l = rt::split(&rest, l_size);
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
-    const bool part_2 = rt::floordiv(d, kernel_size * kernel_size) >= 0;
-    const bool part = part_2 && rt::floordiv(d, kernel_size * kernel_size) < C;
-    const int64_t part_4 = rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation;
-    const int64_t part_3 = rt::floordiv(l, Q) * stride + part_4;
-    const bool part_5 = rt::mod(l, Q) * stride + rt::mod(d, kernel_size) * dilation - padding >= 0;
-    const bool part_7 = rt::mod(l, Q) * stride + rt::mod(d, kernel_size) * dilation - padding < W;
-    const bool part_6 = part_5 && part_7;
-    if (part && (part_3 - padding >= 0 && part_3 - padding < H) && part_6) {
-      opmath_t* const cell = grad_input.at(
-          n, rt::floordiv(d, kernel_size * kernel_size),
-          rt::floordiv(l, Q) * stride + rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation - padding,
-          rt::mod(l, Q) * stride + rt::mod(d, kernel_size) * dilation - padding);
-      rt::atomic_sum(cell, grad_output.load_or_zero(n, d, l));
-    }
+    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, n, d, l);
+    rt::lanes<V>([&](int at) {
+      const int64_t part_2 = rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation;
+      const int64_t part = rt::floordiv((l + at), Q) * stride + part_2;
+      const bool part_4 = rt::floordiv(d, kernel_size * kernel_size) >= 0;
+      const bool part_3 = part_4 && rt::floordiv(d, kernel_size * kernel_size) < C;
+      const bool part_5 = rt::mod((l + at), Q) * stride + rt::mod(d, kernel_size) * dilation - padding >= 0;
+      const bool part_7 = rt::mod((l + at), Q) * stride + rt::mod(d, kernel_size) * dilation - padding < W;
+      const bool part_6 = part_5 && part_7;
+      if (part_3 && (part - padding >= 0 && part - padding < H) && part_6) {
+        opmath_t* const cell = grad_input.at(n, rt::floordiv(d, kernel_size * kernel_size), rt::floordiv((l + at), Q) * stride + rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation - padding, rt::mod((l + at), Q) * stride + rt::mod(d, kernel_size) * dilation - padding);
+        rt::atomic_sum(cell, grad_output_line[at]);
+      }
+    });
   }
 };
 

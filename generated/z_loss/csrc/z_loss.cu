@@ -132,31 +132,37 @@ template <typename scalar_t, int rank>
 struct Step_z_loss_backward_0_grad_logits {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(5, 2, -1), rt::tensor(2, 0, -1),
-                 rt::tensor(4, 2, -1), rt::tensor(3, 0, -1), rt::real(0), rt::integer(1));
+      rt::fields(rt::tensor(4, 2, -1, 1), rt::tensor(2, 0, -1), rt::tensor(5, 2, -1, 1), rt::tensor(0, 1, -1),
+                 rt::tensor(1, 1, -1), rt::tensor(3, 0, -1), rt::real(0), rt::integer(1));
+  rt::Tensor<const scalar_t, rank> logits, grad_loss;
+  rt::Tensor<scalar_t, rank> grad_logits;
   rt::Tensor<const bool, rank> condition;
   rt::Tensor<const opmath_t, rank> logsumexp_v;
-  rt::Tensor<scalar_t, rank> grad_logits;
-  rt::Tensor<const scalar_t, rank> grad_loss, logits;
   rt::Tensor<const int64_t, rank> count_n;
   opmath_t scale;
   rt::Divider v_size;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t v = rt::split(&rest, v_size);
     const int64_t n = rest;
-    const bool condition_value = condition.load(n);
-    const opmath_t logsumexp_v_value = logsumexp_v.load(n);
-    const bool t = logsumexp_v_value == -rt::inf<opmath_t>();
-    const opmath_t part = near::exp(logits.load(n, v) - logsumexp_v_value);
-    const bool part_2 = condition_value && (!t && condition_value);
-    const opmath_t part_3 = grad_loss.load_or_zero() * scale;
-    const opmath_t part_4 = 2 * logsumexp_v_value * near::div(part_3, static_cast<opmath_t>(count_n.load()));
-    const opmath_t part_5 = t ? opmath_t(0) : (condition_value ? part_4 : opmath_t(0)) * part;
-    grad_logits.store(part_2 ? (condition_value ? part_5 : opmath_t(0)) : opmath_t(0), n, v);
+    const auto logits_line = rt::read_line<V>(logits, n, v);
+    auto grad_logits_line = rt::write_line<V>(grad_logits, n, v);
+    rt::lanes<V>([&](int at) {
+      const bool condition_value = condition.load(n);
+      const opmath_t logsumexp_v_value = logsumexp_v.load(n);
+      const bool t = logsumexp_v_value == -rt::inf<opmath_t>();
+      const opmath_t part = near::exp(logits_line[at] - logsumexp_v_value);
+      const bool part_2 = condition_value && (!t && condition_value);
+      const opmath_t part_3 = grad_loss.load_or_zero() * scale;
+      const opmath_t part_4 = near::div(part_3, static_cast<opmath_t>(count_n.load()));
+      const opmath_t part_5 = (condition_value ? 2 * logsumexp_v_value * part_4 : opmath_t(0)) * part;
+      const opmath_t part_6 = condition_value ? (t ? opmath_t(0) : part_5) : opmath_t(0);
+      grad_logits_line.set(at, part_2 ? part_6 : opmath_t(0));
+    });
   }
 };
 
@@ -165,25 +171,30 @@ template <typename scalar_t, int rank>
 struct Step_z_loss_backward_1_grad_logits {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(3, 2, -1), rt::tensor(1, 0, -1),
-                                            rt::tensor(2, 2, -1), rt::real(0), rt::integer(0), rt::integer(1));
-  rt::Tensor<const opmath_t, rank> logsumexp_v;
+  static constexpr rt::Lines launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(2, 2, -1, 1), rt::tensor(1, 0, -1), rt::tensor(3, 2, -1, 1),
+                                            rt::tensor(0, 1, -1), rt::real(0), rt::integer(0), rt::integer(1));
+  rt::Tensor<const scalar_t, rank> logits, grad_loss;
   rt::Tensor<scalar_t, rank> grad_logits;
-  rt::Tensor<const scalar_t, rank> grad_loss, logits;
+  rt::Tensor<const opmath_t, rank> logsumexp_v;
   opmath_t scale;
   int64_t N;
   rt::Divider v_size;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t v = rt::split(&rest, v_size);
     const int64_t n = rest;
-    const opmath_t logsumexp_v_value = logsumexp_v.load(n);
-    const opmath_t part = 2 * (grad_loss.load_or_zero() * scale) * logsumexp_v_value;
-    const opmath_t part_2 = near::exp(logits.load(n, v) - logsumexp_v_value);
-    const opmath_t part_3 = near::div(part, static_cast<opmath_t>(N)) * part_2;
-    grad_logits.store(logsumexp_v_value == -rt::inf<opmath_t>() ? opmath_t(0) : part_3, n, v);
+    const auto logits_line = rt::read_line<V>(logits, n, v);
+    auto grad_logits_line = rt::write_line<V>(grad_logits, n, v);
+    rt::lanes<V>([&](int at) {
+      const opmath_t logsumexp_v_value = logsumexp_v.load(n);
+      const opmath_t part = 2 * (grad_loss.load_or_zero() * scale) * logsumexp_v_value;
+      const opmath_t part_2 = near::exp(logits_line[at] - logsumexp_v_value);
+      const opmath_t part_3 = near::div(part, static_cast<opmath_t>(N)) * part_2;
+      grad_logits_line.set(at, logsumexp_v_value == -rt::inf<opmath_t>() ? opmath_t(0) : part_3);
+    });
   }
 };
 

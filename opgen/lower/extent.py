@@ -10,7 +10,7 @@ from opgen.lang.walk import names_read
 from opgen.lower.clash import clash
 from opgen.lower.kinds import integer
 from opgen.lower.range import before_the_start, furthest, padded_windows, windows
-from opgen.lower.scope import DECLARED, OF_INPUT, Frame, IndexInfo, same_extent
+from opgen.lower.scope import DECLARED, OF_GRADIENT, Frame, IndexInfo, same_extent
 
 
 def extent_of(f: Frame, e: Expr) -> Scalar | None:
@@ -44,7 +44,7 @@ def resolve(f: Frame, info: IndexInfo, *, body: bool, where: str = "") -> bool:
         info.extent = info.stated
         if info.origin == DECLARED:
             _other_dims(f, info)
-        return not info.origin.startswith(OF_INPUT) or _along_its_input(f, info)
+        return info.origin != f"{OF_GRADIENT}`{f.target}`" or _along_its_input(f, info)
     if not info.sites:
         if body and info.name not in f.reported:
             f.reported.add(info.name)
@@ -73,7 +73,7 @@ def _along_its_input(f: Frame, info: IndexInfo) -> bool:
         return True
     over, first = text.scalar(info.stated), sites[0]
     message = f"`{info.name}` runs over `{over}`, and is read along `{text.scalar(first.extent)}` of `{first.tensor}`"
-    of = info.origin.removeprefix(OF_INPUT).strip("`")
+    of = f.target.removeprefix("grad_")
     shape = f.decl.shapes[of]
     loops = [x for x in (f.scope.loops if f.scope else ()) if isinstance(x, IndexInfo) and x.sites]
     order = [next((x.name for x in loops if x.sites[0].extent == size), "") for size in shape]

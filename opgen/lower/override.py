@@ -14,7 +14,7 @@ from opgen.lower.block import lower_block
 from opgen.lower.declare import Declarations
 from opgen.lower.draw import placed
 from opgen.lower.guards import Case, holds
-from opgen.lower.scope import OF_INPUT, Known, Variation
+from opgen.lower.scope import OF_GRADIENT, Known, Variation
 from opgen.lower.statement import Wanted
 
 PREFIX = "grad_"
@@ -91,7 +91,7 @@ def _stated_shape(d: Declarations, s: Assign) -> Wanted:
     own = d.shapes.get(of)
     if own is None:
         return Wanted()
-    origin, kind = f"{OF_INPUT}`{of}`", Kind(d.inputs[of].kind)
+    origin, kind = f"{OF_GRADIENT}`{name}`", Kind(d.inputs[of].kind)
     if own == ():
         return Wanted(kind=kind)
     if BATCH in own:

@@ -28,7 +28,7 @@ from opgen.ir.scalar import (
 from opgen.lang.nodes import Expr
 from opgen.lower.declare import Declarations
 
-OF_INPUT = "the shape of "  # where one comes from that a stated gradient has
+OF_GRADIENT = "the shape of the input of "  # where one comes from that a stated gradient has
 DECLARED = "its declared shape"  # where an extent comes from that an output states
 
 

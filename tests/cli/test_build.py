@@ -208,7 +208,7 @@ def test_two_specs_for_one_operator(project: Path, opgen: Opgen) -> None:
     code, _, err = opgen("build")
     assert code == 1
     assert "OPG505" in err
-    assert (project / "generated/one/function.py").read_text() == "x = 1\n"
+    assert not (project / "generated/one").exists()
 
 
 @pytest.mark.parametrize("names", [("one", "one_backward"), ("one_backward", "one")])

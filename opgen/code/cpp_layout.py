@@ -65,8 +65,8 @@ def under(condition: str, line: str) -> list[str]:
 
 def schema_lines(schema: str) -> list[str]:
     """The statement that defines a schema; a long one as adjacent literals."""
-    whole = f'  m.def("{schema}");'
-    if len(whole) <= LIMIT:
+    whole = f'm.def("{schema}");'
+    if len(whole) <= LIMIT - 2:  # of a block
         return [whole]
     parts, rest = [], schema
     room = LIMIT - len('      "");')
@@ -74,8 +74,8 @@ def schema_lines(schema: str) -> list[str]:
         cut = rest.rfind(" ", 0, room) + 1 or rest.find(" ") + 1 or len(rest)
         parts.append(rest[:cut])
         rest = rest[cut:]
-    lines = [f'      "{p}"' for p in [*parts, rest]]
-    return ["  m.def(", *lines[:-1], f"{lines[-1]});"]
+    lines = [f'    "{p}"' for p in [*parts, rest]]
+    return ["m.def(", *lines[:-1], f"{lines[-1]});"]
 
 
 def table_lines(names: Sequence[str]) -> list[str]:

@@ -41,6 +41,9 @@ class CudaKernel:
     lines: tuple[str, ...]
 
 
+_SIMT = "opgen_simt.h"  # the header that lets a host compiler have them
+
+
 @dataclass(frozen=True, slots=True)
 class CudaFile:
     """What `op.cu.j2` lays out."""
@@ -55,6 +58,9 @@ def file_text(view: CudaFile) -> str:
     return fill(
         "op.cu.j2",
         op=view.op,
+        title=commented(
+            f"CUDA kernels of {view.op}. Compiles with nvcc, or with g++ -x c++ to run on the CPU ({_SIMT})."
+        ),
         includes=view.before.includes,
         elsewhere=view.before.definitions,
         kernels=tuple(k.lines for k in view.kernels),

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 LIMIT = 120
 _BLOCK = re.compile(r"\s*(\}|(if|for|while|switch|struct|enum)\b)")
 
+_IS_FUNCTION = re.compile(r"\s*(?!(if|for|while|switch)\b)[\w:<>, ]+[ >]\w+\(")
+_ROWS_FOR_A_BREAK = 4  # clang-format: a break behind the parenthesis of a declaration costs 140, one in its list 41
 _PASS = re.compile(r"(\s*rt::each<\w+>\()[^\[]*, (?=\[&\])")  # where a pass begins, up to its lambda
 _LANES = re.compile(r"(\s*)rt::lanes<\w+>\(")
 
@@ -81,8 +83,16 @@ def _broken(line: str) -> list[str]:
         start = f"{indent}    {made}"
         ways.insert(0, [f"{target} =", *_filled(start, items, len(start))])
     ways = [rows for rows in ways if all(len(r) <= LIMIT for r in rows)]
-    fewest = ways[:1] if line.endswith("{") else sorted(ways, key=len)[:1]
+    if line.endswith("{"):
+        fewest = ways[1:] if _IS_FUNCTION.match(line) and len(ways) > 1 and _pays(*ways) else ways[:1]
+    else:
+        fewest = sorted(ways, key=len)[:1]
     return fewest[0] if fewest else _filled_twice(head, items, opening + 1) or [line]
+
+
+def _pays(below: Sequence[str], beside: Sequence[str]) -> bool:
+    """Whether parameters four columns in take so many rows fewer that their function's name stands alone."""
+    return len(below) - (len(beside) - 1) >= _ROWS_FOR_A_BREAK
 
 
 def _filled(start: str, items: str, column: int) -> list[str]:

@@ -6,11 +6,11 @@ three texts, whose steps are numbered alike.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from opgen.code.cpp_convolution import CLASS, HEADER
-from opgen.code.cpp_layout import schema_lines, table_lines
+from opgen.code.cpp_layout import block, commented, laid_out, schema_lines, table_lines
 from opgen.code.cuda_code import CudaFile, file_text
 from opgen.code.native_elsewhere import preamble
 from opgen.code.templates import fill
@@ -47,15 +47,19 @@ def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: st
     cuda, no_cuda = _cuda(operator, table)
     definitions = tuple(lines for f in functions for lines in f.definitions)
     convolves = any(CLASS in line for lines in definitions for line in lines)
+    boxed = [f'm.impl("{f.name}", TORCH_BOX(&{f.name}));' for f in functions]
+    title = (
+        f"{operator.name}: the binding of its kernels to torch; those for the CPU or, with USE_CUDA, those for CUDA."
+    )
     binding = fill(
         "op.cpp.j2",
         op=operator.name,
-        namespace=namespace,
+        title=commented(title),
         formula=tuple(formula),
         headers=(*((HEADER,) if convolves else ()), "opgen_host.h"),
         definitions=definitions,
-        schemas=tuple(line for f in functions for line in schema_lines(f.schema)),
-        names=tuple(f.name for f in functions),
+        schemas=_library(f"FRAGMENT({namespace}_native", (line for f in functions for line in schema_lines(f.schema))),
+        functions={device: _library(f"IMPL({namespace}_native, {device}", boxed) for device in ("CPU", "CUDA")},
         cuda=bool(cuda),
     )
     text = fill(
@@ -70,6 +74,11 @@ def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: st
         raise UnplannableError(_too_long(operator, "C++"))
     plans = {d.which: f.plans for d, f in zip(directions, functions, strict=True)}
     return CppFiles(binding, text, cuda, no_cuda, choice(plans))
+
+
+def _library(what: str, statements: Iterable[str]) -> list[str]:
+    """A block that tells torch of functions."""
+    return laid_out(block(f"STABLE_TORCH_LIBRARY_{what}, m) {{", tuple(statements)))
 
 
 def _too_long(operator: Operator, language: str) -> str:

@@ -74,13 +74,9 @@ std::tuple<Tensor, Tensor> complex_linear_forward(const Tensor& input_real, cons
   return complex_linear_forward_1(input_real, input_imag, weight_real, weight_imag, bias_real, bias_imag);
 }
 
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> complex_linear_backward(const Tensor& grad_output_real,
-                                                                                   const Tensor& grad_output_imag,
-                                                                                   const Tensor& input_real,
-                                                                                   const Tensor& input_imag,
-                                                                                   const Tensor& weight_real,
-                                                                                   const Tensor& weight_imag,
-                                                                                   const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> complex_linear_backward(
+    const Tensor& grad_output_real, const Tensor& grad_output_imag, const Tensor& input_real, const Tensor& input_imag,
+    const Tensor& weight_real, const Tensor& weight_imag, const std::vector<bool>& mask) {
   opgen::Call call("complex_linear", OPGEN_CHOOSE_STEPS(complex_linear), 2);
   call.cotangent("grad_output_real", grad_output_real, Element::scalar, {opgen::batch, opgen::dim(1, "N")});
   call.cotangent("grad_output_imag", grad_output_imag, Element::scalar, {opgen::batch, opgen::dim(1, "N")});

@@ -20,12 +20,9 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // reduction is mean
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_0(const Tensor& input1,
-                                                                                           const Tensor& input2,
-                                                                                           const Tensor& target,
-                                                                                           double margin,
-                                                                                           const std::string& reduction,
-                                                                                           bool recorded) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_0(
+    const Tensor& input1, const Tensor& input2, const Tensor& target, double margin, const std::string& reduction,
+    bool recorded) {
   opgen::Call call("cosine_embedding_loss", OPGEN_CHOOSE_STEPS(cosine_embedding_loss), 2);
   call.input("input1", input1, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
   call.input("input2", input2, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
@@ -52,12 +49,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss
 }
 
 // reduction is sum
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_1(const Tensor& input1,
-                                                                                           const Tensor& input2,
-                                                                                           const Tensor& target,
-                                                                                           double margin,
-                                                                                           const std::string& reduction,
-                                                                                           bool recorded) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_1(
+    const Tensor& input1, const Tensor& input2, const Tensor& target, double margin, const std::string& reduction,
+    bool recorded) {
   opgen::Call call("cosine_embedding_loss", OPGEN_CHOOSE_STEPS(cosine_embedding_loss), 2);
   call.input("input1", input1, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
   call.input("input2", input2, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
@@ -84,12 +78,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss
 }
 
 // reduction is none
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_2(const Tensor& input1,
-                                                                                           const Tensor& input2,
-                                                                                           const Tensor& target,
-                                                                                           double margin,
-                                                                                           const std::string& reduction,
-                                                                                           bool recorded) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward_2(
+    const Tensor& input1, const Tensor& input2, const Tensor& target, double margin, const std::string& reduction,
+    bool recorded) {
   opgen::Call call("cosine_embedding_loss", OPGEN_CHOOSE_STEPS(cosine_embedding_loss), 2);
   call.input("input1", input1, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
   call.input("input2", input2, Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "D")});
@@ -113,12 +104,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss
   return {output, dot, square1, square2, condition, condition_2};
 }
 
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward(const Tensor& input1,
-                                                                                         const Tensor& input2,
-                                                                                         const Tensor& target,
-                                                                                         double margin,
-                                                                                         const std::string& reduction,
-                                                                                         bool recorded) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> cosine_embedding_loss_forward(
+    const Tensor& input1, const Tensor& input2, const Tensor& target, double margin, const std::string& reduction,
+    bool recorded) {
   if (reduction == "mean") return cosine_embedding_loss_forward_0(input1, input2, target, margin, reduction, recorded);
   if (reduction == "sum") return cosine_embedding_loss_forward_1(input1, input2, target, margin, reduction, recorded);
   return cosine_embedding_loss_forward_2(input1, input2, target, margin, reduction, recorded);

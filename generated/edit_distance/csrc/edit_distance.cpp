@@ -42,9 +42,7 @@ Tensor edit_distance_forward(const Tensor& first, const Tensor& second) {
 
 #if defined(USE_CUDA)
 
-STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
-  m.impl("edit_distance_forward", TORCH_BOX(&edit_distance_forward));
-}
+STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) { m.impl("edit_distance_forward", TORCH_BOX(&edit_distance_forward)); }
 
 #else
 
@@ -52,8 +50,6 @@ STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
   m.def("edit_distance_forward(Tensor first, Tensor second) -> Tensor");
 }
 
-STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
-  m.impl("edit_distance_forward", TORCH_BOX(&edit_distance_forward));
-}
+STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) { m.impl("edit_distance_forward", TORCH_BOX(&edit_distance_forward)); }
 
 #endif  // USE_CUDA

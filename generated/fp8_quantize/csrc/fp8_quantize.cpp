@@ -31,18 +31,12 @@ std::tuple<Tensor, Tensor> fp8_quantize_forward(const Tensor& input) {
 
 #if defined(USE_CUDA)
 
-STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) {
-  m.impl("fp8_quantize_forward", TORCH_BOX(&fp8_quantize_forward));
-}
+STABLE_TORCH_LIBRARY_IMPL(opgen_native, CUDA, m) { m.impl("fp8_quantize_forward", TORCH_BOX(&fp8_quantize_forward)); }
 
 #else
 
-STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) {
-  m.def("fp8_quantize_forward(Tensor input) -> (Tensor, Tensor)");
-}
+STABLE_TORCH_LIBRARY_FRAGMENT(opgen_native, m) { m.def("fp8_quantize_forward(Tensor input) -> (Tensor, Tensor)"); }
 
-STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) {
-  m.impl("fp8_quantize_forward", TORCH_BOX(&fp8_quantize_forward));
-}
+STABLE_TORCH_LIBRARY_IMPL(opgen_native, CPU, m) { m.impl("fp8_quantize_forward", TORCH_BOX(&fp8_quantize_forward)); }
 
 #endif  // USE_CUDA

@@ -38,16 +38,10 @@ std::tuple<Tensor, Tensor, Tensor> gated_delta_step_forward(const Tensor& state,
   return {output, next_state, found};
 }
 
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> gated_delta_step_backward(const Tensor& grad_output,
-                                                                                     const Tensor& grad_next_state,
-                                                                                     const Tensor& state,
-                                                                                     const Tensor& query,
-                                                                                     const Tensor& key,
-                                                                                     const Tensor& value,
-                                                                                     const Tensor& decay,
-                                                                                     const Tensor& beta,
-                                                                                     const Tensor& found,
-                                                                                     const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> gated_delta_step_backward(
+    const Tensor& grad_output, const Tensor& grad_next_state, const Tensor& state, const Tensor& query,
+    const Tensor& key, const Tensor& value, const Tensor& decay, const Tensor& beta, const Tensor& found,
+    const std::vector<bool>& mask) {
   opgen::Call call("gated_delta_step", OPGEN_CHOOSE_STEPS(gated_delta_step), 2);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch, opgen::dim(0, "V")});
   call.cotangent("grad_next_state", grad_next_state, Element::scalar,

@@ -35,12 +35,9 @@ std::tuple<Tensor, Tensor> selective_scan_forward(const Tensor& u, const Tensor&
   return {y, h};
 }
 
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> selective_scan_backward(const Tensor& grad_y,
-                                                                                   const Tensor& u, const Tensor& delta,
-                                                                                   const Tensor& a, const Tensor& b,
-                                                                                   const Tensor& c, const Tensor& skip,
-                                                                                   const Tensor& h,
-                                                                                   const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> selective_scan_backward(
+    const Tensor& grad_y, const Tensor& u, const Tensor& delta, const Tensor& a, const Tensor& b, const Tensor& c,
+    const Tensor& skip, const Tensor& h, const std::vector<bool>& mask) {
   opgen::Call call("selective_scan", OPGEN_CHOOSE_STEPS(selective_scan), 3);
   call.cotangent("grad_y", grad_y, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});
   call.input("u", u, Element::scalar, {opgen::batch, opgen::dim(0, "T"), opgen::dim(1, "D")});

@@ -19,12 +19,9 @@ using opgen::Optional;
 using opgen::Tensor;
 
 // swap is true, reduction is mean
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_0(const Tensor& anchor,
-                                                                                 const Tensor& positive,
-                                                                                 const Tensor& negative, double margin,
-                                                                                 double eps, bool swap,
-                                                                                 const std::string& reduction,
-                                                                                 bool recorded) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_0(
+    const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin, double eps, bool swap,
+    const std::string& reduction, bool recorded) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("positive", positive, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -44,12 +41,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_0
 }
 
 // swap is true, reduction is sum
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_1(const Tensor& anchor,
-                                                                                 const Tensor& positive,
-                                                                                 const Tensor& negative, double margin,
-                                                                                 double eps, bool swap,
-                                                                                 const std::string& reduction,
-                                                                                 bool recorded) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_1(
+    const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin, double eps, bool swap,
+    const std::string& reduction, bool recorded) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("positive", positive, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -69,12 +63,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_1
 }
 
 // swap is true, reduction is none
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_2(const Tensor& anchor,
-                                                                                 const Tensor& positive,
-                                                                                 const Tensor& negative, double margin,
-                                                                                 double eps, bool swap,
-                                                                                 const std::string& reduction,
-                                                                                 bool recorded) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_2(
+    const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin, double eps, bool swap,
+    const std::string& reduction, bool recorded) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("positive", positive, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -90,12 +81,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_2
 }
 
 // swap is false, reduction is mean
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_3(const Tensor& anchor,
-                                                                                 const Tensor& positive,
-                                                                                 const Tensor& negative, double margin,
-                                                                                 double eps, bool swap,
-                                                                                 const std::string& reduction,
-                                                                                 bool recorded) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_3(
+    const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin, double eps, bool swap,
+    const std::string& reduction, bool recorded) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("positive", positive, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -120,12 +108,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_3
 }
 
 // swap is false, reduction is sum
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_4(const Tensor& anchor,
-                                                                                 const Tensor& positive,
-                                                                                 const Tensor& negative, double margin,
-                                                                                 double eps, bool swap,
-                                                                                 const std::string& reduction,
-                                                                                 bool recorded) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_4(
+    const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin, double eps, bool swap,
+    const std::string& reduction, bool recorded) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("positive", positive, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -150,12 +135,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_4
 }
 
 // swap is false, reduction is none
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_5(const Tensor& anchor,
-                                                                                 const Tensor& positive,
-                                                                                 const Tensor& negative, double margin,
-                                                                                 double eps, bool swap,
-                                                                                 const std::string& reduction,
-                                                                                 bool recorded) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_5(
+    const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin, double eps, bool swap,
+    const std::string& reduction, bool recorded) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
   call.input("positive", positive, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -176,12 +158,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward_5
   return {output, total, near, total_2, far};
 }
 
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward(const Tensor& anchor,
-                                                                               const Tensor& positive,
-                                                                               const Tensor& negative, double margin,
-                                                                               double eps, bool swap,
-                                                                               const std::string& reduction,
-                                                                               bool recorded) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward(
+    const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin, double eps, bool swap,
+    const std::string& reduction, bool recorded) {
   if (swap && reduction == "mean") {
     return triplet_margin_loss_forward_0(anchor, positive, negative, margin, eps, swap, reduction, recorded);
   }
@@ -201,13 +180,10 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> triplet_margin_loss_forward(c
 }
 
 // swap is true, reduction is mean
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_0(const Tensor& grad_output, const Tensor& anchor,
-                                                                  const Tensor& positive, const Tensor& negative,
-                                                                  const Optional& total, const Tensor& near,
-                                                                  const Optional& total_2, const Optional& far,
-                                                                  double margin, double eps, bool swap,
-                                                                  const std::string& reduction,
-                                                                  const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_0(
+    const Tensor& grad_output, const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+    const Optional& total, const Tensor& near, const Optional& total_2, const Optional& far, double margin, double eps,
+    bool swap, const std::string& reduction, const std::vector<bool>& mask) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -230,13 +206,10 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_0(const Tensor& 
 }
 
 // swap is true, reduction is sum
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_1(const Tensor& grad_output, const Tensor& anchor,
-                                                                  const Tensor& positive, const Tensor& negative,
-                                                                  const Optional& total, const Tensor& near,
-                                                                  const Optional& total_2, const Optional& far,
-                                                                  double margin, double eps, bool swap,
-                                                                  const std::string& reduction,
-                                                                  const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_1(
+    const Tensor& grad_output, const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+    const Optional& total, const Tensor& near, const Optional& total_2, const Optional& far, double margin, double eps,
+    bool swap, const std::string& reduction, const std::vector<bool>& mask) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -259,13 +232,10 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_1(const Tensor& 
 }
 
 // swap is true, reduction is none
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_2(const Tensor& grad_output, const Tensor& anchor,
-                                                                  const Tensor& positive, const Tensor& negative,
-                                                                  const Optional& total, const Tensor& near,
-                                                                  const Optional& total_2, const Optional& far,
-                                                                  double margin, double eps, bool swap,
-                                                                  const std::string& reduction,
-                                                                  const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_2(
+    const Tensor& grad_output, const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+    const Optional& total, const Tensor& near, const Optional& total_2, const Optional& far, double margin, double eps,
+    bool swap, const std::string& reduction, const std::vector<bool>& mask) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -288,13 +258,10 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_2(const Tensor& 
 }
 
 // swap is false, reduction is mean
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_3(const Tensor& grad_output, const Tensor& anchor,
-                                                                  const Tensor& positive, const Tensor& negative,
-                                                                  const Optional& total, const Tensor& near,
-                                                                  const Optional& total_2, const Optional& far,
-                                                                  double margin, double eps, bool swap,
-                                                                  const std::string& reduction,
-                                                                  const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_3(
+    const Tensor& grad_output, const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+    const Optional& total, const Tensor& near, const Optional& total_2, const Optional& far, double margin, double eps,
+    bool swap, const std::string& reduction, const std::vector<bool>& mask) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -323,13 +290,10 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_3(const Tensor& 
 }
 
 // swap is false, reduction is sum
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_4(const Tensor& grad_output, const Tensor& anchor,
-                                                                  const Tensor& positive, const Tensor& negative,
-                                                                  const Optional& total, const Tensor& near,
-                                                                  const Optional& total_2, const Optional& far,
-                                                                  double margin, double eps, bool swap,
-                                                                  const std::string& reduction,
-                                                                  const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_4(
+    const Tensor& grad_output, const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+    const Optional& total, const Tensor& near, const Optional& total_2, const Optional& far, double margin, double eps,
+    bool swap, const std::string& reduction, const std::vector<bool>& mask) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.cotangent("grad_output", grad_output, Element::scalar, {});
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -358,13 +322,10 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_4(const Tensor& 
 }
 
 // swap is false, reduction is none
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_5(const Tensor& grad_output, const Tensor& anchor,
-                                                                  const Tensor& positive, const Tensor& negative,
-                                                                  const Optional& total, const Tensor& near,
-                                                                  const Optional& total_2, const Optional& far,
-                                                                  double margin, double eps, bool swap,
-                                                                  const std::string& reduction,
-                                                                  const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_5(
+    const Tensor& grad_output, const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+    const Optional& total, const Tensor& near, const Optional& total_2, const Optional& far, double margin, double eps,
+    bool swap, const std::string& reduction, const std::vector<bool>& mask) {
   opgen::Call call("triplet_margin_loss", OPGEN_CHOOSE_STEPS(triplet_margin_loss), 1);
   call.cotangent("grad_output", grad_output, Element::scalar, {opgen::batch});
   call.input("anchor", anchor, Element::scalar, {opgen::batch, opgen::dim(0, "D")});
@@ -392,13 +353,10 @@ std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward_5(const Tensor& 
   return {grad_anchor, grad_positive, grad_negative};
 }
 
-std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward(const Tensor& grad_output, const Tensor& anchor,
-                                                                const Tensor& positive, const Tensor& negative,
-                                                                const Optional& total, const Tensor& near,
-                                                                const Optional& total_2, const Optional& far,
-                                                                double margin, double eps, bool swap,
-                                                                const std::string& reduction,
-                                                                const std::vector<bool>& mask) {
+std::tuple<Tensor, Tensor, Tensor> triplet_margin_loss_backward(
+    const Tensor& grad_output, const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+    const Optional& total, const Tensor& near, const Optional& total_2, const Optional& far, double margin, double eps,
+    bool swap, const std::string& reduction, const std::vector<bool>& mask) {
   if (swap && reduction == "mean") {
     return triplet_margin_loss_backward_0(grad_output, anchor, positive, negative, total, near, total_2, far, margin,
                                           eps, swap, reduction, mask);

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from opgen.ir.polynomial import polynomial
 from opgen.ir.scalar import ZERO, Apply, Index, Read, Scalar, call, mentions, reads, substitute, walk
 from opgen.kernel.model import Acc, Body, For, If, Join, Node, Role, Store, conjuncts, ranged
-from opgen.kernel.walk import chain, inside, values, waits
+from opgen.kernel.walk import alive, chain, inside, waits
 from opgen.kernel.wanted import bends
 from opgen.plan.model import Let
 
@@ -95,7 +95,7 @@ def combed(body: Body, index: str) -> tuple[Body, dict[Body, Comb]]:
         whole = comb(body, index, lets)
         if whole is None or not any(isinstance(n, Store) for n in body):
             return body, {}
-        left = _alive(whole.body)
+        left = alive(whole.body)
         return left, {left: replace(whole, body=left)}
     nodes: list[Node] = []
     for node in body:
@@ -104,22 +104,12 @@ def combed(body: Body, index: str) -> tuple[Body, dict[Body, Comb]]:
         if sparse is None or sparse.start is None:  # a loop that stores does so at every lane
             nodes.append(node)
             continue
-        left = _alive(sparse.body)
+        left = alive(sparse.body)
         for a in reversed(loops):
             left = (For(a, left, Role.SERIAL),)
         found[left] = sparse
         nodes += left
-    return _alive(tuple(nodes)), found
-
-
-def _alive(body: Body) -> Body:
-    """A body without locals that nothing in it reads."""
-    kept: list[Node] = []
-    for n in reversed(body):
-        used = {r.tensor for e in values(tuple(kept)) for r in reads(e)}
-        if not isinstance(n, Let) or n.name in used:
-            kept.append(n)
-    return tuple(reversed(kept))
+    return alive(tuple(nodes)), found
 
 
 def _sums_or_stores(ends: Sequence[Node]) -> bool:

@@ -23,7 +23,7 @@ from opgen.ir.scalar import Batch, Lit, Scalar, walk
 from opgen.kernel.formal import Formal
 from opgen.kernel.lanes import lanes
 from opgen.kernel.model import Acc, Atomic, Body, For, If, Join, Node, Role, Store, Tile
-from opgen.kernel.walk import chain, inside, parts, waits
+from opgen.kernel.walk import alive, chain, inside, parts, waits
 from opgen.kernel.wanted import is_constant
 from opgen.plan.model import Let
 
@@ -323,7 +323,7 @@ class _PartCode(Runs):
         if any(not isinstance(n, Let | Store) or (isinstance(n, Store) and n.slot in self.bound) for n in body):
             return []
         stores = [k for k, n in enumerate(body) if isinstance(n, Store)]
-        return [(*(n for n in body[:k] if isinstance(n, Let)), body[k]) for k in stores]
+        return [alive((*(n for n in body[:k] if isinstance(n, Let)), body[k])) for k in stores]
 
     def _store_of_place(self, group: Body, where: str) -> list[str]:
         """A store of a place as a run."""

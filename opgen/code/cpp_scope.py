@@ -19,6 +19,7 @@ from opgen.ir.scalar import (
     BATCH,
     ONE,
     PLACE,
+    ZERO,
     Batch,
     Dim,
     Index,
@@ -290,6 +291,8 @@ class CpuScope:
 
     def moved(self, buffer: str, k: int, p: Scalar) -> str:
         """What a computed position adds to an offset."""
+        if p == ZERO:
+            return ""
         if p == ONE:
             return f" + {self.stride(buffer, k)}"
         return f" + {self.printer.at(p, NATIVE.infix['mul'].left)} * {self.stride(buffer, k)}"

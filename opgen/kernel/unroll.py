@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from opgen.ir.names import Names
-from opgen.ir.program import Axis
+from opgen.ir.program import Axis, Kind
 from opgen.ir.scalar import ZERO, Apply, Batch, Index, Lit, Read, Scalar, both, call, substitute, transform, walk, where
 from opgen.kernel.model import Acc, Body, For, If, Join, Kernel, Node, Role, Store
 from opgen.kernel.walk import bound, inside, values, waits
@@ -124,8 +124,12 @@ def _points(loop: For, held: _Held) -> list[Node]:
         for n in loop.body:
             match n:
                 case Let(name, value, kind):
+                    value = _at(value, at)
+                    if kind is Kind.BOOL and isinstance(value, Lit):  # a condition that is known here
+                        at[Read(name, ())] = value
+                        continue
                     own = held.names.fresh(name)
-                    lines.append(Let(own, _at(value, at), kind))
+                    lines.append(Let(own, value, kind))
                     at[Read(name, ())] = Read(own, ())
                 case Join(acc, value):
                     lines.append(held.join(acc, _at(value, at)))
@@ -151,6 +155,8 @@ def _folded(e: Scalar) -> Scalar:
             return where(condition, a, b)
         case Apply("and", (a, b)):
             return both(a, b)
+        case Apply("not", (Lit(known),)):
+            return Lit(not known)
         case Apply(fn, args) if fn in _WHOLE and all(isinstance(a, Lit) and isinstance(a.value, int) for a in args):
             if fn in ("floordiv", "mod") and args[1] == ZERO:
                 return e

@@ -38,7 +38,12 @@ def stored_only(k: Kernel) -> frozenset[str]:
 
 
 def waits(loop: For) -> bool:
-    """Whether what a loop stores at one point is read at another: its points come one after the other."""
+    """Whether the points of a loop come one after the other, each as a whole.
+
+    What one stores is read at another, or each has loops beside other statements.
+    """
+    if any(isinstance(n, For) for n in chain((loop,), (loop.role,))[1]):
+        return True
     stored = {n.slot for n in inside(loop.body) if isinstance(n, Store)}
     return any(r.tensor in stored for group in straight(loop.body) for e in values(group) for r in reads(e))
 
@@ -106,6 +111,17 @@ def straight(body: Body) -> Iterator[Body]:
         else:
             group.append(node)
     yield tuple(group)
+
+
+def alive(body: Body) -> Body:
+    """A body without locals of its own that nothing behind them reads."""
+    kept: list[Node] = []
+    used: set[str] = set()
+    for n in reversed(body):
+        if not isinstance(n, Let) or n.name in used:
+            used |= {r.tensor for e in values((n,)) for r in reads(e)}
+            kept.append(n)
+    return tuple(reversed(kept))
 
 
 def values(group: Body) -> tuple[Scalar, ...]:

@@ -22,6 +22,18 @@ FOUND = {
         "inputs: {x: {shape: [N]}, y: {shape: [M]}, z: {shape: [N]}}\n"
         "forward: 't[q, i] = y[q]*sin((sin(z[i]) + x[i])*y[q])'\n"
     ),
+    "a wave that goes through pairs, beside what one of each reads": (
+        "inputs: {x: {shape: [..., N, 2]}, y: {shape: [N, N]}}\nforward: |\n"
+        "  t1[..., -1, r < 2] = -0.25\n  t1[..., -1, -1] = 0.125\n  t1[..., -1, -2] = 0.125\n"
+        "  t1[..., s < N, -1] = 0.5\n  t1[..., s < N, -2] = -0.25\n"
+        "  t1[..., s < N, r < 2] = max(0.3*t1[..., s - 1, r] + -0.4*t1[..., s - 1, r - 1] + 0.3*t1[..., s - 1, r - 2],"
+        " tanh(y[N - 1 - s, 0] + y[N - 1 - s, r + 1]))\n"
+    ),
+    "two that go on from each other at a single place": (
+        "inputs: {x: {shape: [N]}, y: {shape: [N]}}\noutputs: [t2]\nforward: |\n"
+        "  t1[s < 1, i < N] = tanh(where(y[s] > 0.1, x[N - 1 - i]/(0.4 + sigmoid(x[i])), 0.5*t2[s - 1, i]))\n"
+        "  t2[s < 1, i < N] = tanh(where(y[s + i] > 0.1, x[i] + s, 0.5*t1[s - 1, i]))\n"
+    ),
     "a wave equation": (
         "inputs: {x: {shape: [T, N]}, w: {shape: [N]}}\noutputs: [u]\nforward: |\n  u[-1, i] = w[i]\n"
         "  u[t, i] = x[t, i] - 0.5*u[t - 2, i] + where(i > 0, sin(u[t - 1, i - 1]), 0) + pad(u[t - 1, i + 1], 0)\n"
@@ -426,6 +438,8 @@ SHAPES = {
     "a place that is drawn for each of the batch": {"x": (3,), "y": (2, 3), "seed": ()},
     "a draw for each of several batch dims that is scattered": {"x": (3, 2, 2, 2), "seed": ()},
     "a gradient that another one reads": {"x": (2,), "y": (3,), "z": (2,)},
+    "a wave that goes through pairs, beside what one of each reads": {"x": (2, 3, 2), "y": (3, 3)},
+    "two that go on from each other at a single place": {"x": (3,), "y": (3,)},
     "a wave equation": {"x": (4, 3), "w": (3,)},
     "neighbours with ends on both sides": {"x": (4, 3)},
     "a rounded power of an integer": {"x": (3,)},

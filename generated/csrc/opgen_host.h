@@ -3,11 +3,11 @@
 // function per plan.
 //
 // Compiled as it is, a binding runs the CPU kernels; with USE_CUDA, the CUDA kernels. Those are libraries of their own,
-// as a torch without CUDA cannot load the second.
+// as a torch without CUDA cannot load the second. What is the same for every operator is in opgen_host.cpp, which is
+// compiled once.
 #pragma once
 
-#include <algorithm>
-#include <cstring>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,85 +24,37 @@ namespace opgen {
 
 #if defined(USE_CUDA)
 using Step = OpgenCudaStep;
-
-// `like` is any tensor of the call.
-inline int run_step(const Step& step, OpgenCall& call, const Tensor& like) { return run_on_cuda(step, call, like); }
 #else
 using Step = OpgenStep;
-
-inline void threads(int64_t count, int64_t grain, void (*range)(int64_t, int64_t, void*), void* body) {
-  torch::stable::parallel_for(0, count, grain, [=](int64_t begin, int64_t end) { range(begin, end, body); });
-}
-inline int run_step(const Step& step, OpgenCall& call, const Tensor&) {
-  OpgenHost host{threads, {-1, 0, 0, 0}};
-  const int status = step(call, host);
-  *call.bad_index = host.bad;
-  return status;
-}
 #endif
 
 // One call of one plan. Buffers are numbered as in the plan: arguments in order, then memory in order.
 class __attribute__((visibility("hidden"))) Call {
  public:
-  Call(const char* op, const Step* steps, int dims) : op_(op), steps_(steps), dims_(dims, -1), owners_(dims, nullptr) {}
+  Call(const char* op, const Step* steps, int dims);
+  ~Call();
 
   // An argument that must be there.
-  void input(const char* name, const Optional& tensor, Element element, std::initializer_list<Entry> shape) {
-    if (!tensor.has_value()) fail(op_, ": ", name, " is missing");
-    arguments_.push_back({name, *tensor, element, shape});
-  }
+  void input(const char* name, const Optional& tensor, Element element, std::initializer_list<Entry> shape);
   // An argument of the plan that this op is not given, as nothing needs it.
-  void unused(const char* name, const Optional&, Element element, std::initializer_list<Entry> shape) {
-    arguments_.push_back({name, std::nullopt, element, shape});
-    arguments_.back().used = false;
-  }
+  void unused(const char* name, const Optional&, Element element, std::initializer_list<Entry> shape);
   // A cotangent or tangent, zero where it is missing.
-  void cotangent(const char* name, const Optional& tensor, Element element, std::initializer_list<Entry> shape) {
-    arguments_.push_back({name, tensor, element, shape});
-  }
+  void cotangent(const char* name, const Optional& tensor, Element element, std::initializer_list<Entry> shape);
 
   // A tensor that no kernel reads, but whose dtype is that of the operator: all arguments may have others.
-  void like(const Optional& tensor) {
-    if (tensor.has_value()) scalar_ = tensor->scalar_type();
-  }
+  void like(const Optional& tensor);
   // Once all arguments are known: dtype, device, sizes.
-  void begin() {
-    find_type();
-    for (const Argument& a : arguments_) {
-      if (a.tensor.has_value()) check(a);
-    }
-  }
+  void begin();
   // Once all dims are known: a computed size in the shape of an argument.
-  void expect(int argument, int position, int64_t size) {
-    Argument& a = arguments_[argument];
-    a.shape[position] = fixed(size);
-    if (a.tensor.has_value()) check(a);
-  }
+  void expect(int argument, int position, int64_t size);
   // Once all shapes are known: the arguments as buffers, zeros for those that are missing.
-  void hold() {
-    for (Argument& a : arguments_) add(a);
-  }
+  void hold();
 
-  int64_t size(int dim) const {
-    if (dims_[dim] < 0) fail(op_, ": the size of dim ", dim, " follows from no argument that is there");
-    return dims_[dim];
-  }
-  void set_size(int dim, int64_t size) {
-    if (size < 0) fail(op_, ": a size computed from the arguments is negative: ", size);
-    if (dims_[dim] >= 0 && dims_[dim] != size) {
-      fail(op_, ": ", owners_[dim], " has size ", dims_[dim], " where ", size, " is computed from the other arguments");
-    }
-    dims_[dim] = size;
-  }
+  int64_t size(int dim) const;
+  void set_size(int dim, int64_t size);
   // A position of an extreme is asked for, along what has this size.
-  void some(const char* reduction, const char* along, int64_t size) const {
-    if (size == 0) fail(op_, ": ", reduction, "[", along, "] has no value, as ", along, " has size 0");
-  }
-  int64_t batch_count() const {
-    int64_t count = 1;
-    for (int64_t size : batch_) count *= size;
-    return count;
-  }
+  void some(const char* reduction, const char* along, int64_t size) const;
+  int64_t batch_count() const;
   template <typename T>
   void items(const std::vector<T>& values, size_t count) const {
     if (values.size() != count) fail(op_, ": a parameter has ", values.size(), " items, declared are ", count);
@@ -111,113 +63,32 @@ class __attribute__((visibility("hidden"))) Call {
   // Memory for the next buffer, contiguous; none where no step runs that fills it. What is not `stored` is only there
   // for a step that fills others as well: kernels for the CPU do without.
   void allocate(const char* name, Element element, std::initializer_list<Entry> shape, bool wanted = true,
-                [[maybe_unused]] bool stored = true) {
-    if (!wanted) return reserve(name);
-#if !defined(USE_CUDA)
-    if (!stored) return omit(name, element, shape);
-#endif
-    keep(name, empty(shape, type_of(element)));
-  }
+                bool stored = true);
   // The place of a buffer that torch fills, or that nobody wants.
-  void reserve(const char* name) {
-    names_.push_back(name);
-    tensors_.push_back(Tensor());
-    described_.push_back(OpgenTensor{});
-    described_.back().ndim = -1;
-  }
-  void set(const char* name, const Tensor& tensor) {
-    const int number = number_of(name);
-    tensors_[number] = tensor;
-    described_[number] = description(tensor);
-  }
+  void reserve(const char* name);
+  void set(const char* name, const Tensor& tensor);
 
   // What the next kernel reads or writes along an axis lies between two ends, which sizes and params tell; nothing is
   // met where there are no points.
-  void reach(int tensor, int64_t axis, int64_t size, int64_t low, int64_t high, int64_t points) const {
-    if (points != 0 && (low < 0 || high >= size)) out_of_range(low < 0 ? low : high, axis, tensor, size);
-  }
+  void reach(int tensor, int64_t axis, int64_t size, int64_t low, int64_t high, int64_t points) const;
   // A kernel by its number, and its arguments: the numbers of tensors, then integers and reals.
   void run(int kernel, std::initializer_list<int> tensors, std::initializer_list<int64_t> ints = {},
-           std::initializer_list<double> reals = {}) {
-    Few<const OpgenTensor*, 8> actual;
-    for (int number : tensors) actual.push_back(&described_[number]);
-    OpgenCall call{};
-    call.tensors = actual.data();
-    call.batch = batch_.data();
-    call.batch_ndim = static_cast<int64_t>(batch_.size());
-    call.ints = ints.begin();
-    call.reals = reals.begin();
-    call.dtype = dtype_of(scalar_);
-    OpgenBadIndex bad{-1, 0, 0, 0};
-    call.bad_index = &bad;
-    const int status = run_step(steps_[kernel], call, first());
-    if (status == OPGEN_BAD_INDEX) out_of_range(bad.index, bad.axis, tensors.begin()[bad.tensor], bad.size);
-    if (status != OPGEN_OK)
-      fail(op_, ": kernel ", kernel, " failed with ", status > 0 ? "CUDA error " : "code ", status);
-  }
+           std::initializer_list<double> reals = {});
 
   // a * b summed over what the equation leaves out, in the dtype of the result.
-  Tensor contract(const char* equation, const char* a_name, const char* b_name, Element element) {
-    const int a = number_of(a_name), b = number_of(b_name);
-    const Tensor left = operand(a, element, a, b), right = converted(tensors_[b], type_of(element));
-    const std::vector<Tensor> operands{left, right};
-    return packed(dispatch<3>("aten::einsum", "",
-                              {boxed(std::string(equation)), boxed(operands), boxed(std::optional<Sizes>())}));
-  }
+  Tensor contract(const char* equation, const char* a_name, const char* b_name, Element element);
   // Rows of a times rows of b, plus a bias over the last dim.
-  Tensor rows_by_rows(const char* a_name, const char* b_name, const char* bias, Element element) {
-    const int a = number_of(a_name), b = number_of(b_name);
-    const ScalarType type = type_of(element);
-    const Optional added = bias == nullptr ? Optional() : Optional(converted(tensors_[number_of(bias)], type));
-    return dispatch<3>("aten::linear", "",
-                       {boxed(operand(a, element, a, a)), boxed(converted(tensors_[b], type)), boxed(added)});
-  }
+  Tensor rows_by_rows(const char* a_name, const char* b_name, const char* bias, Element element);
 
   // A buffer in the dtype of an element, with the whole batch.
-  Tensor whole(const char* name, Element element) const {
-    const int number = number_of(name);
-    return operand(number, element, number, number);
-  }
+  Tensor whole(const char* name, Element element) const;
 
   // A buffer as a result: in its dtype, and summed to the shape of an argument whose batch was broadcast. A buffer that
   // was not wanted is an undefined tensor.
-  Tensor result(const char* name, Element element) const {
-    const int number = number_of(name);
-    return tensors_[number].defined() ? converted(tensors_[number], type_of(element)) : Tensor();
-  }
-  Tensor result(const char* name, Element element, int64_t batch_at, const char* like) const {
-    const int number = number_of(name);
-    if (!tensors_[number].defined()) return Tensor();
-    const Tensor& target = tensors_[number_of(like)];
-    Tensor value = tensors_[number];
-    if (sizes_of(value) != sizes_of(target)) {
-      const int64_t missing = value.dim() - target.dim();
-      Sizes over;
-      for (int64_t d = 0; d < static_cast<int64_t>(batch_.size()); ++d) {
-        if (d < missing || target.size(batch_at + d - missing) != batch_[d]) over.push_back(batch_at + d);
-      }
-      const Sizes sizes = sizes_of(target);
-      value = torch::stable::sum(value, torch::headeronly::IntHeaderOnlyArrayRef(over.data(), over.size()), true);
-      value = torch::stable::reshape(value, {sizes.data(), sizes.size()});
-    }
-    return converted(value, type_of(element));
-  }
+  Tensor result(const char* name, Element element) const;
+  Tensor result(const char* name, Element element, int64_t batch_at, const char* like) const;
   // A buffer that is kept for backward: in its dtype, with the batch dims of the arguments that it is made of.
-  Tensor kept(const char* name, Element element, int64_t batch_at, std::initializer_list<const char*> makers) const {
-    Tensor value = result(name, element);
-    if (!value.defined()) return value;
-    const Sizes own = batch_of(makers), whole(batch_.begin(), batch_.end());
-    if (own == whole) return value;
-    const auto missing = static_cast<int64_t>(whole.size() - own.size());
-    Sizes sizes = sizes_of(value);
-    sizes.erase(sizes.begin() + batch_at, sizes.begin() + batch_at + missing);
-    std::copy(own.begin(), own.end(), sizes.begin() + batch_at);
-    if (value.numel() == 0) return torch::stable::new_zeros(value, {sizes.data(), sizes.size()});
-    for (int64_t d = 0; d < static_cast<int64_t>(whole.size()); ++d) {
-      if (d < missing || own[d - missing] != whole[d]) value = torch::stable::narrow(value, batch_at + d, 0, 1);
-    }
-    return torch::stable::clone(torch::stable::reshape(value, {sizes.data(), sizes.size()}));
-  }
+  Tensor kept(const char* name, Element element, int64_t batch_at, std::initializer_list<const char*> makers) const;
 
  private:
   struct __attribute__((visibility("hidden"))) Argument {
@@ -228,222 +99,34 @@ class __attribute__((visibility("hidden"))) Call {
     bool used = true;
   };
 
-  [[noreturn]] void out_of_range(int64_t index, int64_t axis, int tensor, int64_t size) const {
-    fail(op_, ": index ", index, " is out of range for axis ", axis, " of ", names_[tensor], ", which has size ", size);
-  }
-  static const char* type_name(ScalarType type) { return torch::headeronly::toString(type); }
-
-  ScalarType type_of(Element element) const {
-    switch (element) {
-      case Element::scalar:
-        return scalar_;
-      case Element::compute:
-        return compute_type(scalar_);
-      case Element::int64:
-        return ScalarType::Long;
-      case Element::float64:
-        return ScalarType::Double;
-      case Element::float32:
-        return ScalarType::Float;
-      case Element::half:
-        return ScalarType::Half;
-      case Element::bfloat16:
-        return ScalarType::BFloat16;
-      case Element::float8_e4m3fn:
-        return ScalarType::Float8_e4m3fn;
-      case Element::float8_e5m2:
-        return ScalarType::Float8_e5m2;
-      case Element::int32:
-        return ScalarType::Int;
-      case Element::int16:
-        return ScalarType::Short;
-      case Element::int8:
-        return ScalarType::Char;
-      case Element::uint8:
-        return ScalarType::Byte;
-      default:
-        return ScalarType::Bool;
-    }
-  }
-  static Tensor converted(const Tensor& tensor, ScalarType type) {
-    return tensor.scalar_type() == type ? tensor : torch::stable::to(tensor, type);
-  }
-  std::optional<torch::stable::Device> device() const { return first().device(); }
+  [[noreturn]] void out_of_range(int64_t index, int64_t axis, int tensor, int64_t size) const;
+  ScalarType type_of(Element element) const;
+  static Tensor converted(const Tensor& tensor, ScalarType type);
+  std::optional<torch::stable::Device> device() const;
   // Contiguous memory, without a way through the dispatcher: that costs as much as the rest of a small call.
-  Tensor empty(std::initializer_list<Entry> shape, ScalarType type) const {
-    const Few<int64_t, OPGEN_MAX_DIMS> sizes = resolved_few(shape);
-    Few<int64_t, OPGEN_MAX_DIMS> strides(sizes.size(), 1);
-    for (size_t k = sizes.size(); k-- > 1;) strides[k - 1] = strides[k] * std::max<int64_t>(sizes[k], 1);
-    const torch::stable::Device where = first().device();
-    AtenTensorHandle made = nullptr;
-    TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(static_cast<int64_t>(sizes.size()), sizes.data(), strides.data(),
-                                                    static_cast<int32_t>(type), static_cast<int32_t>(where.type()),
-                                                    where.index(), &made));
-    return Tensor(made);
-  }
-  const Tensor& first() const {
-    for (const Argument& a : arguments_) {
-      if (a.tensor.has_value()) return *a.tensor;
-    }
-    fail(op_, ": no tensor was given");
-  }
-  void find_type() {
-    const Argument* owner = nullptr;
-    for (const Argument& a : arguments_) {
-      if (!a.tensor.has_value()) continue;
-      if (&a != &arguments_[0] && a.tensor->device() != first().device()) {
-        fail(op_, ": ", a.name, " is on another device than ", arguments_[0].name);
-      }
-      const ScalarType type = a.tensor->scalar_type();
-      const bool fits = a.element == Element::int64     ? type == ScalarType::Long
-                        : a.element == Element::boolean ? type == ScalarType::Bool
-                                                        : floating(type);
-      if (!fits) fail(op_, ": ", a.name, " may not have dtype ", type_name(type));
-      if (a.element != Element::scalar) continue;
-      if (owner == nullptr) {
-        owner = &a;
-        scalar_ = type;
-      } else if (type != scalar_) {
-        fail(op_, ": ", a.name, " has dtype ", type_name(type), ", but ", owner->name, " has ", type_name(scalar_));
-      }
-    }
-  }
+  Tensor empty(std::initializer_list<Entry> shape, ScalarType type) const;
+  const Tensor& first() const;
+  void find_type();
 
-  void check(const Argument& a) {
-    const Tensor& tensor = *a.tensor;
-    const auto rank = static_cast<int64_t>(a.shape.size());
-    int64_t batch_at = -1;
-    for (int64_t k = 0; k < rank; ++k) batch_at = a.shape[k].kind == Entry::the_batch ? k : batch_at;
-    const int64_t own = tensor.dim() - (rank - (batch_at < 0 ? 0 : 1));
-    if (batch_at < 0 ? own != 0 : own < 0) {
-      fail(op_, ": ", a.name, " has ", tensor.dim(), " dims, ", rank - (batch_at < 0 ? 0 : 1),
-           batch_at < 0 ? " are declared: " : " at least are declared: ", shown(tensor));
-    }
-    for (int64_t k = 0; k < rank; ++k) {
-      const int64_t at = batch_at >= 0 && k > batch_at ? k + own - 1 : k;
-      if (k != batch_at) check_size(a, a.shape[k], tensor.size(at), at);
-    }
-    if (batch_at >= 0) broadcast(a, batch_at, own);
-  }
-  void check_size(const Argument& a, const Entry& entry, int64_t size, int64_t at) {
-    if (entry.kind == Entry::a_size) {
-      if (entry.size != size) {
-        fail(op_, ": ", a.name, " has size ", size, " at dim ", at, ", declared is ", entry.size);
-      }
-    } else if (entry.kind == Entry::a_computed) {
-      return;  // `expect` will tell
-    } else if (dims_[entry.dim] < 0) {
-      dims_[entry.dim] = size;
-      owners_[entry.dim] = a.name;
-    } else if (dims_[entry.dim] != size) {
-      fail(op_, ": ", a.name, " has size ", size, " for ", entry.name, " (dim ", at, "), but ", owners_[entry.dim],
-           " has ", dims_[entry.dim]);
-    }
-  }
+  void check(const Argument& a);
+  void check_size(const Argument& a, const Entry& entry, int64_t size, int64_t at);
   // What the batch dims of some arguments broadcast to.
-  Sizes batch_of(std::initializer_list<const char*> names) const {
-    Sizes found;
-    for (const char* name : names) {
-      const Argument& a = arguments_[number_of(name)];
-      const auto rank = static_cast<int64_t>(a.shape.size());
-      int64_t batch_at = 0;
-      while (a.shape[batch_at].kind != Entry::the_batch) ++batch_at;
-      const int64_t own = a.tensor.has_value() ? a.tensor->dim() - (rank - 1) : 0;
-      while (own > static_cast<int64_t>(found.size())) found.insert(found.begin(), 1);
-      for (int64_t d = 0; d < own; ++d) {
-        int64_t& known = found[found.size() - own + d];
-        known = known == 1 ? a.tensor->size(batch_at + d) : known;
-      }
-    }
-    return found;
-  }
-  void broadcast(const Argument& a, int64_t batch_at, int64_t own) {
-    while (own > static_cast<int64_t>(batch_.size())) {
-      batch_.push_back(1);
-      std::rotate(batch_.begin(), batch_.end() - 1, batch_.end());
-    }
-    for (int64_t d = 0; d < own; ++d) {
-      const int64_t size = a.tensor->size(batch_at + d);
-      int64_t& known = batch_[batch_.size() - own + d];
-      if (known != size && known != 1 && size != 1) {
-        fail(op_, ": ", a.name, " has size ", size, " at dim ", batch_at + d, ", which does not broadcast with ", known,
-             " of the other operands");
-      }
-      known = known == 1 ? size : known;
-    }
-  }
+  Sizes batch_of(std::initializer_list<const char*> names) const;
+  void broadcast(const Argument& a, int64_t batch_at, int64_t own);
 
-  int number_of(const char* name) const {
-    int number = 0;
-    while (std::strcmp(names_[number], name) != 0) ++number;
-    return number;
-  }
-  void keep(const char* name, const Tensor& tensor) {
-    names_.push_back(name);
-    tensors_.push_back(tensor);
-    described_.push_back(description(tensor));
-  }
+  int number_of(const char* name) const;
+  void keep(const char* name, const Tensor& tensor);
   // A buffer whose values go nowhere: no memory, but sizes and a dtype.
-  void omit(const char* name, Element element, std::initializer_list<Entry> shape) {
-    reserve(name);
-    OpgenTensor& d = described_.back();
-    const auto sizes = resolved_few(shape);
-    d.dtype = dtype_of(type_of(element));
-    d.ndim = static_cast<int64_t>(sizes.size());
-    std::copy(sizes.begin(), sizes.end(), d.sizes);
-  }
-  void add(Argument& a) {
-    if (!a.used) {
-      reserve(a.name);
-    } else if (a.tensor.has_value()) {
-      keep(a.name, a.element == Element::compute ? converted(*a.tensor, type_of(a.element)) : *a.tensor);
-    } else {
-      const Tensor zero = torch::stable::full({}, 0.0, type_of(a.element), std::nullopt, device());
-      keep(a.name, expand(zero, resolved(a.shape)));
-    }
-  }
+  void omit(const char* name, Element element, std::initializer_list<Entry> shape);
+  void add(Argument& a);
   template <typename Shape>
-  Sizes resolved(const Shape& shape) const {
-    const auto sizes = resolved_few(shape);
-    return Sizes(sizes.begin(), sizes.end());
-  }
+  Sizes resolved(const Shape& shape) const;
   template <typename Shape>
-  Few<int64_t, OPGEN_MAX_DIMS> resolved_few(const Shape& shape) const {
-    Few<int64_t, OPGEN_MAX_DIMS> sizes;
-    for (const Entry& entry : shape) {
-      if (entry.kind == Entry::the_batch) {
-        for (int64_t size : batch_) sizes.push_back(size);
-      } else {
-        sizes.push_back(entry.kind == Entry::a_dim ? size(entry.dim) : entry.size);
-      }
-    }
-    return sizes;
-  }
-  OpgenTensor description(const Tensor& tensor) const {
-    OpgenTensor d{};
-    if (tensor.dim() > OPGEN_MAX_DIMS) fail(op_, ": a tensor has more than ", OPGEN_MAX_DIMS, " dims");
-    d.data = const_cast<void*>(tensor.const_data_ptr());  // an argument to be copied on write is none to be written
-    d.dtype = dtype_of(tensor.scalar_type());
-    d.ndim = tensor.dim();
-    std::copy_n(tensor.sizes().data(), d.ndim, d.sizes);
-    std::copy_n(tensor.strides().data(), d.ndim, d.strides);
-    return d;
-  }
+  Few<int64_t, OPGEN_MAX_DIMS> resolved_few(const Shape& shape) const;
+  OpgenTensor description(const Tensor& tensor) const;
   // An operand of a product, with the whole batch where neither side has it.
-  Tensor operand(int number, Element element, int a, int b) const {
-    const Tensor tensor = converted(tensors_[number], type_of(element));
-    const bool is_argument = number < static_cast<int>(arguments_.size());
-    if (!is_argument || whole_batch(a) || whole_batch(b)) return tensor;
-    const auto& shape = arguments_[number].shape;
-    for (size_t k = 0; k < shape.size(); ++k) {
-      if (shape[k].kind == Entry::the_batch) return expand(tensor, resolved(shape));
-    }
-    return tensor;
-  }
-  bool whole_batch(int number) const {
-    if (number >= static_cast<int>(arguments_.size())) return true;
-    return sizes_of(tensors_[number]) == resolved(arguments_[number].shape);
-  }
+  Tensor operand(int number, Element element, int a, int b) const;
+  bool whole_batch(int number) const;
 
   const char* op_;
   const Step* steps_;

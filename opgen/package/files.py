@@ -14,7 +14,7 @@ from opgen.code.layout import camel, imported, quoted
 from opgen.code.python_layout import fitted
 from opgen.ir.operator import Operator
 from opgen.opt.derive import Derived
-from opgen.package.native_files import native_files, shared_headers
+from opgen.package.native_files import native_files, shared_sources
 from opgen.package.test_view import test_view
 from opgen.package.view import Surface, summary_lines
 from opgen.package.view_function import function_view
@@ -94,9 +94,7 @@ def render_shared(namespace: str = "opgen") -> tuple[RenderedFile, ...]:
         for name in templates.names(folder, ".py.j2"):
             path = f"{target}/{name.rsplit('/', 1)[-1].removesuffix('.j2')}"
             made.append(RenderedFile(path, templates.fill(name, header=header, namespace=namespace)))
-    comment = comment.replace("#", "//")
-    made += [RenderedFile(name, f"{comment}\n{text}") for name, text in shared_headers()]
-    return (*made, *(RenderedFile(name, text) for name, text in shared_headers()))
+    return (*made, *(RenderedFile(name, text) for name, text in shared_sources()))
 
 
 def _python_header(comment: str) -> str:

@@ -18,7 +18,7 @@ from opgen.package.view import Surface, formula_text
 from opgen.package.view_ops import may_be_absent
 from opgen.plan.speed import Choice
 
-_HEADERS = (".h", ".cuh")
+_SHARED = (".h", ".cuh", ".cpp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def _optional(s: Surface, tensors: Sequence[str]) -> tuple[str, ...]:
     return tuple(t for t in tensors if may_be_absent(s, t))
 
 
-def shared_headers() -> tuple[tuple[str, str], ...]:
-    """The headers that the sources of all operators include."""
-    names = [n for n in templates.names("csrc") if n.endswith(_HEADERS)]
+def shared_sources() -> tuple[tuple[str, str], ...]:
+    """The headers that the sources of all operators include, and what is compiled once for all of them."""
+    names = [n for n in templates.names("csrc") if n.endswith(_SHARED)]
     return tuple((name, templates.verbatim(name)) for name in names)

@@ -49,10 +49,14 @@ class Toolchain:
         """Everything that two builds must agree on, besides the sources."""
         return "\n".join((self.version, self.torch_version, *self.sets, *_COMMON, platform.machine()))
 
+    def shared(self, source: Path, include: Sequence[Path], made: Path) -> list[str]:
+        """The command that compiles a source that all operators share."""
+        return self.binding(source, include, made)
+
     def commands(self, sources: Sequence[Path], include: Sequence[Path], folder: Path, made: Path) -> list[list[str]]:
-        """Everything that makes the library `made`, in order; objects go to `folder`."""
+        """Everything that makes the library `made`, in order; objects go to `folder`, and those in `sources` in."""
         lines: list[list[str]] = []
-        objects: list[Path] = []
+        objects = [p for p in sources if p.suffix == ".o"]
         for path in (p for p in sources if p.suffix == ".cpp"):
             kernels = path.stem.endswith("_kernels")
             for isa in ("baseline", *self.sets) if kernels else ("binding",):

@@ -44,10 +44,14 @@ class CudaToolchain:
         """Everything that two builds must agree on, besides the sources."""
         return "\n".join((self.host.describe, self.version, *self.architectures, *_KERNELS, *_USE))
 
+    def shared(self, source: Path, include: Sequence[Path], made: Path) -> list[str]:
+        """The command that compiles a source that all operators share."""
+        return self.host.binding(source, include, made, _USE)
+
     def commands(self, sources: Sequence[Path], include: Sequence[Path], folder: Path, made: Path) -> list[list[str]]:
-        """Everything that makes the library `made`, in order; objects go to `folder`."""
+        """Everything that makes the library `made`, in order; objects go to `folder`, and those in `sources` in."""
         lines: list[list[str]] = []
-        objects: list[Path] = []
+        objects = [p for p in sources if p.suffix == ".o"]
         for path in sources:
             out = folder / f"{path.stem}{path.suffix}.o"
             if path.suffix == ".cu":

@@ -31,6 +31,8 @@ from opgen.write.paths import MANIFEST, inside
 from opgen.write.user_cache import cache_folder
 from opgen.write.writer import exclusive, replace_file
 
+SHARED = "csrc"  # the folder of the sources and headers that all operators share
+
 _LOG = logging.getLogger("opgen.toolchain")
 
 
@@ -67,8 +69,11 @@ class Tools(Protocol):
     def describe(self) -> str:
         """Everything else that it depends on."""
 
+    def shared(self, source: Path, include: Sequence[Path], made: Path) -> list[str]:
+        """The command that compiles a source that all operators share to the object `made`."""
+
     def commands(self, sources: Sequence[Path], include: Sequence[Path], folder: Path, made: Path) -> list[list[str]]:
-        """The commands that make the library `made`, in order; objects go to `folder`."""
+        """The commands that make the library `made`, in order; objects go to `folder`, and those in `sources` in."""
 
 
 class Status(StrEnum):
@@ -230,36 +235,73 @@ def cached(out: Path, op: str, tools: Tools, ran: list[str] | None = None) -> Pa
 
 def _compiled(out: Path, op: str, sources: dict[str, Path], key: str, tools: Tools, library: Path) -> bool:
     """Compile a library into the cache; False, and nothing made, where the sources changed under the compiler."""
-    with locked(library.parent / "lock"):
-        if library.exists():
+    files = [p for p in sources.values() if p.parent != out / SHARED or p.suffix != ".cpp"]
+    include = tuple(dict.fromkeys(p.parent for p in files))
+    for source in sources.values():
+        if source not in files:
+            made = _object(out, source, tools)
+            if made is None:
+                return False
+            files.append(made)
+    try:
+        return _made(
+            library,
+            lambda folder, made: tools.commands(files, include, folder, made),
+            lambda: _key(_sources(out, op, tools.reads), tools) == key,
+        )
+    except CompileError as e:
+        e.place = blamed(out, op, str(e))
+        raise
+
+
+def _object(out: Path, source: Path, tools: Tools) -> Path | None:
+    """What a source that all operators share is compiled to, once for all; None where it changed under the compiler."""
+    folder = out / SHARED
+    key = _key(_files(out, (folder,), tools.reads), tools)
+    target = cache_folder() / "libraries" / SHARED / key / f"{source.stem}.o"
+    same = _made(
+        target,
+        lambda _, made: [tools.shared(source, (folder,), made)],
+        lambda: _key(_files(out, (folder,), tools.reads), tools) == key,
+    )
+    return target if same else None
+
+
+def _made(target: Path, commands: Callable[[Path, Path], list[list[str]]], unchanged: Callable[[], bool]) -> bool:
+    """Run the commands that make a file of the cache, unless it is there; they are told a folder and what to make.
+
+    False, and nothing made, where the sources changed meanwhile.
+    """
+    with locked(target.parent / "lock"):
+        if target.exists():
             return True
-        with tempfile.TemporaryDirectory(dir=library.parent, prefix="build-") as name:
-            made = Path(name) / library.name
-            include = tuple(dict.fromkeys(p.parent for p in sources.values()))
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix="build-") as name:
+            made = Path(name) / target.name
             try:
-                for command in tools.commands(tuple(sources.values()), include, Path(name), made):
+                for command in commands(Path(name), made):
                     _LOG.info("%s", shlex.join(command))
                     _run(command)
-            except CompileError as e:
-                if _key(_sources(out, op, tools.reads), tools) != key:
-                    return False
-                e.place = blamed(out, op, str(e))
-                raise
-            if _key(_sources(out, op, tools.reads), tools) != key:
+            except CompileError:
+                if unchanged():
+                    raise
                 return False
-            made.replace(library)
+            if not unchanged():
+                return False
+            made.replace(target)
             return True
-
-
-def _include(out: Path, op: str) -> tuple[Path, ...]:
-    return tuple(p for p in (out / op / "csrc", out / "csrc") if p.is_dir())
 
 
 def _sources(out: Path, op: str, reads: tuple[str, ...]) -> dict[str, Path]:
     """Everything the build reads, by a name that does not depend on where the folder lies."""
-    found = [p for folder in _include(out, op) for p in sorted(folder.iterdir()) if p.suffix in reads]
-    if not any(p.suffix == ".cpp" for p in found):
+    own = out / op / "csrc"
+    found = _files(out, (own, out / SHARED), reads)
+    if not any(p.suffix == ".cpp" and p.parent == own for p in found.values()):
         raise FileNotFoundError(f"{out / op} has no C++ sources")
+    return found
+
+
+def _files(out: Path, folders: Sequence[Path], reads: tuple[str, ...]) -> dict[str, Path]:
+    found = [p for folder in folders if folder.is_dir() for p in sorted(folder.iterdir()) if p.suffix in reads]
     return {str(p.relative_to(out)): p for p in found}
 
 

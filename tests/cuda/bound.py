@@ -51,10 +51,11 @@ def bind(out: Path, op: str, folder: Path) -> Path:
     tools = toolchain()
     include = (out / "csrc",)
     made = folder / f"{op}.so"
-    objects = [folder / f"{op}.{part}.o" for part in ("binding", "stubs", "kernels")]
+    objects = [folder / f"{op}.{part}.o" for part in ("binding", "stubs", "kernels", "host")]
     flags = ("-O0", "-DUSE_CUDA", "-include", str(counting))
     run(tools.binding(binding, include, objects[0], flags))
     run(tools.binding(stubs, include, objects[1], flags[:2]))
+    run(tools.binding(include[0] / "opgen_host.cpp", include, objects[3], flags))
     kernels = ["-x", "c++", "-std=c++17", "-O0", "-fPIC", "-ffp-contract=off", f"-I{include[0]}", *flags[2:]]
     run([tools.compiler, "-c", *kernels, str(sources / f"{op}.cu"), "-o", str(objects[2])])
     run([*tools.link(objects, made), "-Wl,-Bsymbolic"])

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from opgen.code.cpp_layout import table_lines
 from opgen.code.templates import fill, root
-from opgen.ir.program import Program
 from opgen.package.step_table import Launch, StepTable
 from opgen.plan.model import KernelPlan
 from tests.cuda import emulate
-from tests.plain import planned
 
 _RANGE = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
 _PARALLEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, _RANGE, ctypes.c_void_p)
@@ -42,12 +41,17 @@ def kernels_text(table: StepTable) -> str:
     )
 
 
-def compile_plans(plans: Sequence[tuple[str, KernelPlan]], folder: Path) -> tuple[Path, tuple[tuple[Launch, ...], ...]]:
-    """One library of the kernels of several plans, and what their steps launch."""
+def compile_plans(
+    plans: Sequence[tuple[str, KernelPlan]], folder: Path, only: str | None = None
+) -> tuple[Path, tuple[tuple[Launch, ...], ...]]:
+    """One library of the kernels of several plans, and what their steps launch; `only` for numbers of one type."""
     table = StepTable("op")
     launches = tuple(table.add(plan, name) for name, plan in plans)
     source = folder / "op_kernels.cpp"
-    source.write_text(kernels_text(table))
+    text = kernels_text(table)
+    if only is not None:
+        text = re.sub(r"\bOPGEN_STEP\((\w+)\)", rf"\1<{only}>", text)
+    source.write_text(text)
     made = folder / "op.so"
     found = emulate.compiler()
     assert found is not None
@@ -63,13 +67,6 @@ class Compiled(emulate.Emulated):
     def __init__(self, plan: KernelPlan, library: Path, launches: Sequence[Launch]) -> None:
         super().__init__(library, "op", plan, launches)
         self.table = "op_steps_baseline"
-
-    @staticmethod
-    def alone(program: Program, folder: Path) -> Compiled:
-        """One program with a library of its own."""
-        plan = planned(program)
-        library, (launches,) = compile_plans([("run", plan)], folder)
-        return Compiled(plan, library, launches)
 
     def status_of(self, number: int, call: emulate._Call) -> emulate._BadIndex | None:
         """Run a kernel, its points in two halves."""

@@ -59,7 +59,9 @@ def test_flags_of_architectures() -> None:
 
 
 def test_commands() -> None:
-    sources = [Path("c/op.cpp"), Path("c/op.cu"), Path("c/op_kernels.cpp"), Path("h/opgen_rt.cuh"), Path("h/a.h")]
+    shared = Path("s/opgen_host.o")
+    own = [Path("c/op.cpp"), Path("c/op.cu"), Path("c/op_kernels.cpp")]
+    sources = [shared, *own, Path("h/opgen_rt.cuh"), Path("h/a.h")]
     binding, kernels, link = TOOLS.commands(sources, [Path("h")], Path("b"), Path("b/op.so"))
     assert binding[0] == "/bin/c++"
     assert "-DUSE_CUDA" in binding
@@ -68,7 +70,10 @@ def test_commands() -> None:
     assert {*cuda.gencodes(TOOLS.architectures), "-Ih"} <= set(kernels)
     assert not any("torch" in word for word in kernels)
     assert link[-1] == "b/op.so"
-    assert [word for word in link if word.endswith(".o")] == ["b/op.cpp.o", "b/op.cu.o"]
+    assert [word for word in link if word.endswith(".o")] == ["s/opgen_host.o", "b/op.cpp.o", "b/op.cu.o"]
+    host = TOOLS.shared(Path("h/opgen_host.cpp"), [Path("h")], shared)
+    assert "-DUSE_CUDA" in host
+    assert "-DUSE_CUDA" not in HOST.shared(Path("h/opgen_host.cpp"), [Path("h")], shared)
     assert "-shared" in link
 
 
@@ -97,14 +102,16 @@ def test_a_torch_without_cuda_gets_no_cuda_library() -> None:
 def _compiles(spec: Path, out: Path) -> str:
     """Compile the CUDA binding of an operator against the installed torch; what it needs of others."""
     assert not build(spec, out).failed
-    made = out / f"{spec.stem}.o"
-    source = out / spec.stem / "csrc" / f"{spec.stem}.cpp"
     # Every variant takes all that the operator takes.
-    warnings = ("-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror")
-    command = toolchain().binding(source, [out / "csrc"], made, ("-DUSE_CUDA", "-O0", *warnings))
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[:4000]
-    return subprocess.run(["nm", "-u", str(made)], capture_output=True, text=True, check=True).stdout
+    flags = ("-DUSE_CUDA", "-O0", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror")
+    needed = ""
+    for source in (out / spec.stem / "csrc" / f"{spec.stem}.cpp", out / "csrc" / "opgen_host.cpp"):
+        made = out / f"{source.stem}.o"
+        command = toolchain().binding(source, [out / "csrc"], made, flags)
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[:4000]
+        needed += subprocess.run(["nm", "-u", str(made)], capture_output=True, text=True, check=True).stdout
+    return needed
 
 
 def _check_symbols(spec: Path, needed: str) -> None:

@@ -14,7 +14,7 @@ from opgen.write.user_cache import CACHE_VARIABLE
 
 pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not available(), reason="no C++ compiler")]
 
-HEADERS = Path(__file__).resolve().parents[2] / "templates" / "csrc"
+CSRC = Path(__file__).resolve().parents[2] / "templates" / "csrc"
 KERNELS = '#include "opgen_cpu.h"\n\nOPGEN_STEPS(tiny) = {OPGEN_STEP(rt::no_step)};\n'
 BINDING = (
     '#include "opgen_host.h"\n\nOPGEN_DECLARE_STEPS(tiny);\n\n'
@@ -31,8 +31,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     toolchain.cache_clear()
     (tmp_path / "out" / "tiny" / "csrc").mkdir(parents=True)
     (tmp_path / "out" / "csrc").mkdir()
-    for header in HEADERS.glob("*.h"):
-        shutil.copy(header, tmp_path / "out" / "csrc")
+    for shared in (*CSRC.glob("*.h"), CSRC / "opgen_host.cpp"):
+        shutil.copy(shared, tmp_path / "out" / "csrc")
     (tmp_path / "out" / "tiny" / "csrc" / "tiny.cpp").write_text(BINDING)
     (tmp_path / "out" / "tiny" / "csrc" / "tiny_kernels.cpp").write_text(KERNELS)
     for folder in ("out", "out/tiny"):
@@ -49,6 +49,25 @@ def test_nothing_is_compiled_twice_and_a_change_is(package: Path) -> None:
     kernels = package / "tiny" / "csrc" / "tiny_kernels.cpp"
     kernels.write_text(KERNELS + "// changed\n")
     assert library.cached(package, "tiny", toolchain()) != first
+
+
+def test_what_all_operators_share_is_compiled_once(package: Path) -> None:
+    library.cached(package, "tiny", toolchain())
+    (made,) = package.parent.glob("cache/libraries/csrc/*/opgen_host.o")
+    stamp = made.stat().st_mtime_ns
+    (package / "tiny" / "csrc" / "tiny_kernels.cpp").write_text(KERNELS + "// changed\n")
+    library.cached(package, "tiny", toolchain())
+    assert made.stat().st_mtime_ns == stamp
+    host = package / "csrc" / "opgen_host.cpp"
+    host.write_text(host.read_text() + "// changed\n")
+    library.cached(package, "tiny", toolchain())
+    assert len(list(package.parent.glob("cache/libraries/csrc/*/opgen_host.o"))) == 2
+
+
+def test_what_the_compiler_says_of_a_shared_source_is_in_the_error(package: Path) -> None:
+    (package / "csrc" / "opgen_host.cpp").write_text("this is no C++\n")
+    with pytest.raises(library.CompileError, match=r"opgen_host\.cpp:1"):
+        library.compile_op(package, "tiny")
 
 
 def test_the_library_lies_beside_its_package(package: Path) -> None:
@@ -82,6 +101,10 @@ class Meddler:
 
     def __init__(self, package: Path, *, fails: bool) -> None:
         self.package, self.fails, self.runs = package, fails, 0
+
+    def shared(self, source: Path, include: Sequence[Path], made: Path) -> list[str]:
+        del source, include
+        return ["touch", str(made)]
 
     def commands(self, sources: Sequence[Path], include: Sequence[Path], folder: Path, made: Path) -> list[list[str]]:
         del include, folder

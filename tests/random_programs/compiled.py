@@ -60,7 +60,7 @@ class Batch:
         plans = [(f"p{k}", plan) for k, (_, _, plan) in enumerate(self.calls)]
         own = folder / f"cpu{next(_numbers)}"
         own.mkdir()
-        library, numbers = compile_plans(plans, own)
+        library, numbers = compile_plans(plans, own, only="double")
         return [Compiled(plan, library, n) for (_, plan), n in zip(plans, numbers, strict=True)]
 
     def _emulated(self, folder: Path) -> list[emulate.Emulated]:

@@ -57,6 +57,8 @@ def assign(w: World) -> list[str]:
     else:
         e = floats(w, scope, c.weighted(((4, DEPTH), (2, 1), (2, 3))))
         line = f"{head(w, name_, order)} = {e.text}"
+        if not order and "(seed" in e.text:  # a bare target with a draw has a batch, as there is one for each point
+            order = (BATCH,)
         kept = Tensor(name_, shape_of(order), "float", e.low, e.high)
         if order == (BATCH,) and e.text.isidentifier():
             line = f"{name_} = {e.text}"

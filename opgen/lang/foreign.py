@@ -263,6 +263,21 @@ def spelled(words: Vocabulary, e: Expr) -> Expr:
     return transform(e, step)
 
 
+def over_the_rest(e: Expr, left: frozenset[str]) -> Expr:
+    """The expression with what `sum[...](…)` runs over: without a batch, all indices of its body that are not left."""
+
+    def step(node: Expr) -> Expr | None:
+        if not isinstance(node, Reduction) or not all(isinstance(b, Dots) for b in node.binders):
+            return None
+        items = [i for a in nodes(node.body) if isinstance(a, Access) for i in a.items]
+        free = dict.fromkeys(i.name for i in items if isinstance(i, Name) and i.name not in left)
+        if not free or not all(isinstance(i, Name) for i in items):
+            return None
+        return replace(node, binders=tuple(Binder(i, None, node.span) for i in free))
+
+    return transform(e, step)
+
+
 def _access(name: str, items: Sequence[str], at: Expr) -> Access:
     made = tuple(Dots(at.span) if i == "..." else Name(i, at.span) for i in items)
     return Access(name, made, at.span, at.span)

@@ -12,7 +12,18 @@ from dataclasses import dataclass, field, replace
 from opgen.diagnostics.model import Bag, Label, Span
 from opgen.lang import habits, orders
 from opgen.lang.circles import step_before
-from opgen.lang.foreign import bare, called, is_product, layout, lettered, renamed, spelled, transposed, written
+from opgen.lang.foreign import (
+    bare,
+    called,
+    is_product,
+    layout,
+    lettered,
+    over_the_rest,
+    renamed,
+    spelled,
+    transposed,
+    written,
+)
 from opgen.lang.lexer import Token
 from opgen.lang.limits import under_limit
 from opgen.lang.nodes import (
@@ -31,6 +42,7 @@ from opgen.lang.nodes import (
 from opgen.lang.orders import through_order
 from opgen.lang.products import reindexed
 from opgen.lang.slices import SPARE, Bounds, Extents, Item, Slice, along_new_axes, is_open, read_at, sizes, stands
+from opgen.lang.subscripts import target_of
 from opgen.lang.unparse import unparse, unparse_assign
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import integer, nodes, transform
@@ -327,12 +339,12 @@ class Idioms:
     def _proposal(self, whole: Assign | Expr) -> str | None:
         if not isinstance(whole, Assign):
             return None if self.parts else unparse(whole)
-        value, target = spelled(self.words, whole.value), whole.target
+        value, target = over_the_rest(spelled(self.words, whole.value), frozenset(self.left)), whole.target
         if target.items is None:
             items = self._order(value)
             if items is None:
                 return None
-            target = _with_items(target.name, items, target.span)
+            target = target_of(target.name, items, target.span)
         elif self.limits:
             target = replace(target, items=tuple(self._bounded(i, value) for i in target.items))
         stepped = step_before(target, value) if whole.op == "=" else value
@@ -384,11 +396,6 @@ class Idioms:
         rest = iter(order)
         beside = layout(self.words, transform(value, lambda n: Number(0, n.span) if n in made else None))
         return order if set(items) == set(order) and all(i in rest for i in beside) else None
-
-
-def _with_items(name: str, items: Sequence[str], span: Span) -> Target:
-    made = tuple(Dots(span) if i == "..." else Binder(i, None, span) for i in items)
-    return Target(name, made if made and items != ("...",) else None, span, span)
 
 
 def _example(name: str) -> str:

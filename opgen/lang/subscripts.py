@@ -5,8 +5,10 @@ A name with `_` in it that nobody declares is read so, where what stands before 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from opgen.diagnostics.model import Span
-from opgen.lang.nodes import Access, Binder, Dots, Expr, Name, Number, Reduction
+from opgen.lang.nodes import Access, Binder, Dots, Expr, Name, Number, Reduction, Target
 from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import nodes
 
@@ -39,3 +41,9 @@ def reduced(words: Vocabulary, name: str, args: tuple[Expr, ...], at: Span, span
     if not read.issuperset(bound):
         return None
     return Reduction(reduction, tuple(Binder(i, None, at) for i in bound), args[0], span, at)
+
+
+def target_of(name: str, items: Sequence[str], span: Span) -> Target:
+    """A target with indices of these names; a bare one where it has the batch alone, or nothing."""
+    made = tuple(Dots(span) if i == "..." else Binder(i, None, span) for i in items)
+    return Target(name, made if made and items != ("...",) else None, span, span)

@@ -208,7 +208,8 @@ def access(f: Frame, e: Access, *, padded: bool = False) -> Typed:
     if e.name in f.decl.params and e.name not in f.args:
         item = e.items[0] if len(e.items) == 1 else None
         if not isinstance(item, Number) or not isinstance(item.value, int):
-            return f.error("OPG206", "an element of a list param is chosen by an integer literal", e.span)
+            hint = f"numbers that an index runs over are an input: `inputs: {{{e.name}: {{shape: [Q]}}}}`"
+            return f.error("OPG206", "an element of a list param is chosen by an integer literal", e.span, hint)
         return param(f, e.span, f.decl.params[e.name], item.value)
     if e.name in f.decl.known_dims() or e.name in f.args or (f.scope is not None and f.scope.find(e.name)):
         return f.error("OPG206", f"`{e.name}` is a number and has no positions", e.name_span)

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from opgen.diagnostics.model import Label, Span
 from opgen.ir import text
-from opgen.ir.scalar import BATCH, ONE, Dim
+from opgen.ir.polynomial import polynomial
+from opgen.ir.scalar import BATCH, ONE, Dim, Index
 from opgen.lang.nodes import Binder, Expr, Name, Reduction
 from opgen.lang.unparse import unparse_assign
 from opgen.lang.walk import nodes
@@ -22,7 +23,12 @@ def clash(f: Frame, info: IndexInfo, first: Site, second: Site) -> None:
         known = f.state.tensors.get(site.tensor)
         if known is not None and known.shape is not None:
             notes.append(f"`{site.tensor}` has shape {shape_text(known.shape)}")
-    hints = _of_size_one(f, info, first, second) or _swapped(f, info, first, second) or _another(f, info, first, second)
+    hints = (
+        _of_size_one(f, info, first, second)
+        or _longer(f, info, first, second)
+        or _swapped(f, info, first, second)
+        or _another(f, info, first, second)
+    )
     hints = hints or _part(f, info, first, second)
     assigned = {(s.tensor, *sorted((a, b))) for s in (first, second) if s.tensor in f.decl.targets()}
     if assigned & f.state.clashes:
@@ -71,6 +77,25 @@ def _of_size_one(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:
         return ()
     at = ["0" if i == info.name and size == ONE else i for i, size in zip(items, known.shape, strict=True)]
     return (f"a size of 1 does not broadcast: read it at 0, `{site.tensor}[{', '.join(at)}]`",)
+
+
+def _longer(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:
+    """A hint where one tensor is also read behind the index, as one that has some elements more is."""
+    for site, other in (sites, sites[::-1]):
+        a, b = site.extent, other.extent
+        if not isinstance(a, Dim) or not isinstance(b, Dim) or {a.name, b.name} & {d.name for d in f.decl.spec.dims}:
+            continue
+        ends = [
+            rest.constant
+            for c in f.checks
+            if c.site.tensor == site.tensor and c.extent == a and len(c.indices) == 1 and c.indices[0][1] is info
+            for rest in (polynomial(c.position) - polynomial(Index(c.indices[0][0])),)
+        ]
+        more = max((n for n in ends if n is not None), default=0)
+        if more > 0:
+            size, bound = f"`dims: {{{b.name}: {a.name} - {more}}}`", f"`{info.name} < {b.name}`"
+            return (f"where `{site.tensor}` has {more} more: {size}, and {bound} where `{info.name}` is bound",)
+    return ()
 
 
 def _declared(f: Frame, *sites: Site) -> tuple[Label, ...]:

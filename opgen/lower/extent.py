@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.ir import text
 from opgen.ir.scalar import ONE, Dim, Index, Lit, Scalar
@@ -9,7 +11,7 @@ from opgen.lang.nodes import Expr
 from opgen.lang.walk import names_read
 from opgen.lower.clash import clash
 from opgen.lower.kinds import integer
-from opgen.lower.range import before_the_start, furthest, padded_windows, windows
+from opgen.lower.range import before_the_start, furthest, padded_windows, place_value, windows
 from opgen.lower.scope import DECLARED, OF_GRADIENT, Frame, IndexInfo, same_extent
 
 
@@ -117,16 +119,27 @@ def _likely(f: Frame, info: IndexInfo) -> str:
                 f"`{c.site.tensor}` is read from {first} on: write `{shown}`, or another value for what is outside,"
                 f" and state the extent: `{index} < {c.extent.name}`"
             )
+    if inside and any(index.upper() == d.name for d in f.decl.spec.dims):  # a size that was worked out for it
+        return f"state its extent: `{index} < {index.upper()}`"
+    for c in inside:
+        if (windows_of := padded_windows(f, c, info)) is not None:
+            size = _new_size(index, dims)
+            return (
+                f"`{c.site.tensor}` is read in front of its start: write `pad({c.site.span.text}, 0)`, and state the"
+                f" extent: `{index} < {size}`, with `dims: {{{size}: {windows_of}}}`"
+            )
     for c in inside:
         if (end := furthest(f, c, info)) is not None:
             return f"state its extent: `{index} < {end}`"
         if (end := windows(f, c, info)) is not None:
-            size = next(n for n in (index.upper(), "Out", "Steps", f"Num{index.upper()}") if n not in dims)
+            size = _new_size(index, dims)
             return f"state its extent: write `{index} < {size}`, with `dims: {{{size}: {end}}}`"
+        if (end := place_value(c, info)) is not None:
+            return f"state its extent: `{index} < {end}`"
     if inside:
         return f"state its extent where it is introduced, `{index} < …`: a dim, or an expression of dims and int params"
     if info.around is not None and (windows_of := padded_windows(f, info.around, info)) is not None:
-        size = next(n for n in (index.upper(), "Out", "Steps", f"Num{index.upper()}") if n not in dims)
+        size = _new_size(index, dims)
         every = f"`{index} < {size}` with `dims: {{{size}: {windows_of}}}`"
         kept = f", or `{index} < {info.beside.name}` for as many as there are without" if info.beside else ""
         return f"state its extent: {every} for all windows of what is padded{kept}"
@@ -137,3 +150,8 @@ def _likely(f: Frame, info: IndexInfo) -> str:
         return f"state its extent: `{index} < {size}`, with a formula under `dims` such as `{size}: {other}//2`"
     likely = index.upper() if index.upper() in dims else next(iter(dims), "N")
     return f"state its extent: `{index} < {likely}`"
+
+
+def _new_size(index: str, dims: Container[str]) -> str:
+    """A name for the extent of an index that no dim has."""
+    return next(n for n in (index.upper(), "Out", "Steps", f"Num{index.upper()}") if n not in dims)

@@ -12,7 +12,6 @@ from opgen.ir.program import Axis
 from opgen.ir.ranges import Facts, corner, facts_of, is_nonnegative
 from opgen.ir.scalar import Batch, Dim, Index, Lit, Param, Scalar, call, walk
 from opgen.lower.declare import every
-from opgen.lower.domain import is_at_least
 from opgen.lower.scope import UNKNOWN, Check, Frame, IndexInfo, Site
 
 
@@ -97,11 +96,10 @@ def furthest(f: Frame, c: Check, info: IndexInfo) -> str | None:
 
 
 def windows(f: Frame, c: Check, info: IndexInfo) -> str | None:
-    """The same where the step from one position to the next is an int param or a dim, which is above zero."""
+    """The same where the step from one position to the next is an int param or a dim."""
     parts = _step_and_room(f, c, info)
     step = None if parts is None else parts[0].scalar()
-    positive = isinstance(step, Param) and is_at_least(step.name, f.decl.params[step.name], 1)
-    if parts is None or step is None or not (positive or isinstance(step, Dim)):
+    if parts is None or not isinstance(step, Param | Dim):
         return None
     count = call("floordiv", (parts[1] - number(1)).scalar(), step)
     return f"{text.scalar(count)} + 1"
@@ -122,10 +120,23 @@ def padded_windows(f: Frame, c: Check, info: IndexInfo) -> str | None:
     step, room = parts[0].scalar(), polynomial(c.extent) - first - last
     if step == Lit(1):
         return text.scalar(room.scalar())
-    positive = isinstance(step, Param) and is_at_least(step.name, f.decl.params[step.name], 1)
-    if not positive and not (isinstance(step, Lit) and step.value > 1):
+    if not isinstance(step, Param) and not (isinstance(step, Lit) and step.value > 1):
         return None
     return f"{text.scalar(call('floordiv', (room - number(1)).scalar(), step))} + 1"
+
+
+def place_value(c: Check, info: IndexInfo) -> str | None:
+    """How far the last of two indices runs that count together, as in `g*D + d`."""
+    index = next(Index(name) for name, i in c.indices if i is info)
+    own = polynomial(c.position).split(index)
+    if own is None or own[0] != number(1):
+        return None
+    for name, _ in c.indices:
+        other = own[1].split(Index(name))
+        step = None if other is None else other[0].scalar()
+        if isinstance(step, Param | Dim) and other is not None and other[1] == number(0):
+            return text.scalar(step)
+    return None
 
 
 def before_the_start(f: Frame, c: Check, info: IndexInfo) -> str | None:

@@ -82,6 +82,13 @@ def _refused(item: Formula, written: str, bag: Bag, *, among: bool) -> list[Scal
         size = "D" if multiple[2] != "D" else "E"
         part = f"`dims: {{{multiple[2]}: {size}//{multiple[1]}}}`"
         hints = (f"write a name of its own here, such as `{size}`, and {part} for a part of it",)
+    elif among and (product := re.fullmatch(r"([A-Z]\w*)\s*\*\s*([A-Z]\w*)", written)):
+        size = next(n for n in ("C", "S", "Both") if n not in product.groups())
+        part = f"`dims: {{{product[2]}: {size}//{product[1]}}}`"
+        hints = (
+            f"write a name of its own here, such as `{size}`, and {part}, where `{product[1]}` is the size of another"
+            f" input or of a param: `{product[1]}: num_{product[1].lower()}`",
+        )
     elif among:
         hints = ("the dims of an input are names such as `N`; other sizes follow under `dims`: `H: D//2`",)
     bag.error("OPG224", f"`{written}` is not an item of a shape", item.whole, hints=hints)

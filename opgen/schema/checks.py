@@ -104,7 +104,10 @@ def _default(param: ParamSpec, default: Formula | tuple[Formula, ...], bag: Bag)
         if len(default) != param.length:
             wanted = f"a list of {param.length}" if param.length is not None else "one value"
             message = f"the default of `{param.name}` has {counted(len(default), 'element')}, and its type is {wanted}"
-            bag.error("OPG119", message, default[0].whole.to(default[-1].whole) if default else param.span)
+            span = default[0].whole.to(default[-1].whole) if default else param.span
+            row = "a row of any length, at an index, is an input"
+            of_each = f"a list has a type for each element: `type: [{', '.join([param.type] * len(default))}]`; {row}"
+            bag.error("OPG119", message, span, hints=(of_each,) if len(default) > 1 else ())
         for element in default:
             _default_value(param, element, bag)
     else:

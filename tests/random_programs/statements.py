@@ -114,6 +114,8 @@ def variants(w: World) -> list[str]:
         low, high = min(low, e.low), max(high, e.high)
         for i in scope.indices:
             i.plain = i.other = False
+    if not order and any("(seed" in line for line in lines):  # a draw for each of the batch
+        order, lines = (BATCH,), [line.replace(f"{name} =", f"{name}[...] =", 1) for line in lines]
     w.tensors.append(Tensor(name, shape_of(order), "float", low, high))
     return lines
 

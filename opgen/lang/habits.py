@@ -46,6 +46,11 @@ def _written(formula: str) -> str:
     return f"write it out: `{formula}`"
 
 
+def example(reduction: str) -> str:
+    """A reduction as it is written here."""
+    return f"`{reduction}[k](x[..., k])`"
+
+
 # Functions that are called otherwise, or that indices replace.
 FUNCTIONS: Mapping[str, str] = MappingProxyType({
     "ln": "the natural logarithm is `log`",

@@ -178,10 +178,12 @@ class Idioms:
         """A call with an axis, or of a reduction without an index; None for any other."""
         reduces = name in self.words.reductions and (name not in self.words.functions or len(arguments.given) == 1)
         if arguments.at is not None:
-            self.note(arguments.at, "arguments are positional", f"an axis is named by its index: {_example(name)}")
+            self.note(
+                arguments.at, "arguments are positional", f"an axis is named by its index: {habits.example(name)}"
+            )
         elif reduces:
             message = f"`{name}` reduces over an index that is not named"
-            self.note(at, message, f"name the index in brackets: {_example(name)}", code="OPG206")
+            self.note(at, message, f"name the index in brackets: {habits.example(name)}", code="OPG206")
         else:
             return self._function(name, at, arguments)
         return self._called(name, arguments.given, arguments.named, at)
@@ -396,7 +398,3 @@ class Idioms:
         rest = iter(order)
         beside = layout(self.words, transform(value, lambda n: Number(0, n.span) if n in made else None))
         return order if set(items) == set(order) and all(i in rest for i in beside) else None
-
-
-def _example(name: str) -> str:
-    return f"`{name}[k](x[..., k])`"

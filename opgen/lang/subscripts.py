@@ -1,7 +1,7 @@
 """Indices that are written below, as in LaTeX: `sum_k(w_k*x_k)` is `sum[k](w[k]*x[k])`.
 
-A name with `_` in it that nobody declares is read so, where what stands before is known to have as many indices. The other way round, a target
-is made of the names of its indices.
+A name with `_` in it that nobody declares is read so, where what stands before is known to have as many indices. The
+other way round, a target is made of the names of its indices.
 """
 
 from __future__ import annotations

@@ -91,6 +91,10 @@ def run(arguments: list[str]) -> int:
     try:
         code = group.main(arguments, prog_name="opgen", standalone_mode=False, obj=tuple(arguments))
     except click.ClickException as e:
+        if isinstance(e, click.NoSuchOption) and not e.possibilities and e.ctx is not None:
+            letter = e.option_name.lstrip("-")[:1]  # one letter is short for nothing here
+            names = (name for p in e.ctx.command.params for name in p.opts)
+            e.possibilities = [name for name in names if name.startswith(f"--{letter}")]
         e.show()
         return e.exit_code
     except (click.Abort, KeyboardInterrupt):

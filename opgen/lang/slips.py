@@ -14,6 +14,9 @@ from opgen.lang.lexer import T, Token
 _SUBSCRIPT = re.compile(r"(sum|prod|mean|max|min)_([a-z]\w*)")  # of LaTeX
 
 _ORDER = re.compile(r"\b(topk|sort|top_k)\(")
+_EQUATION = re.compile(
+    r"=\s*['\"]?(?P<of>[a-zA-Z]+(?:\s*,\s*[a-zA-Z]+)*)\s*->\s*(?P<to>[a-zA-Z]*)['\"]?\s*$"
+)  # of einsum
 _DRAWN = re.compile(r"\b(uniform|normal)\((\w+),\s*$")
 
 
@@ -24,7 +27,9 @@ def _before(token: Token) -> str:
 
 def hints(token: Token, previous: Token | None, wanted: str) -> Iterator[str]:
     """What may be meant where `wanted` would have to stand instead of a token."""
-    if token.is_word("if"):
+    if equation := _EQUATION.search(_line(token) + _after(token)):
+        yield f"the equation of an einsum is no formula: write `{_contracted(equation['of'], equation['to'])}`"
+    elif token.is_word("if"):
         yield "a guard stands at the end of a statement; inside a formula write `where(condition, a, b)`"
     elif token.is_word("else"):
         yield "write `where(condition, a, b)` for a choice inside a formula"
@@ -70,6 +75,19 @@ def hints(token: Token, previous: Token | None, wanted: str) -> Iterator[str]:
         yield f"a reduction has its index in brackets and its body in parentheses: `{shown}`"
     elif token.is_op("(", "[") or token.kind in {T.NAME, T.NUMBER}:
         yield "multiplication is written `*`"
+
+
+def _contracted(operands: str, result: str) -> str:
+    """What an equation of an einsum stands for."""
+    parts = [part.strip().lower() for part in operands.split(",")]
+    letters = {*"".join(parts)}
+    names = (n for n in ("a", "b", "c", "d", "x", "y", "w", "v", "u", "p", "q") if n not in letters)
+    named = [*zip(names, parts, strict=False)]
+    product = "*".join(f"{name}[{', '.join(part)}]" for name, part in named)
+    summed = [i for i in dict.fromkeys("".join(parts)) if i not in result.lower()]
+    value = f"sum[{', '.join(summed)}]({product})" if summed else product
+    left = f"[{', '.join(result.lower())}]" if result else ""
+    return f"out{left} = {value}"
 
 
 def is_assigned(tokens: Sequence[Token], at: int) -> bool:

@@ -85,3 +85,11 @@ def test_reader_that_goes_away_is_no_traceback(project: Path) -> None:
 
 def test_run_is_reentrant() -> None:
     assert run(["--version"]) == run(["--version"]) == 0
+
+
+def test_a_short_option_that_is_none_is_told_which_long_one_it_is(
+    opgen: Callable[..., tuple[int, str, str]],
+) -> None:
+    code, _, err = opgen("build", "specs", "-o", "ops")
+    assert (code, "Did you mean '--out'?" in err) == (2, True)
+    assert "Did you mean" not in opgen("build", "-z")[2]

@@ -1,7 +1,7 @@
 """How large the house is, and what it prints: `python -m benchmarks.size`, one figure a line.
 
 Lines of the generator; lines of the CUDA files of all specs, those in them that only the host reads, and their kernels;
-native files that clang-format would lay out in another way; formulas of the generator that look at printed text.
+formulas of the generator that look at printed text.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ def figures() -> dict[str, int]:
         "of these, read by the host alone": sum(HOST.match(line) is not None for line in cuda),
         "structs of CUDA kernels": sum(line.startswith("struct Step_") for line in cuda),
         "lines of the specs' CPU kernels": len(lines(sorted(ROOT.glob("generated/*/csrc/*_kernels.cpp")))),
-        "native files off clang-format": len((ROOT / ".ci" / "unformatted.txt").read_text(encoding="utf-8").split()),
         "lines of printers that look at printed text": sum(LOOKS.search(line) is not None for line in lines(printers)),
     }
 

@@ -94,7 +94,8 @@ def run(arguments: list[str]) -> int:
         if isinstance(e, click.NoSuchOption) and not e.possibilities and e.ctx is not None:
             letter = e.option_name.lstrip("-")[:1]  # one letter is short for nothing here
             names = (name for p in e.ctx.command.params for name in p.opts)
-            e.possibilities = [name for name in names if name.startswith(f"--{letter}")]
+            near = [name for name in names if name.startswith(f"--{letter}")]
+            e = click.NoSuchOption(e.option_name, possibilities=near, ctx=e.ctx)
         e.show()
         return e.exit_code
     except (click.Abort, KeyboardInterrupt):

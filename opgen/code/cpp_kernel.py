@@ -311,7 +311,9 @@ class _PartCode(Runs):
         scope.runs = before
         scope.stand(self.outer, where)
         self.number(self.outer, "outer", where, lane=True)
+        scope.depth += 2
         lines = self.nested(loop.body)
+        scope.depth -= 2
         alone = block(head, block(f"rt::each({where}.size, [&](int64_t{named('i', lines)}) {{", lines, "});"))
         if not long:
             return alone

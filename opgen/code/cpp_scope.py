@@ -11,26 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from opgen.code.names import CPU_KERNELS
-from opgen.code.native_scope import layout, mentions, value_type, wish
+from opgen.code.native_scope import layout, mentions, outside, value_type, wish
 from opgen.code.printer import NATIVE, Leaf, Printer, Text
 from opgen.ir.names import Names
 from opgen.ir.program import Axis, Kind, Loop
-from opgen.ir.scalar import (
-    BATCH,
-    ONE,
-    PLACE,
-    ZERO,
-    Batch,
-    Dim,
-    Index,
-    Lit,
-    Param,
-    Position,
-    Read,
-    Scalar,
-    reads,
-    walk,
-)
+from opgen.ir.scalar import BATCH, ONE, PLACE, ZERO, Batch, Dim, Index, Lit, Param, Position, Read, Scalar, reads, walk
 from opgen.kernel.formal import Formal
 from opgen.kernel.model import Atomic, Body, Store
 from opgen.kernel.walk import bound, inside, straight, values
@@ -90,6 +75,8 @@ class CpuScope:
     declared: set[str] = field(default_factory=set)  # what is called a line in the block at hand
     ahead: dict[Scalar, Text] = field(default_factory=dict)  # what is computed ahead of the lanes
     asked_ahead: set[str] = field(default_factory=set)  # what of that was printed
+    placed: dict[Scalar, str] = field(default_factory=dict)  # positions that have a local of their own
+    depth: int = 0  # columns that plain loops and guards around a statement take
     runs: tuple[Loop, ...] | None = None  # the loops that `Loops` go through, where these are not all
     turns: frozenset[str] = frozenset()  # the indices of loops that go on from what they stored: the same at every lane
     fresh_names: Names = field(default_factory=lambda: Names(CPU_KERNELS))
@@ -263,22 +250,41 @@ class CpuScope:
             return Text(f"rt::load({self.tensor(r.tensor)}, {self.at(access, self.current)})", _ATOM, kind)
         if plain:
             return Text(f"{access.name}[i]" if access.moves_with(self.lanes) else access.name, _ATOM, kind)
-        offset = self.offset(access)
-        computed = self.computed(r.at)
-        unsure = {k: p for k, p in enumerate(r.at) if self.doubtful(r.tensor, k, p)}
-        if r.fill is None and list(computed) == list(unsure) and len(computed) == 1:
+        guarded = self.guarded(r)
+        if guarded is not None:
+            condition, value, fill = guarded
+            return Text(f"{condition} ? {value.text} : {fill.at(0)}", 0, kind)
+        offset, computed = self.offset(access), self.computed(r.at)
+        if r.fill is None and len(computed) == 1 and list(computed) == self._unsure(r):
             return self._pick(r, next(iter(computed)), offset)
-        offset += "".join(self.moved(r.tensor, k, p) for k, p in computed.items())
-        guards = [self._guard(r, k, p) for k, p in unsure.items() if not isinstance(p, Batch)]
-        if not guards:
-            return Text(f"rt::load({self.tensor(r.tensor)}, {offset})", _ATOM, kind)
-        value = f"rt::load({self.tensor(r.tensor)}, {offset})"
-        fill = Text("0", _ATOM, Kind.INT) if r.fill is None else self.printer.text(r.fill)
-        if kind is Kind.FLOAT and fill.kind is not Kind.FLOAT:
-            fill = NATIVE.as_float(fill)
-        if kind is Kind.INT and r.fill is None:
-            fill = Text("int64_t{0}", _ATOM, Kind.INT)
-        return Text(f"{' && '.join(guards)} ? {value} : {fill.at(0)}", 0, kind)
+        return self._loaded(r, access)
+
+    def guarded(self, r: Read) -> tuple[str, Text, Text] | None:
+        """The condition under which a read is in range, what it is then, and what it is otherwise; None for others."""
+        access = self.find(r.tensor, r.at)
+        assert access is not None
+        unsure = self._unsure(r)
+        picked = r.fill is None and len(unsure) == 1 and list(self.computed(r.at)) == unsure
+        if not unsure or picked or self.plain(access) or (access.number, r.fill) in self.lines:
+            return None
+        kind = self.formal.slots[r.tensor].kind
+        guards = [self._guard(r, k, p) for k, p in enumerate(r.at) if k in unsure and not isinstance(p, Batch)]
+        return " && ".join(guards), self._loaded(r, access), outside(self.printer, r.fill, kind)
+
+    def _unsure(self, r: Read) -> list[int]:
+        return [k for k, p in enumerate(r.at) if self.doubtful(r.tensor, k, p)]
+
+    def _loaded(self, r: Read, access: Access) -> Text:
+        text = f"rt::load({self.tensor(r.tensor)}, {self.placed.get(r) or self._far(r, access)})"
+        return Text(text, _ATOM, self.formal.slots[r.tensor].kind)
+
+    def offset_of(self, r: Read) -> str:
+        """Where in memory a read is, if that is written out in its text."""
+        access = self.find(r.tensor, r.at)
+        return "" if access is None or self.plain(access) else self._far(r, access)
+
+    def _far(self, r: Read, access: Access) -> str:
+        return self.offset(access) + "".join(self.moved(r.tensor, k, p) for k, p in self.computed(r.at).items())
 
     def computed(self, at: tuple[Position, ...]) -> dict[int, Scalar]:
         """The positions that `Loops` do not move along."""
@@ -295,7 +301,8 @@ class CpuScope:
             return ""
         if p == ONE:
             return f" + {self.stride(buffer, k)}"
-        return f" + {self.printer.at(p, NATIVE.infix['mul'].left)} * {self.stride(buffer, k)}"
+        at = self.placed.get(p) or self.printer.at(p, NATIVE.infix["mul"].left)
+        return f" + {at} * {self.stride(buffer, k)}"
 
     def takes_turns(self, p: Position) -> bool:
         """Whether a position is the index of a loop that goes on from what it stored."""
@@ -320,7 +327,7 @@ class CpuScope:
         p, buffer = r.at[k], self.formal.slots[r.tensor]
         size = buffer.shape[k]
         assert not isinstance(p, Batch)
-        place = f"{self.formal.number(r.tensor)}, {k}, {self.print(p)}, {self.size(size)}"
+        place = f"{self.formal.number(r.tensor)}, {k}, {self.placed.get(p) or self.print(p)}, {self.size(size)}"
         return Text(f"rt::pick(host, {self.tensor(r.tensor)}, {offset}, {place})", _ATOM, buffer.kind)
 
     def _guard(self, r: Read, k: int, p: Scalar) -> str:
@@ -329,9 +336,10 @@ class CpuScope:
     def guard(self, buffer: str, k: int, p: Scalar, *, reports: bool) -> str:
         """The condition that a position is in range; one that must be is reported where it is not."""
         size = self.formal.slots[buffer].shape[k]
+        at = self.placed.get(p) or self.print(p)
         if not reports:
-            return f"rt::within({self.print(p)}, {self.size(size)})"
-        return f"rt::inside(host, {self.print(p)}, {self.size(size)}, {self.formal.number(buffer)}, {k})"
+            return f"rt::within({at}, {self.size(size)})"
+        return f"rt::inside(host, {at}, {self.size(size)}, {self.formal.number(buffer)}, {k})"
 
     def stride(self, buffer: str, position: int) -> str:
         return f"{self.tensor(buffer)}.stride({position})"

@@ -228,7 +228,9 @@ class Statements:
         loops, body = chain((loop,), (Role.SERIAL,))
         heads = [self.head(a, reverse=False) for a in loops if isinstance(a, Axis)]
         folds = [f"{self.fold_type(a, body, '1')} {fold_name(a.name)};" for a in accs]
+        self.scope.depth += 2 * len(heads)
         lines = [*self.nested(body), *sums(accs, "ran(1)")]
+        self.scope.depth -= 2 * len(heads)
         for head in reversed(heads):
             lines = block(head, lines)
         return [*folds, *lines, *self.fold_values(accs)]
@@ -244,7 +246,9 @@ class Statements:
     def _guarded(self, condition: Scalar, body: Body, lane: str) -> list[str]:
         """What happens under a condition."""
         texts = map(self.condition, conjuncts(condition))
+        self.scope.depth += 2
         lines = [line for n in body for line in self.statement(n, lane)]
+        self.scope.depth -= 2
         return block(f"if ({' && '.join(texts)}) {{", lines)
 
     def condition(self, e: Scalar) -> str:

@@ -12,7 +12,7 @@ from typing import assert_never
 
 from opgen.code.cuda_dialect import CUDA
 from opgen.code.names import KERNELS
-from opgen.code.native_scope import layout, value_type, wish
+from opgen.code.native_scope import layout, outside, value_type, wish
 from opgen.code.printer import NATIVE, Leaf, Printer, Text
 from opgen.ir.names import Names
 from opgen.ir.program import Axis, Kind, Loop
@@ -78,6 +78,8 @@ class Scope:
     members: dict[Hashable, Member] = field(default_factory=dict)
     loops: dict[str, str] = field(default_factory=dict)
     locals: dict[str, tuple[str, Kind]] = field(default_factory=dict)
+    placed: dict[Scalar, str] = field(default_factory=dict)  # positions that have a local of their own
+    depth: int = 0  # columns that plain loops and guards around a statement take
     packed: dict[str, str] | None = None
     tiles: dict[str, str] = field(default_factory=dict)
     rows: Rows = field(default_factory=Rows)
@@ -129,7 +131,7 @@ class Scope:
     def _position(self, p: Position, buffer: str, axis: int, checked: bool) -> str:
         if isinstance(p, Batch):
             return "place"
-        text = self.print(p)
+        text = self.placed.get(p) or self.print(p)
         told = (buffer, axis, p) in self.formal.told
         if not checked or told or not self.doubtful(buffer, axis, p):
             return text
@@ -143,16 +145,32 @@ class Scope:
         row = self.rows.name(read.tensor, read.at) if read.fill is None else None
         if row is not None:
             return Text(f"{row}[at]", _ATOM, buffer.kind)
+        guarded = self.guarded(read)
+        if guarded is not None:
+            inside, value, fill = guarded
+            return Text(f"{inside} ? {value.text} : {fill.at(0)}", 0, buffer.kind)
         method = "load_or_zero" if buffer.optional else "load"
         positions = self.positions(read.at, read.tensor, checked=read.fill is None)
-        text = f"{self.tensor(read.tensor)}.{method}({positions})"
+        return Text(f"{self.tensor(read.tensor)}.{method}({positions})", _ATOM, buffer.kind)
+
+    def offset_of(self, read: Read) -> str:
+        """Nothing: a tensor takes positions."""
+        del read
+        return ""
+
+    def guarded(self, read: Read) -> tuple[str, Text, Text] | None:
+        """The condition under which a read is in range, what it is then, and what it is otherwise; None for others."""
         inside = "" if read.fill is None else self.inside(read.at, read.tensor)
         if read.fill is None or not inside:
-            return Text(text, _ATOM, buffer.kind)
-        fill = self.printer.text(read.fill)
-        if buffer.kind is Kind.FLOAT and fill.kind is not Kind.FLOAT:
-            fill = NATIVE.as_float(fill)
-        return Text(f"{inside} ? {text} : {fill.at(0)}", 0, buffer.kind)
+            return None
+        kind = self.formal.slots[read.tensor].kind
+        method = "load_or_zero" if self.formal.slots[read.tensor].optional else "load"
+        positions = self.positions(read.at, read.tensor, checked=False)
+        return (
+            inside,
+            Text(f"{self.tensor(read.tensor)}.{method}({positions})", _ATOM, kind),
+            outside(self.printer, read.fill, kind),
+        )
 
     def inside(self, at: Sequence[Position], buffer: str) -> str:
         """The condition that an access stays in its tensor; empty where it surely does."""
@@ -162,7 +180,7 @@ class Scope:
 
     def _inside(self, p: Position, size: Scalar | Batch) -> str:
         assert not isinstance(p, Batch)
-        at = self.printer.at(p, 8)
+        at = self.placed.get(p) or self.printer.at(p, 8)
         return f"{at} >= 0 && {at} < {self.extent(size).text}"
 
     def cast(self, text: Text, like: str) -> Text:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from opgen.code.cuda_scope import Scope
-from opgen.code.long_values import hoisted
+from opgen.code.long_values import held_places, hoisted
 from opgen.code.native_layout import LIMIT, function, indented
 from opgen.code.native_scope import mentions, value_type
 from opgen.code.printer import NATIVE, Text
@@ -206,7 +206,9 @@ def _tiled(scope: Scope, store: Store) -> list[str]:
 def _guarded(scope: Scope, condition: Scalar, body: Body, folds: Mapping[str, str]) -> list[str]:
     """What happens under a condition."""
     parts, text = hoisted(scope, condition, len("if () {"))
+    scope.depth += 2
     lines = thread_lines(scope, body, folds)
+    scope.depth -= 2
     return [*parts, *function(f"if ({text.text})", lines)]
 
 
@@ -214,6 +216,11 @@ def _atomic(scope: Scope, a: Atomic) -> list[str]:
     """A value on its way into a place that others share."""
     type_ = value_type(scope.formal.slots[a.slot].kind)
     line = scope.rows.name(a.slot, a.at)
+    with held_places(scope, a.slot, a.at) as places:
+        return [*places, *_added_to(scope, a, type_, line)]
+
+
+def _added_to(scope: Scope, a: Atomic, type_: str, line: str | None) -> list[str]:
     cell = f"{scope.tensor(a.slot)}.at({scope.positions(a.at, a.slot)})" if line is None else f"{line} + at"
     placed: list[str] = []
     if len(cell) > _LONG_CELL:
@@ -229,7 +236,9 @@ def _looped(scope: Scope, loop: For, accs: Sequence[Acc]) -> list[str]:
     loops, body = ((loop.loop,), loop.body) if loop.reverse else chain((loop,), (Role.SERIAL,))
     before = scope.enter(loops)
     folds = {a.name: scope.fresh(f"{a.name}_fold") for a in accs}
+    scope.depth += 2 * len(loops)
     lines = thread_lines(scope, body, folds)
+    scope.depth -= 2 * len(loops)
     defined = [f"{accumulator(scope, a, joined(body, a))} {folds[a.name]};" for a in accs]
     sums = [folds[a.name] for a in accs if is_rounded(a)]
     if sums:

@@ -1,12 +1,14 @@
 """Values too long for a line, cut into parts that have lines of their own.
 
 In go a scope (what prints and names) and a scalar; out come definitions of the longest parts and the text of what is
-left. What may only be evaluated in a branch that is taken stays there: such a choice becomes a statement.
+left. What may only be evaluated in a branch that is taken stays there: such a choice becomes a statement. Where nothing
+else is left to take out, it is the positions of what is read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -15,16 +17,23 @@ from opgen.code.native_scope import value_type
 from opgen.code.printer import Printer, Text
 from opgen.code.wide import is_wide, pieces
 from opgen.ir.program import Kind
-from opgen.ir.scalar import Apply, Read, Scalar, children, rebuild
+from opgen.ir.scalar import Apply, Batch, Dim, Lit, Position, Read, Scalar, children, rebuild
+from opgen.kernel.formal import Formal
 
 ROOM = 106  # of a line of 120, without the deepest indentation
 _WORTH = 12  # an expression shorter than this gets no line of its own
+_BELOW = len("    ;")  # around a part in a row of its own, below its name
+_AROUND_CELL = len("opmath_t* const cell = grad_input.at(place, );")
+_WORTH_OF_PLACE = 8  # the same for a position, which stands in guards as well
 
 
 class Scope(Protocol):
     """What a kernel's names offer."""
 
     locals: dict[str, tuple[str, Kind]]
+    placed: dict[Scalar, str]  # positions that have a local of their own
+    formal: Formal
+    depth: int  # columns that plain loops and guards around a statement take
 
     @property
     def printer(self) -> Printer: ...
@@ -33,12 +42,47 @@ class Scope(Protocol):
 
     def settled(self, r: Read) -> bool: ...
 
+    def offset_of(self, r: Read) -> str:
+        """Where in memory a read is, if that is written out in its text."""
+
+    def guarded(self, r: Read) -> tuple[str, Text, Text] | None:
+        """The condition under which a read is in range, what it is then, and what it is otherwise."""
+
 
 def hoisted(scope: Scope, value: Scalar, around: int) -> tuple[list[str], Text]:
     """The text of a value that fits on a line with `around` other characters, behind definitions of its parts."""
     printer = scope.printer
     known = {} if printer.known is None else printer.known
-    return _Cut(scope, replace(printer, known=known), set(known)).fitted(value, around)
+    with _block(scope):
+        return _Cut(scope, replace(printer, known=known), set(known), depth=scope.depth).fitted(value, around)
+
+
+@contextmanager
+def held_places(scope: Scope, slot: str, at: Sequence[Position]) -> Iterator[list[str]]:
+    """Locals of the positions at which something is added, where these are too long for its line; known inside."""
+    long = [(p, n) for p, n in zip(at, scope.formal.slots[slot].shape, strict=True) if isinstance(p, Apply)]
+    with _block(scope):
+        lines: list[str] = []
+        if sum(len(scope.printer(p)) for p, _ in long) > ROOM - scope.depth - _AROUND_CELL:
+            for p, size in long:
+                name = scope.fresh(_place_name(size))
+                lines.append(f"const int64_t {name} = {scope.printer(p)};")
+                scope.placed[p] = name
+        yield lines
+
+
+def _place_name(size: Scalar | Batch) -> str:
+    """What a position along a dim is called."""
+    return f"at_{size.name.lower()}" if isinstance(size, Dim) else "position"
+
+
+@contextmanager
+def _block(scope: Scope) -> Iterator[None]:
+    """A block of statements, behind which its positions have no locals."""
+    before = dict(scope.placed)
+    yield
+    scope.placed.clear()
+    scope.placed.update(before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +96,17 @@ class _Cut:
     printer: Printer
     named: set[Scalar] = field(default_factory=set)  # the parts that have locals
     risky: dict[Scalar, bool] = field(default_factory=dict)  # what reads where a condition may have to be looked at
+    depth: int = 0  # columns that loops, guards and branches around it take
 
     def fitted(self, value: Scalar, around: int) -> tuple[list[str], Text]:
-        room = ROOM - around
+        room = ROOM - around - self.depth
         text = self.printer.text(value)
         return ([], text) if len(text.text) <= room else self.inside().apart(value, room)
 
-    def inside(self) -> _Cut:
+    def inside(self, deeper: int = 0) -> _Cut:
         """For a part of the value: what it gets locals for on lines of its own has none elsewhere."""
         printer = replace(self.printer, known=copy(self.printer.known))
-        return _Cut(self.scope, printer, set(self.named), dict(self.risky))
+        return _Cut(self.scope, printer, set(self.named), dict(self.risky), self.depth + deeper)
 
     def apart(self, value: Scalar, room: int) -> tuple[list[str], Text]:
         lines: list[str] = []
@@ -70,16 +115,26 @@ class _Cut:
             parts = self.ahead(value)
             wide = next((e for e in (value, *parts) if is_wide(e)), None)
             part = None if wide else _longest(self.printer, parts, room)
-            choice = None if wide or part else next((e for e in (value, *parts) if _is_choice(e)), None)
+            choice = None if wide or part else next((e for e in (value, *parts) if self.is_choice(e)), None)
+            place = None if wide or part else self.place(value, parts)
             if wide is not None:
                 value = self.replaced(value, wide, self.in_pieces(wide, lines))
                 above = _above(value)
             elif part is not None:
                 self.put(part, self.defined(part, lines), above)
+            elif place is not None:
+                lines.append(self.placed(*place))
             elif choice is not None:
                 name = self.scope.fresh("part")
-                lines += self.chosen(choice, name)
+                lines += self.read_if_inside(choice, name) if isinstance(choice, Read) else self.chosen(choice, name)
                 self.put(choice, Read(name, ()), above)
+            elif (part := _longest(self.printer, parts, ROOM - self.depth - _BELOW)) is not None:
+                self.put(part, self.defined(part, lines), above)
+            elif (far := self.far(value)) is not None:
+                lines.append(self.placed(far, "at"))
+            elif (crowd := next((e for e in (value, *parts) if _is_crowd(e)), None)) is not None:
+                value = self.replaced(value, crowd, self.in_pieces(crowd, lines))
+                above = _above(value)
             else:
                 break
         return lines, self.printer.text(value)
@@ -120,23 +175,95 @@ class _Cut:
         self.scope.locals[name] = (name, text.kind)
         return Read(name, ())
 
-    def in_pieces(self, wide: Scalar, lines: list[str]) -> Scalar:
-        """A sum or product of very many operands as one of locals."""
-        assert isinstance(wide, Apply)
-        return Apply(wide.fn, tuple(self.defined(e, lines) for e in pieces(wide)))
+    def in_pieces(self, many: Scalar, lines: list[str]) -> Scalar:
+        """A sum or product of very many operands as one of locals; of several, with one for the first half of them."""
+        assert isinstance(many, Apply)
+        if is_wide(many):
+            return Apply(many.fn, tuple(self.defined(e, lines) for e in pieces(many)))
+        half = len(many.args) // 2
+        first = self.defined(Apply(many.fn, many.args[: half + 1]), lines)
+        return Apply(many.fn, (first, *many.args[half + 1 :]))
 
     def chosen(self, choice: Scalar, name: str) -> list[str]:
         """A `where` as a statement, so that what must stay in a branch can be split up there."""
         assert isinstance(choice, Apply)
         kind = self.printer.text(choice).kind
         self.scope.locals[name] = (name, kind)
-        tests, condition = self.fitted(choice.args[0], len("if () {"))
+        condition, *operands = _as_choice(choice)
+        tests, condition_text = self.fitted(condition, len("if () {"))
         branches: list[list[str]] = []
-        for operand in choice.args[1:]:
-            parts, text = self.fitted(operand, len(f"  {name} = ;"))
+        for operand in operands:
+            with _block(self.scope):
+                parts, text = self.inside(2).fitted(operand, len(f"{name} = ;"))
             branches.append([f"  {line}" for line in (*parts, f"{name} = {text.text};")])
-        head = [*tests, f"{value_type(kind)} {name};", f"if ({condition.text}) {{"]
+        head = [*tests, f"{value_type(kind)} {name};", f"if ({condition_text.text}) {{"]
         return [*head, *branches[0], "} else {", *branches[1], "}"]
+
+    def read_if_inside(self, r: Read, name: str) -> list[str]:
+        """A read that may leave its range as a statement."""
+        guarded = self.scope.guarded(r)
+        assert guarded is not None
+        condition, text, otherwise = guarded
+        self.scope.locals[name] = (name, text.kind)
+        then = f"{value_type(text.kind)} {name} = {otherwise.text};"
+        return [then, f"if ({condition}) {name} = {text.text};"]
+
+    def place(self, value: Scalar, parts: Sequence[Scalar]) -> tuple[Scalar, str] | None:
+        """The longest position of what is read, and what to call it; one that is not sure to be read reads nothing
+        that may leave its range.
+        """
+        certain = {e for e in (value, *parts) if isinstance(e, Read)}
+        best: Scalar | None = None
+        length, wish = _WORTH_OF_PLACE, ""
+        for r in (e for e in self.within(value) if isinstance(e, Read)):
+            for p, size in zip(r.at, self.scope.formal.slots[r.tensor].shape if r.at else (), strict=True):
+                if not isinstance(p, Apply | Read) or (isinstance(p, Read) and not p.at):
+                    continue
+                if p in self.scope.placed or (r not in certain and self.is_risky(p)):
+                    continue
+                if length < (written := len(self.printer(p))):
+                    best, length, wish = p, written, _place_name(size)
+        return None if best is None else (best, wish)
+
+    def far(self, value: Scalar) -> Read | None:
+        """The read with the longest text of where it is in memory."""
+        found = [
+            e for e in self.within(value)
+            if isinstance(e, Read) and e.at and e not in self.scope.placed and not any(map(self.is_risky, children(e)))
+        ]  # fmt: skip
+        best = max(found, key=lambda r: len(self.scope.offset_of(r)), default=None)
+        return best if best is not None and len(self.scope.offset_of(best)) > _WORTH else None
+
+    def placed(self, p: Scalar, wish: str) -> str:
+        """A position, or where a read is in memory, as a local, which is its name from now on."""
+        name, known = self.scope.fresh(wish), self.printer.known
+        assert known is not None
+        text = self.scope.offset_of(p) if isinstance(p, Read) and wish == "at" else self.printer(p)
+        line = f"const int64_t {name} = {text};"
+        self.scope.placed[p] = name
+        for e in [e for e in known if e not in self.named]:
+            del known[e]
+        return line
+
+    def within(self, value: Scalar) -> Iterator[Scalar]:
+        """A value and everything in it that is not named."""
+        seen, left = {value}, [value]
+        while left:
+            e = left.pop()
+            if e in self.named:
+                continue
+            yield e
+            new = [a for a in children(e) if a not in seen]
+            seen.update(new)
+            left += new
+
+    def is_choice(self, e: Scalar) -> bool:
+        """Whether something can become a statement with branches."""
+        if isinstance(e, Read):
+            return bool(e.at) and e not in self.named and self.scope.guarded(e) is not None
+        return isinstance(e, Apply) and (
+            e.fn == "where" or (e.fn in ("and", "or") and len(e.args) == 2 and self.is_risky(e.args[1]))
+        )
 
     def ahead(self, value: Scalar) -> list[Scalar]:
         """The operands below a value that can be computed before it: all but what must not be read unless chosen."""
@@ -181,8 +308,20 @@ def _above(value: Scalar) -> dict[Scalar, list[Scalar]]:
     return found
 
 
-def _is_choice(e: Scalar) -> bool:
-    return isinstance(e, Apply) and e.fn == "where"
+def _is_crowd(e: Scalar) -> bool:
+    """Whether something has operands of which some can go first, in their order."""
+    return isinstance(e, Apply) and e.fn in ("add", "mul") and len(e.args) > 2
+
+
+def _as_choice(e: Apply) -> tuple[Scalar, ...]:
+    """A condition, and the values that it chooses from."""
+    match e:
+        case Apply("and", (a, b)):
+            return a, b, Lit(False)
+        case Apply("or", (a, b)):
+            return a, Lit(True), b
+        case _:
+            return e.args
 
 
 def _longest(printer: Printer, parts: Iterable[Scalar], room: int) -> Scalar | None:

@@ -13,6 +13,7 @@ LIMIT = 120
 _BLOCK = re.compile(r"\s*(\}|(if|for|while|switch|struct|enum)\b)")
 
 _IS_FUNCTION = re.compile(r"\s*(?!(if|for|while|switch)\b)[\w:<>, ]+[ >]\w+\(")
+_TOTAL = re.compile(r"(\s*const int64_t \w+ = )(.*;)$")
 _ROWS_FOR_A_BREAK = 4  # clang-format: a break behind the parenthesis of a declaration costs 140, one in its list 41
 _PASS = re.compile(r"(\s*rt::each<\w+>\()[^\[]*, (?=\[&\])")  # where a pass begins, up to its lambda
 _LANES = re.compile(r"(\s*)rt::lanes<\w+>\(")
@@ -74,20 +75,70 @@ def _broken(line: str) -> list[str]:
     """
     if len(line) <= LIMIT or "(" not in line or line.lstrip().startswith("//"):
         return [line]
-    opening = _outermost(line)
     indent = " " * (len(line) - len(line.lstrip()))
+    if line.lstrip().startswith("if (") and not line.endswith("{"):
+        close = _close_of(line, line.index("("))
+        return [*_broken(line[: close + 1]), *_broken(f"{indent}  {line[close + 1 :].strip()}")]
+    if (total := _TOTAL.match(line)) and len(terms := _terms(total[2])) > 1:
+        return _in_rows(total[1], terms)
+    opening = _outermost(line)
     head, items = line[: opening + 1], line[opening + 1 :]
+    if head.endswith("if (") and (inner := _call_alone(items)):
+        head, items = head + items[:inner], items[inner:]
+        opening += inner
     ways = [_filled(head, items, opening + 1), [head, *_filled("", items, len(indent) + 4)]]
     target, made = head.rsplit(" = ", 1) if " = " in head else (head, "")
     if made:
-        start = f"{indent}    {made}"
-        ways.insert(0, [f"{target} =", *_filled(start, items, len(start))])
+        braced = made.startswith("{")
+        start = f"{indent}    {made[braced:]}"
+        ways.insert(0, [f"{target} = {'{' * braced}".rstrip(), *_filled(start, items, len(start))])
     ways = [rows for rows in ways if all(len(r) <= LIMIT for r in rows)]
     if line.endswith("{"):
         fewest = ways[1:] if _IS_FUNCTION.match(line) and len(ways) > 1 and _pays(*ways) else ways[:1]
     else:
         fewest = sorted(ways, key=len)[:1]
     return fewest[0] if fewest else _filled_twice(head, items, opening + 1) or [line]
+
+
+def _terms(total: str) -> list[str]:
+    """The terms of a sum, each with the sign behind it."""
+    found, depth, start = [], 0, 0
+    for k, c in enumerate(total):
+        depth += (c in "([{") - (c in ")]}")
+        if depth == 0 and total[k : k + 3] in (" + ", " - "):
+            found.append(total[start : k + 2])
+            start = k + 3
+    return [*found, total[start:]]
+
+
+def _in_rows(start: str, terms: Sequence[str]) -> list[str]:
+    """What is assigned in a row of its own, or its terms in rows below each other."""
+    below = " " * (len(start) - len(start.lstrip()) + 4) + " ".join(terms)
+    if len(below) <= LIMIT:
+        return [start.rstrip(), below]
+    rows = [start + terms[0]]
+    for term in terms[1:]:
+        if len(rows[-1]) + 1 + len(term) > LIMIT:
+            rows.append(" " * len(start) + term)
+        else:
+            rows[-1] += f" {term}"
+    return rows
+
+
+def _close_of(line: str, opening: int) -> int:
+    """The parenthesis that closes one."""
+    depth = 0
+    for k in range(opening, len(line)):
+        depth += (line[k] == "(") - (line[k] == ")")
+        if depth == 0:
+            return k
+    return len(line) - 1
+
+
+def _call_alone(items: str) -> int:
+    """Where the arguments begin of a call that is all there is in a condition; 0 where there is more."""
+    call = re.match(r"[\w.:]+\(", items)
+    return call.end() if call and items[_close_of(items, call.end() - 1) + 1 :] == ") {" else 0
 
 
 def _pays(below: Sequence[str], beside: Sequence[str]) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from opgen.code.names import member
+from opgen.code.printer import NATIVE, Printer, Text
 from opgen.ir.program import Kind
 from opgen.ir.scalar import Batch, Dim, Param, Scalar
 from opgen.plan.model import Buffer
@@ -35,6 +36,14 @@ def wish(e: Scalar, axis: str = "") -> str:
             return name if item is None else f"{name}_{item}"
         case _:
             return f"{axis}_size"
+
+
+def outside(printer: Printer, fill: Scalar | None, kind: Kind) -> Text:
+    """What a read of a kind is where it is out of range: its fill, else zero."""
+    if fill is None and kind is not Kind.FLOAT:
+        return Text("int64_t{0}" if kind is Kind.INT else "false", NATIVE.atom, kind)
+    text = Text("0", NATIVE.atom, Kind.INT) if fill is None else printer.text(fill)
+    return NATIVE.as_float(text) if kind is Kind.FLOAT and text.kind is not Kind.FLOAT else text
 
 
 def mentions(name: str, lines: Sequence[str]) -> bool:

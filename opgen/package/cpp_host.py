@@ -249,7 +249,7 @@ class _VariantCode:
     def _steps(self) -> list[str]:
         lines = self._memory()
         launches = iter(self.launches)
-        compared: set[tuple[str, str]] = set()
+        compared: set[tuple[str, tuple[str, ...]]] = set()
         for step in self.plan.steps:
             if isinstance(step, Contract):
                 lines += self._contract(step)
@@ -260,9 +260,10 @@ class _VariantCode:
             condition = self._wanted(step.results)
             lines += self._checks(step, condition if self.d.mask else "")
             launch = next(launches)
-            reached = [self._reach(r) for r in launch.reaches]
-            new = [line for line in dict.fromkeys(reached) if (condition, line) not in compared]
-            compared.update((condition, line) for line in new)
+            reached = dict.fromkeys(self._reach(r) for r in launch.reaches)
+            compare = [lines for lines in reached if (condition, lines) not in compared]
+            compared.update((condition, lines) for lines in compare)
+            new = [line for lines in compare for line in lines]
             lines += block(f"if ({condition}) {{", [*new, self._run(launch)]) if condition and new else new
             lines += [] if condition and new else under(condition, self._run(launch))
         return lines
@@ -279,11 +280,15 @@ class _VariantCode:
         listed = [f"{{{', '.join(g)}}}" for g in groups]
         return f"call.run({', '.join([str(launch.kernel), *listed])});"
 
-    def _reach(self, r: Reach) -> str:
-        """The comparison of the ends of a position with the axis of a tensor."""
+    def _reach(self, r: Reach) -> tuple[str, ...]:
+        """The comparison of the ends of a position with the axis of a tensor; a long end has a line of its own."""
         number = [b.name for b in self._order()].index(r.slot)
-        ends = map(self.printer, (r.size, r.low, r.high, r.points))
-        return f"call.reach({', '.join([str(number), str(r.axis), *ends])});"
+        size, low, high, points = map(self.printer, (r.size, r.low, r.high, r.points))
+        line = f"call.reach({number}, {r.axis}, {size}, {low}, {high}, {points});"
+        if len(line) < LIMIT - 4 or len(high) < LIMIT // 2:
+            return (line,)
+        short = f"call.reach({number}, {r.axis}, {size}, {low}, last, {points});"
+        return tuple(block("{", [f"const int64_t last = {high};", short]))
 
     def _checks(self, step: Kernel, condition: str) -> list[str]:
         """The position of an extreme needs something to stand on."""

@@ -33,7 +33,11 @@ struct Step_avg_pool2d_forward_0_output {
     int64_t inner_rest = inner;
     const int64_t s = rt::split(&inner_rest, s_size);
     const int64_t r = inner_rest;
-    folds->output_sum_fold.add(p * stride + r - padding >= 0 && p * stride + r - padding < H && q * stride + s - padding >= 0 && q * stride + s - padding < W ? input.load(place, p * stride + r - padding, q * stride + s - padding) : opmath_t(0));
+    const int64_t at_h = p * stride + r - padding;
+    const int64_t at_w = q * stride + s - padding;
+    opmath_t part = opmath_t(0);
+    if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) part = input.load(place, at_h, at_w);
+    folds->output_sum_fold.add(part);
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
@@ -75,7 +79,11 @@ struct Step_avg_pool2d_forward_1_output {
     int64_t inner_rest = inner;
     const int64_t s = rt::split(&inner_rest, s_size);
     const int64_t r = inner_rest;
-    folds->output_sum_fold.add(p * kernel_size + r - padding >= 0 && p * kernel_size + r - padding < H && q * kernel_size + s - padding >= 0 && q * kernel_size + s - padding < W ? input.load(place, p * kernel_size + r - padding, q * kernel_size + s - padding) : opmath_t(0));
+    const int64_t at_h = p * kernel_size + r - padding;
+    const int64_t at_w = q * kernel_size + s - padding;
+    opmath_t part = opmath_t(0);
+    if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) part = input.load(place, at_h, at_w);
+    folds->output_sum_fold.add(part);
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
@@ -128,11 +136,11 @@ struct Step_avg_pool2d_backward_0_grad_input {
     const bool part_4 = part_3 && rt::mod(t_5, stride) == 0;
     const bool part_5 = rt::floordiv(t_5, stride) >= 0;
     const bool part_6 = part_4 && (part_5 && rt::floordiv(t_5, stride) < P);
+    const int64_t at_p = rt::floordiv(padding + h - r, stride);
+    const int64_t at_q = rt::floordiv(padding + w - s, stride);
     opmath_t part_7;
     if (part_6) {
-      part_7 = near::div(
-          grad_output.load_or_zero(place, rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s, stride)),
-          static_cast<opmath_t>(t_3));
+      part_7 = near::div(grad_output.load_or_zero(place, at_p, at_q), static_cast<opmath_t>(t_3));
     } else {
       part_7 = 0;
     }
@@ -173,10 +181,12 @@ struct Step_avg_pool2d_backward_1_grad_input {
     const bool part = rt::floordiv(t_2, kernel_size) >= 0 && rt::floordiv(t_2, kernel_size) < P;
     const bool part_2 = rt::floordiv(t, kernel_size) >= 0 && rt::floordiv(t, kernel_size) < Q;
     const bool part_3 = part_2 && part;
+    const int64_t at_p = rt::floordiv(padding + h, kernel_size);
+    const int64_t at_q = rt::floordiv(padding + w, kernel_size);
     opmath_t part_4;
     if (part_3) {
-      const int64_t part_5 = kernel_size * kernel_size;
-      part_4 = near::div(grad_output.load_or_zero(place, rt::floordiv(padding + h, kernel_size), rt::floordiv(padding + w, kernel_size)), static_cast<opmath_t>(part_5));
+      const opmath_t part_5 = grad_output.load_or_zero(place, at_p, at_q);
+      part_4 = near::div(part_5, static_cast<opmath_t>(kernel_size * kernel_size));
     } else {
       part_4 = 0;
     }

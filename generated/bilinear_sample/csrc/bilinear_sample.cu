@@ -38,7 +38,10 @@ struct Step_bilinear_sample_forward_output {
       const int64_t t_2 = -col;
       const opmath_t part = 1 - rt::abs(points_value_2 + t_2 - b);
       const opmath_t part_2 = (1 - rt::abs(points_value + t - a)) * part;
-      folds[at].output_value_fold.add(part_2 * (row_2 + a >= 0 && row_2 + a < H && col + b >= 0 && col + b < W ? image.load(row_2 + a, col + b) : opmath_t(0)));
+      const int64_t at_h = row_2 + a;
+      opmath_t part_3 = opmath_t(0);
+      if (at_h >= 0 && at_h < H && col + b >= 0 && col + b < W) part_3 = image.load(at_h, col + b);
+      folds[at].output_value_fold.add(part_2 * part_3);
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
@@ -175,25 +178,29 @@ struct Step_bilinear_sample_backward_grad_points {
     const int64_t t_2 = -row_value_2;
     const int64_t t_3 = -col_value_2;
     const bool t_4 = 1 == i_2;
-    const opmath_t grad_share = grad_output_value * (row_value_2 + a >= 0 && row_value_2 + a < H && col_value_2 + b >= 0 && col_value_2 + b < W ? image.load(row_value_2 + a, col_value_2 + b) : opmath_t(0));
+    const int64_t at_h = row_value_2 + a;
+    const int64_t at_w = col_value_2 + b;
+    opmath_t part = opmath_t(0);
+    if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) part = image.load(at_h, at_w);
+    const opmath_t grad_share = grad_output_value * part;
     const int64_t t_5 = -a;
     const int64_t t_6 = -b;
-    opmath_t part;
+    opmath_t part_2;
     if (t) {
-      const opmath_t part_2 = 1 - rt::abs(points_2.load(n, 1) + t_3 + t_6);
-      part = -(grad_share * rt::sign(points_2.load(n, 0) + t_2 + t_5) * part_2);
+      const opmath_t part_3 = 1 - rt::abs(points_2.load(n, 1) + t_3 + t_6);
+      part_2 = -(grad_share * rt::sign(points_2.load(n, 0) + t_2 + t_5) * part_3);
     } else {
-      part = 0;
+      part_2 = 0;
     }
-    folds->grad_points_share_fold.add(part);
-    opmath_t part_3;
+    folds->grad_points_share_fold.add(part_2);
+    opmath_t part_4;
     if (t_4) {
-      const opmath_t part_4 = 1 - rt::abs(points_2.load(n, 0) + t_2 + t_5);
-      part_3 = -(grad_share * part_4 * rt::sign(points_2.load(n, 1) + t_3 + t_6));
+      const opmath_t part_5 = 1 - rt::abs(points_2.load(n, 0) + t_2 + t_5);
+      part_4 = -(grad_share * part_5 * rt::sign(points_2.load(n, 1) + t_3 + t_6));
     } else {
-      part_3 = 0;
+      part_4 = 0;
     }
-    folds->grad_points_share_1_fold.add(part_3);
+    folds->grad_points_share_1_fold.add(part_4);
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;

@@ -122,7 +122,11 @@ struct Step_bilinear_splat_backward_grad_values {
       const int64_t t_2 = -col_value;
       const opmath_t part = 1 - rt::abs(places_value_2 + t_2 - b);
       const opmath_t part_2 = (1 - rt::abs(places_value + t - a)) * part;
-      folds[at].grad_values_value_fold.add((row_value + a >= 0 && row_value + a < H && col_value + b >= 0 && col_value + b < W ? grad_grid.load_or_zero(row_value + a, col_value + b) : opmath_t(0)) * part_2);
+      const int64_t at_h = row_value + a;
+      const int64_t at_w = col_value + b;
+      opmath_t part_3 = opmath_t(0);
+      if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) part_3 = grad_grid.load_or_zero(at_h, at_w);
+      folds[at].grad_values_value_fold.add(part_3 * part_2);
     });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
@@ -182,25 +186,29 @@ struct Step_bilinear_splat_backward_grad_places {
     const int64_t t_4 = -row_value_2;
     const int64_t t_5 = -col_value_2;
     const bool t_6 = 1 == i_2;
-    const opmath_t grad_share = (row_value_2 + a >= 0 && row_value_2 + a < H && col_value_2 + b >= 0 && col_value_2 + b < W ? grad_grid.load_or_zero(row_value_2 + a, col_value_2 + b) : opmath_t(0)) * values_value;
+    const int64_t at_h = row_value_2 + a;
+    const int64_t at_w = col_value_2 + b;
+    opmath_t part = opmath_t(0);
+    if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) part = grad_grid.load_or_zero(at_h, at_w);
+    const opmath_t grad_share = part * values_value;
     const int64_t t_7 = -a;
     const int64_t t_8 = -b;
-    opmath_t part;
+    opmath_t part_2;
     if (t_3) {
-      const opmath_t part_2 = 1 - rt::abs(places.load(n, 1) + t_5 + t_8);
-      part = -(grad_share * rt::sign(places.load(n, 0) + t_4 + t_7) * part_2);
+      const opmath_t part_3 = 1 - rt::abs(places.load(n, 1) + t_5 + t_8);
+      part_2 = -(grad_share * rt::sign(places.load(n, 0) + t_4 + t_7) * part_3);
     } else {
-      part = 0;
+      part_2 = 0;
     }
-    folds->grad_places_share_fold.add(part);
-    opmath_t part_3;
+    folds->grad_places_share_fold.add(part_2);
+    opmath_t part_4;
     if (t_6) {
-      const opmath_t part_4 = 1 - rt::abs(places.load(n, 0) + t_4 + t_7);
-      part_3 = -(grad_share * part_4 * rt::sign(places.load(n, 1) + t_5 + t_8));
+      const opmath_t part_5 = 1 - rt::abs(places.load(n, 0) + t_4 + t_7);
+      part_4 = -(grad_share * part_5 * rt::sign(places.load(n, 1) + t_5 + t_8));
     } else {
-      part_3 = 0;
+      part_4 = 0;
     }
-    folds->grad_places_share_1_fold.add(part_3);
+    folds->grad_places_share_1_fold.add(part_4);
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;

@@ -6,8 +6,8 @@
 template <typename scalar_t, int rank>
 struct Step_col2im_forward_output_base {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch =
-      {{rt::count(rt::integer(0), rt::integer(1), rt::integer(2), rt::integer(3))}};
+  static constexpr rt::Flat<sizeof(scalar_t)> launch = {
+      {rt::count(rt::integer(0), rt::integer(1), rt::integer(2), rt::integer(3))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 4, -1), rt::integer(3), rt::integer(2), rt::integer(1));
   rt::Tensor<opmath_t, rank> output;
   rt::Divider w_size, h_size, c_size;
@@ -67,11 +67,11 @@ struct Step_col2im_forward_output {
       const int64_t part_6 = rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation;
       const bool part_7 = rt::floordiv((l + at), Q) * stride + part_6 + t >= 0;
       if (part && (part_7 && rt::floordiv((l + at), Q) * stride + part_6 + t < H) && part_4) {
-        opmath_t* const cell = output.at(
-            n, rt::floordiv(d, kernel_size * kernel_size),
-            rt::floordiv((l + at), Q) * stride + rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation + t,
-            rt::mod((l + at), Q) * stride + rt::mod(d, kernel_size) * dilation + t);
-        rt::atomic_sum(cell, input_line[at]);
+        const int64_t at_c = rt::floordiv(d, kernel_size * kernel_size);
+        const int64_t at_h =
+            rt::floordiv((l + at), Q) * stride + rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation + t;
+        const int64_t at_w = rt::mod((l + at), Q) * stride + rt::mod(d, kernel_size) * dilation + t;
+        rt::atomic_sum(output.at(n, at_c, at_h, at_w), input_line[at]);
       }
     });
   }
@@ -82,12 +82,12 @@ template <typename scalar_t, int rank>
 struct Step_col2im_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1), rt::integer(2))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 3, -1), rt::tensor(0, 4, -1), rt::integer(3), rt::integer(4),
-                                            rt::integer(5), rt::integer(6), rt::integer(7), rt::integer(8),
+  static constexpr auto fields = rt::fields(rt::tensor(1, 3, -1), rt::tensor(0, 4, -1), rt::integer(3), rt::integer(8),
+                                            rt::integer(4), rt::integer(5), rt::integer(6), rt::integer(7),
                                             rt::integer(9), rt::integer(10), rt::integer(2), rt::integer(1));
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const scalar_t, rank> grad_output;
-  int64_t kernel_size, Q, stride, dilation, padding, C, H, W;
+  int64_t kernel_size, C, Q, stride, dilation, padding, H, W;
   rt::Divider l_size, d_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -95,7 +95,14 @@ struct Step_col2im_backward_grad_input {
     const int64_t l = rt::split(&rest, l_size);
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
-    grad_input.store(rt::floordiv(d, kernel_size * kernel_size) >= 0 && rt::floordiv(d, kernel_size * kernel_size) < C && rt::floordiv(l, Q) * stride + rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation - padding >= 0 && rt::floordiv(l, Q) * stride + rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation - padding < H && rt::mod(l, Q) * stride + rt::mod(d, kernel_size) * dilation - padding >= 0 && rt::mod(l, Q) * stride + rt::mod(d, kernel_size) * dilation - padding < W ? grad_output.load_or_zero(n, rt::floordiv(d, kernel_size * kernel_size), rt::floordiv(l, Q) * stride + rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation - padding, rt::mod(l, Q) * stride + rt::mod(d, kernel_size) * dilation - padding) : opmath_t(0), n, d, l);
+    const int64_t at_h =
+        rt::floordiv(l, Q) * stride + rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation - padding;
+    const int64_t at_w = rt::mod(l, Q) * stride + rt::mod(d, kernel_size) * dilation - padding;
+    const int64_t at_c = rt::floordiv(d, kernel_size * kernel_size);
+    opmath_t part = opmath_t(0);
+    if (at_c >= 0 && at_c < C && at_h >= 0 && at_h < H && at_w >= 0 && at_w < W)
+      part = grad_output.load_or_zero(n, at_c, at_h, at_w);
+    grad_input.store(part, n, d, l);
   }
 };
 

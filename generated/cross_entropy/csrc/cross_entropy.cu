@@ -653,7 +653,8 @@ struct Step_cross_entropy_backward_0_grad_weight_hit {
       opmath_t* const cell = grad_weight_hit.at(keep_4 ? target_value_3 : 0);
       opmath_t part;
       if (keep_4) {
-        const opmath_t part_2 = near::div(grad_output.load_or_zero(), sum_n_all_2.load()) * (1 - label_smoothing);
+        const opmath_t part_3 = near::div(grad_output.load_or_zero(), sum_n_all_2.load());
+        const opmath_t part_2 = part_3 * (1 - label_smoothing);
         part = -(part_2 * logp.load(n, rt::checked(target_value_3, C), place));
       } else {
         part = 0;

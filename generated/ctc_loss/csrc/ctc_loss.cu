@@ -68,20 +68,27 @@ struct Step_ctc_loss_forward_0_a {
       for (int64_t s = 0; s < s_size.size; ++s) {
         const bool t_2 = t == 0;
         const opmath_t t_3 = -rt::inf<opmath_t>();
-        const opmath_t part = s > 0 ? (t_2 ? (s - 1 == 0 ? opmath_t(0) : t_3) : a.load(b, t - 1, s - 1)) : t_3;
+        opmath_t part_2;
+        if (s > 0) {
+          part_2 = t_2 ? (s - 1 == 0 ? opmath_t(0) : t_3) : a.load(b, t - 1, s - 1);
+        } else {
+          part_2 = t_3;
+        }
+        const opmath_t part = part_2;
         on.store(rt::logaddexp(t_2 ? (s == 0 ? opmath_t(0) : t_3) : a.load(b, t - 1, s), part), b, t, s);
       }
       for (int64_t s = 0; s < s_size.size; ++s) {
         const opmath_t t_4 = -rt::inf<opmath_t>();
-        const opmath_t part_2 = log_probs.load(t, b, rt::checked(label.load(b, s), C));
-        const opmath_t part_3 = on.load(b, t, s);
-        opmath_t part_4;
+        const opmath_t part_3 = log_probs.load(t, b, rt::checked(label.load(b, s), C));
+        const opmath_t part_4 = on.load(b, t, s);
+        opmath_t part_5;
         if (s > 1) {
-          part_4 = skips.load(b, s) ? (t == 0 ? (s - 2 == 0 ? opmath_t(0) : t_4) : a.load(b, t - 1, s - 2)) : t_4;
+          const bool part_6 = skips.load(b, s);
+          part_5 = part_6 ? (t == 0 ? (s - 2 == 0 ? opmath_t(0) : t_4) : a.load(b, t - 1, s - 2)) : t_4;
         } else {
-          part_4 = t_4;
+          part_5 = t_4;
         }
-        a.store(part_2 + rt::logaddexp(part_3, part_4), b, t, s);
+        a.store(part_3 + rt::logaddexp(part_4, part_5), b, t, s);
       }
     }
   }
@@ -138,12 +145,19 @@ struct Step_ctc_loss_forward_0_output {
     const bool t_7 = target_lengths_value > 0;
     const int64_t t_8 = t_6 - 1;
     const int64_t part = rt::max(target_lengths_value, int64_t{1});
+    bool part_3;
+    if (zero_infinity) {
+      const opmath_t part_4 = t_7 ? last.load(b, rt::checked(t_8, L)) : t_5;
+      part_3 = rt::logaddexp(last.load(b, rt::checked(t_6, L)), part_4) == t_5;
+    } else {
+      part_3 = false;
+    }
     opmath_t part_2;
-    if (zero_infinity && rt::logaddexp(last.load(b, rt::checked(t_6, L)), t_7 ? last.load(b, rt::checked(t_8, L)) : t_5) == t_5) {
+    if (part_3) {
       part_2 = 0;
     } else {
-      const opmath_t part_3 = t_7 ? last.load(b, rt::checked(t_8, L)) : t_5;
-      part_2 = -rt::logaddexp(last.load(b, rt::checked(t_6, L)), part_3);
+      const opmath_t part_5 = t_7 ? last.load(b, rt::checked(t_8, L)) : t_5;
+      part_2 = -rt::logaddexp(last.load(b, rt::checked(t_6, L)), part_5);
     }
     folds->output_sum_fold.add(near::div(part_2, static_cast<opmath_t>(part)));
   }
@@ -179,8 +193,15 @@ struct Step_ctc_loss_forward_1_output {
     const int64_t t_6 = 2 * target_lengths_value;
     const bool t_7 = target_lengths_value > 0;
     const int64_t t_8 = t_6 - 1;
+    bool part_2;
+    if (zero_infinity) {
+      const opmath_t part_3 = t_7 ? last.load(b, rt::checked(t_8, L)) : t_5;
+      part_2 = rt::logaddexp(last.load(b, rt::checked(t_6, L)), part_3) == t_5;
+    } else {
+      part_2 = false;
+    }
     opmath_t part;
-    if (zero_infinity && rt::logaddexp(last.load(b, rt::checked(t_6, L)), t_7 ? last.load(b, rt::checked(t_8, L)) : t_5) == t_5) {
+    if (part_2) {
       part = 0;
     } else {
       part = -rt::logaddexp(last.load(b, rt::checked(t_6, L)), t_7 ? last.load(b, rt::checked(t_8, L)) : t_5);
@@ -217,12 +238,19 @@ struct Step_ctc_loss_forward_2_output {
       const bool t_6 = target_lengths_value > 0;
       const int64_t t_7 = t_5 - 1;
       const opmath_t t_8 = -rt::inf<opmath_t>();
+      bool part_2;
+      if (zero_infinity) {
+        const opmath_t part_3 = t_6 ? last.load((b + at), rt::checked(t_7, L)) : t_8;
+        part_2 = rt::logaddexp(last.load((b + at), rt::checked(t_5, L)), part_3) == t_8;
+      } else {
+        part_2 = false;
+      }
       opmath_t part;
-      if (zero_infinity && rt::logaddexp(last.load((b + at), rt::checked(t_5, L)), t_6 ? last.load((b + at), rt::checked(t_7, L)) : t_8) == t_8) {
+      if (part_2) {
         part = 0;
       } else {
-        const opmath_t part_2 = t_6 ? last.load((b + at), rt::checked(t_7, L)) : t_8;
-        part = -rt::logaddexp(last.load((b + at), rt::checked(t_5, L)), part_2);
+        const opmath_t part_4 = t_6 ? last.load((b + at), rt::checked(t_7, L)) : t_8;
+        part = -rt::logaddexp(last.load((b + at), rt::checked(t_5, L)), part_4);
       }
       output_line.set(at, part);
     });
@@ -361,7 +389,8 @@ struct Step_ctc_loss_backward_0_grad_last {
         } else {
           opmath_t part_8;
           if (t_10) {
-            part_8 = grad_found.load(b) * near::sigmoid(last.load(b, t_8) - last.load(b, rt::checked(t_7, L)));
+            const opmath_t part_9 = near::sigmoid(last.load(b, t_8) - last.load(b, rt::checked(t_7, L)));
+            part_8 = grad_found.load(b) * part_9;
           } else {
             part_8 = 0;
           }
@@ -454,7 +483,8 @@ struct Step_ctc_loss_backward_0_grad_on {
             if (part_18) {
               part_19 = 0;
             } else {
-              part_19 = grad_on.load((b + at), t + 1, s + 1) * near::sigmoid(a_value - a.load((b + at), t, s + 1));
+              const opmath_t part_20 = near::sigmoid(a_value - a.load((b + at), t, s + 1));
+              part_19 = grad_on.load((b + at), t + 1, s + 1) * part_20;
             }
             part_17 = part_19;
           } else {
@@ -469,27 +499,45 @@ struct Step_ctc_loss_backward_0_grad_on {
           const bool skips_value = skips.load((b + at), s);
           const bool t_17 = t == 0;
           const bool t_18 = s - 2 == 0;
-          const bool part_20 = on_value == t_15;
-          opmath_t part_21;
-          if (part_20 && (t_16 ? (skips_value ? (t_17 ? (t_18 ? opmath_t(0) : t_15) : a.load((b + at), t - 1, s - 2)) : t_15) : t_15) == t_15) {
-            part_21 = 0;
-          } else {
-            const opmath_t part_22 = grad_a.load((b + at), t, s);
-            opmath_t part_23;
+          const bool part_21 = on_value == t_15;
+          bool part_23;
+          if (part_21) {
+            opmath_t part_24;
             if (t_16) {
-              opmath_t part_24;
+              opmath_t part_25;
               if (skips_value) {
-                part_24 = t_17 ? (t_18 ? opmath_t(0) : rt::inf<opmath_t>()) : -a.load((b + at), t - 1, s - 2);
+                part_25 = t_17 ? (t_18 ? opmath_t(0) : t_15) : a.load((b + at), t - 1, s - 2);
               } else {
-                part_24 = rt::inf<opmath_t>();
+                part_25 = t_15;
               }
-              part_23 = part_24;
+              part_24 = part_25;
             } else {
-              part_23 = rt::inf<opmath_t>();
+              part_24 = t_15;
             }
-            part_21 = part_22 * near::sigmoid(on_value + part_23);
+            part_23 = part_24 == t_15;
+          } else {
+            part_23 = false;
           }
-          grad_on.store(part_21, (b + at), t, s);
+          opmath_t part_22;
+          if (part_23) {
+            part_22 = 0;
+          } else {
+            const opmath_t part_26 = grad_a.load((b + at), t, s);
+            opmath_t part_27;
+            if (t_16) {
+              opmath_t part_28;
+              if (skips_value) {
+                part_28 = t_17 ? (t_18 ? opmath_t(0) : rt::inf<opmath_t>()) : -a.load((b + at), t - 1, s - 2);
+              } else {
+                part_28 = rt::inf<opmath_t>();
+              }
+              part_27 = part_28;
+            } else {
+              part_27 = rt::inf<opmath_t>();
+            }
+            part_22 = part_26 * near::sigmoid(on_value + part_27);
+          }
+          grad_on.store(part_22, (b + at), t, s);
         }
       }
     });

@@ -156,7 +156,13 @@ int forward_0_a(const OpgenCall& call, OpgenHost& host) {
               opmath_t part_11;
               if (s > 0) {
                 const opmath_t part_12 = s - 1 == 0 ? opmath_t(0) : t_3_2;
-                part_11 = t_2_2 ? part_12 : rt::load(a, run.of(1, i) + (t_5 - 1) * a.stride(1) + (s - 1) * a.stride(2));
+                opmath_t part_13;
+                if (t_2_2) {
+                  part_13 = part_12;
+                } else {
+                  part_13 = rt::load(a, run.of(1, i) + (t_5 - 1) * a.stride(1) + (s - 1) * a.stride(2));
+                }
+                part_11 = part_13;
               } else {
                 part_11 = t_3_2;
               }
@@ -164,27 +170,33 @@ int forward_0_a(const OpgenCall& call, OpgenHost& host) {
             }
             for (int64_t s_2 = 0; s_2 < L; ++s_2) {
               const opmath_t t_4_2 = -rt::inf<opmath_t>();
-              opmath_t part_13;
+              const int64_t at_c = rt::load(label, run.of(3, i) + s_2 * label.stride(1));
+              opmath_t part_14 = static_cast<opmath_t>(0);
+              if (rt::inside(host, at_c, C, 2, 2))
+                part_14 = rt::load(log_probs, run.of(2, i) + t_5 * log_probs.stride(0) + at_c * log_probs.stride(2));
+              opmath_t part_15;
               if (s_2 > 1) {
-                const bool part_14 = rt::load(skips, run.of(5, i) + s_2 * skips.stride(1));
-                opmath_t part_15;
-                if (part_14) {
-                  const opmath_t part_16 = s_2 - 2 == 0 ? opmath_t(0) : t_4_2;
-                  opmath_t part_17;
+                const bool part_16 = rt::load(skips, run.of(5, i) + s_2 * skips.stride(1));
+                opmath_t part_17;
+                if (part_16) {
+                  const opmath_t part_18 = s_2 - 2 == 0 ? opmath_t(0) : t_4_2;
+                  opmath_t part_19;
                   if (t_5 == 0) {
-                    part_17 = part_16;
+                    part_19 = part_18;
                   } else {
-                    part_17 = rt::load(a, run.of(6, i) + (t_5 - 1) * a.stride(1) + (s_2 - 2) * a.stride(2));
+                    part_19 = rt::load(a, run.of(6, i) + (t_5 - 1) * a.stride(1) + (s_2 - 2) * a.stride(2));
                   }
-                  part_15 = part_17;
+                  part_17 = part_19;
                 } else {
-                  part_15 = t_4_2;
+                  part_17 = t_4_2;
                 }
-                part_13 = part_15;
+                part_15 = part_17;
               } else {
-                part_13 = t_4_2;
+                part_15 = t_4_2;
               }
-              rt::store(a, run.of(8, i) + t_5 * a.stride(1) + s_2 * a.stride(2), (rt::inside(host, rt::load(label, run.of(3, i) + s_2 * label.stride(1)), C, 2, 2) ? rt::load(log_probs, run.of(2, i) + t_5 * log_probs.stride(0) + rt::load(label, run.of(3, i) + s_2 * label.stride(1)) * log_probs.stride(2)) : static_cast<opmath_t>(0)) + rt::logaddexp(rt::load(on, run.of(4, i) + t_5 * on.stride(1) + s_2 * on.stride(2)), part_13));
+              const opmath_t part_21 = rt::load(on, run.of(4, i) + t_5 * on.stride(1) + s_2 * on.stride(2));
+              const opmath_t part_20 = rt::logaddexp(part_21, part_15);
+              rt::store(a, run.of(8, i) + t_5 * a.stride(1) + s_2 * a.stride(2), part_14 + part_20);
             }
           });
         }
@@ -252,12 +264,19 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
         const bool t_7 = target_lengths_value > 0;
         const int64_t t_8 = t_6 - 1;
         const int64_t part_2 = rt::max(target_lengths_value, int64_t{1});
+        bool part_4;
+        if (zero_infinity) {
+          const opmath_t part_5 = t_7 ? rt::pick(host, last, run.of(2, i), 1, 1, t_8, L) : t_5;
+          part_4 = rt::logaddexp(rt::pick(host, last, run.of(1, i), 1, 1, t_6, L), part_5) == t_5;
+        } else {
+          part_4 = false;
+        }
         opmath_t part_3;
-        if (zero_infinity && rt::logaddexp(rt::pick(host, last, run.of(1, i), 1, 1, t_6, L), t_7 ? rt::pick(host, last, run.of(2, i), 1, 1, t_8, L) : t_5) == t_5) {
+        if (part_4) {
           part_3 = 0;
         } else {
-          const opmath_t part_4 = t_7 ? rt::pick(host, last, run.of(2, i), 1, 1, t_8, L) : t_5;
-          part_3 = -rt::logaddexp(rt::pick(host, last, run.of(1, i), 1, 1, t_6, L), part_4);
+          const opmath_t part_6 = t_7 ? rt::pick(host, last, run.of(2, i), 1, 1, t_8, L) : t_5;
+          part_3 = -rt::logaddexp(rt::pick(host, last, run.of(1, i), 1, 1, t_6, L), part_6);
         }
         output_sum_fold.add(lane, part_3 / part_2);
       });
@@ -296,12 +315,19 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
         const int64_t t_6 = 2 * target_lengths_value;
         const bool t_7 = target_lengths_value > 0;
         const int64_t t_8 = t_6 - 1;
+        bool part_3;
+        if (zero_infinity) {
+          const opmath_t part_4 = t_7 ? rt::pick(host, last, run.of(2, i), 1, 1, t_8, L) : t_5;
+          part_3 = rt::logaddexp(rt::pick(host, last, run.of(1, i), 1, 1, t_6, L), part_4) == t_5;
+        } else {
+          part_3 = false;
+        }
         opmath_t part_2;
-        if (zero_infinity && rt::logaddexp(rt::pick(host, last, run.of(1, i), 1, 1, t_6, L), t_7 ? rt::pick(host, last, run.of(2, i), 1, 1, t_8, L) : t_5) == t_5) {
+        if (part_3) {
           part_2 = 0;
         } else {
-          const opmath_t part_3 = t_7 ? rt::pick(host, last, run.of(2, i), 1, 1, t_8, L) : t_5;
-          part_2 = -rt::logaddexp(rt::pick(host, last, run.of(1, i), 1, 1, t_6, L), part_3);
+          const opmath_t part_5 = t_7 ? rt::pick(host, last, run.of(2, i), 1, 1, t_8, L) : t_5;
+          part_2 = -rt::logaddexp(rt::pick(host, last, run.of(1, i), 1, 1, t_6, L), part_5);
         }
         output_value_fold.add(lane, part_2);
       });
@@ -334,12 +360,19 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         const bool t_6 = target_lengths_value > 0;
         const int64_t t_7 = t_5 - 1;
         const opmath_t t_8 = -rt::inf<opmath_t>();
+        bool part_3;
+        if (zero_infinity) {
+          const opmath_t part_4 = t_6 ? rt::pick(host, last, run.of(2, i), 1, 1, t_7, L) : t_8;
+          part_3 = rt::logaddexp(rt::pick(host, last, run.of(1, i), 1, 1, t_5, L), part_4) == t_8;
+        } else {
+          part_3 = false;
+        }
         opmath_t part_2;
-        if (zero_infinity && rt::logaddexp(rt::pick(host, last, run.of(1, i), 1, 1, t_5, L), t_6 ? rt::pick(host, last, run.of(2, i), 1, 1, t_7, L) : t_8) == t_8) {
+        if (part_3) {
           part_2 = 0;
         } else {
-          const opmath_t part_3 = t_6 ? rt::pick(host, last, run.of(2, i), 1, 1, t_7, L) : t_8;
-          part_2 = -rt::logaddexp(rt::pick(host, last, run.of(1, i), 1, 1, t_5, L), part_3);
+          const opmath_t part_5 = t_6 ? rt::pick(host, last, run.of(2, i), 1, 1, t_7, L) : t_8;
+          part_2 = -rt::logaddexp(rt::pick(host, last, run.of(1, i), 1, 1, t_5, L), part_5);
         }
         output_out.set(i, part_2);
       });
@@ -507,15 +540,16 @@ int backward_0_grad_last(const OpgenCall& call, OpgenHost& host) {
           if (part_5) {
             part_6 = 0;
           } else {
-            const bool part_8 = rt::pick(host, last, run.of(2, i), 2, 1, t_7, L) == t_9;
-            const bool part_7 = part_8 && (t_10 ? last_at_2[i] : t_9) == t_9;
+            const bool part_7 = rt::pick(host, last, run.of(2, i), 2, 1, t_7, L) == t_9;
+            const bool part_8 = part_7 && (t_10 ? last_at_2[i] : t_9) == t_9;
             opmath_t part_9;
-            if (part_7) {
+            if (part_8) {
               part_9 = 0;
             } else {
               opmath_t part_10;
               if (t_10) {
-                const opmath_t part_11 = rt::sigmoid(last_at_2[i] - rt::pick(host, last, run.of(2, i), 2, 1, t_7, L));
+                const opmath_t part_12 = last_at_2[i] - rt::pick(host, last, run.of(2, i), 2, 1, t_7, L);
+                const opmath_t part_11 = rt::sigmoid(part_12);
                 part_10 = grad_found_at[i] * part_11;
               } else {
                 part_10 = 0;
@@ -681,70 +715,93 @@ int backward_0_grad_on(const OpgenCall& call, OpgenHost& host) {
               }
               opmath_t part_26;
               if (part_22) {
-                const opmath_t part_28 = rt::load(on, run.of(3, i) + (t_2 + 1) * on.stride(1) + (s + 2) * on.stride(2));
+                const int64_t at_2 = run.of(3, i) + (t_2 + 1) * on.stride(1) + (s + 2) * on.stride(2);
+                const opmath_t part_28 = rt::load(on, at_2);
                 const bool part_27 = part_28 == t_12_2;
+                bool part_30;
+                if (part_27) {
+                  const bool part_32 = rt::load(skips, run.of(4, i) + (s + 2) * skips.stride(1));
+                  const opmath_t part_31 = part_32 ? a_value_2 : t_12_2;
+                  part_30 = part_31 == t_12_2;
+                } else {
+                  part_30 = false;
+                }
                 opmath_t part_29;
-                if (part_27 && (rt::load(skips, run.of(4, i) + (s + 2) * skips.stride(1)) ? a_value_2 : t_12_2) == t_12_2) {
+                if (part_30) {
                   part_29 = 0;
                 } else {
-                  const bool part_30 = rt::load(skips, run.of(4, i) + (s + 2) * skips.stride(1));
-                  opmath_t part_31;
-                  if (part_30) {
-                    const opmath_t part_32 =
-                        rt::load(grad_a, run.of(5, i) + (t_2 + 1) * grad_a.stride(1) + (s + 2) * grad_a.stride(2));
-                    const opmath_t part_34 =
+                  const bool part_33 = rt::load(skips, run.of(4, i) + (s + 2) * skips.stride(1));
+                  opmath_t part_34;
+                  if (part_33) {
+                    const opmath_t part_35 =
                         rt::load(on, run.of(3, i) + (t_2 + 1) * on.stride(1) + (s + 2) * on.stride(2));
-                    const opmath_t part_33 = a_value_2 - part_34;
-                    part_31 = part_32 * rt::sigmoid(part_33);
+                    const opmath_t part_36 = rt::sigmoid(a_value_2 - part_35);
+                    const int64_t at_3 = run.of(5, i) + (t_2 + 1) * grad_a.stride(1) + (s + 2) * grad_a.stride(2);
+                    const opmath_t part_37 = rt::load(grad_a, at_3);
+                    part_34 = part_37 * part_36;
                   } else {
-                    part_31 = 0;
+                    part_34 = 0;
                   }
-                  part_29 = part_31;
+                  part_29 = part_34;
                 }
                 part_26 = part_29;
               } else {
                 part_26 = 0;
               }
-              opmath_t part_35;
+              opmath_t part_38;
               if (t_11_2) {
-                opmath_t part_36;
-                if (t_13_2 && (t_14_2 ? rt::load(a, run.of(6, i) + t_2 * a.stride(1) + (s - 1) * a.stride(2)) : t_12_2) == t_12_2) {
-                  part_36 = 0;
-                } else {
-                  const opmath_t part_37 =
-                      rt::load(grad_on, run.of(7, i) + (t_2 + 1) * grad_on.stride(1) + s * grad_on.stride(2));
-                  opmath_t part_38;
+                bool part_40;
+                if (t_13_2) {
+                  opmath_t part_42;
                   if (t_14_2) {
-                    part_38 = -rt::load(a, run.of(6, i) + t_2 * a.stride(1) + (s - 1) * a.stride(2));
+                    part_42 = rt::load(a, run.of(6, i) + t_2 * a.stride(1) + (s - 1) * a.stride(2));
                   } else {
-                    part_38 = rt::inf<opmath_t>();
+                    part_42 = t_12_2;
                   }
-                  part_36 = part_37 * rt::sigmoid(a_value_2 + part_38);
-                }
-                part_35 = part_36;
-              } else {
-                part_35 = 0;
-              }
-              opmath_t part_39;
-              if (part_23) {
-                const bool part_41 = rt::load(a, run.of(8, i) + t_2 * a.stride(1) + (s + 1) * a.stride(2)) == t_12_2;
-                const bool part_40 = part_41 && t_13_2;
-                opmath_t part_42;
-                if (part_40) {
-                  part_42 = 0;
+                  const opmath_t part_41 = part_42;
+                  part_40 = part_41 == t_12_2;
                 } else {
-                  const opmath_t part_43 =
-                      rt::load(grad_on, run.of(9, i) + (t_2 + 1) * grad_on.stride(1) + (s + 1) * grad_on.stride(2));
-                  const opmath_t part_45 = rt::load(a, run.of(8, i) + t_2 * a.stride(1) + (s + 1) * a.stride(2));
-                  const opmath_t part_44 = a_value_2 - part_45;
-                  part_42 = part_43 * rt::sigmoid(part_44);
+                  part_40 = false;
                 }
-                part_39 = part_42;
+                opmath_t part_39;
+                if (part_40) {
+                  part_39 = 0;
+                } else {
+                  const int64_t at_4 = run.of(7, i) + (t_2 + 1) * grad_on.stride(1) + s * grad_on.stride(2);
+                  const opmath_t part_43 = rt::load(grad_on, at_4);
+                  opmath_t part_44;
+                  if (t_14_2) {
+                    part_44 = -rt::load(a, run.of(6, i) + t_2 * a.stride(1) + (s - 1) * a.stride(2));
+                  } else {
+                    part_44 = rt::inf<opmath_t>();
+                  }
+                  part_39 = part_43 * rt::sigmoid(a_value_2 + part_44);
+                }
+                part_38 = part_39;
               } else {
-                part_39 = 0;
+                part_38 = 0;
               }
-              rt::store(grad_a, run.of(14, i) + t_2 * grad_a.stride(1) + s * grad_a.stride(2),
-                        part_24 + part_26 + part_35 + part_39);
+              opmath_t part_45;
+              if (part_23) {
+                const opmath_t part_47 = rt::load(a, run.of(8, i) + t_2 * a.stride(1) + (s + 1) * a.stride(2));
+                const bool part_46 = part_47 == t_12_2 && t_13_2;
+                opmath_t part_48;
+                if (part_46) {
+                  part_48 = 0;
+                } else {
+                  const opmath_t part_50 = rt::load(a, run.of(8, i) + t_2 * a.stride(1) + (s + 1) * a.stride(2));
+                  const opmath_t part_49 = a_value_2 - part_50;
+                  const opmath_t part_51 = rt::sigmoid(part_49);
+                  const int64_t at_5 = run.of(9, i) + (t_2 + 1) * grad_on.stride(1) + (s + 1) * grad_on.stride(2);
+                  const opmath_t part_52 = rt::load(grad_on, at_5);
+                  part_48 = part_52 * part_51;
+                }
+                part_45 = part_48;
+              } else {
+                part_45 = 0;
+              }
+              const opmath_t part_53 = part_24 + part_26 + part_38;
+              rt::store(grad_a, run.of(14, i) + t_2 * grad_a.stride(1) + s * grad_a.stride(2), part_53 + part_45);
             }
             for (int64_t s_2 = 0; s_2 < L; ++s_2) {
               const opmath_t on_value_2 = rt::load(on, run.of(10, i) + t_2 * on.stride(1) + s_2 * on.stride(2));
@@ -753,35 +810,60 @@ int backward_0_grad_on(const OpgenCall& call, OpgenHost& host) {
               const bool skips_value_2 = rt::load(skips, run.of(11, i) + s_2 * skips.stride(1));
               const bool t_17_2 = t_2 == 0;
               const bool t_18_2 = s_2 - 2 == 0;
-              const bool part_47 = on_value_2 == t_15_2;
-              opmath_t part_46;
-              if (part_47 && (t_16_2 ? (skips_value_2 ? (t_17_2 ? (t_18_2 ? opmath_t(0) : t_15_2) : rt::load(a, run.of(12, i) + (t_2 - 1) * a.stride(1) + (s_2 - 2) * a.stride(2))) : t_15_2) : t_15_2) == t_15_2) {
-                part_46 = 0;
-              } else {
-                const opmath_t part_48 =
-                    rt::load(grad_a, run.of(13, i) + t_2 * grad_a.stride(1) + s_2 * grad_a.stride(2));
-                opmath_t part_49;
+              const bool part_55 = on_value_2 == t_15_2;
+              bool part_56;
+              if (part_55) {
+                opmath_t part_57;
                 if (t_16_2) {
-                  opmath_t part_50;
+                  opmath_t part_58;
                   if (skips_value_2) {
-                    const opmath_t part_51 = t_18_2 ? opmath_t(0) : rt::inf<opmath_t>();
-                    opmath_t part_52;
+                    const opmath_t part_59 = t_18_2 ? opmath_t(0) : t_15_2;
+                    opmath_t part_60;
                     if (t_17_2) {
-                      part_52 = part_51;
+                      part_60 = part_59;
                     } else {
-                      part_52 = -rt::load(a, run.of(12, i) + (t_2 - 1) * a.stride(1) + (s_2 - 2) * a.stride(2));
+                      part_60 = rt::load(a, run.of(12, i) + (t_2 - 1) * a.stride(1) + (s_2 - 2) * a.stride(2));
                     }
-                    part_50 = part_52;
+                    part_58 = part_60;
                   } else {
-                    part_50 = rt::inf<opmath_t>();
+                    part_58 = t_15_2;
                   }
-                  part_49 = part_50;
+                  part_57 = part_58;
                 } else {
-                  part_49 = rt::inf<opmath_t>();
+                  part_57 = t_15_2;
                 }
-                part_46 = part_48 * rt::sigmoid(on_value_2 + part_49);
+                part_56 = part_57 == t_15_2;
+              } else {
+                part_56 = false;
               }
-              rt::store(grad_on, run.of(15, i) + t_2 * grad_on.stride(1) + s_2 * grad_on.stride(2), part_46);
+              opmath_t part_54;
+              if (part_56) {
+                part_54 = 0;
+              } else {
+                const int64_t at_6 = run.of(13, i) + t_2 * grad_a.stride(1) + s_2 * grad_a.stride(2);
+                const opmath_t part_61 = rt::load(grad_a, at_6);
+                opmath_t part_62;
+                if (t_16_2) {
+                  opmath_t part_63;
+                  if (skips_value_2) {
+                    const opmath_t part_64 = t_18_2 ? opmath_t(0) : rt::inf<opmath_t>();
+                    opmath_t part_65;
+                    if (t_17_2) {
+                      part_65 = part_64;
+                    } else {
+                      part_65 = -rt::load(a, run.of(12, i) + (t_2 - 1) * a.stride(1) + (s_2 - 2) * a.stride(2));
+                    }
+                    part_63 = part_65;
+                  } else {
+                    part_63 = rt::inf<opmath_t>();
+                  }
+                  part_62 = part_63;
+                } else {
+                  part_62 = rt::inf<opmath_t>();
+                }
+                part_54 = part_61 * rt::sigmoid(on_value_2 + part_62);
+              }
+              rt::store(grad_on, run.of(15, i) + t_2 * grad_on.stride(1) + s_2 * grad_on.stride(2), part_54);
             }
           });
         }
@@ -963,15 +1045,16 @@ int backward_1_grad_last(const OpgenCall& call, OpgenHost& host) {
           if (t_9) {
             part_5 = 0;
           } else {
-            const bool part_7 = rt::pick(host, last, run.of(2, i), 2, 1, t_6, L) == t_8;
-            const bool part_6 = part_7 && (t_10 ? last_at_2[i] : t_8) == t_8;
+            const bool part_6 = rt::pick(host, last, run.of(2, i), 2, 1, t_6, L) == t_8;
+            const bool part_7 = part_6 && (t_10 ? last_at_2[i] : t_8) == t_8;
             opmath_t part_8;
-            if (part_6) {
+            if (part_7) {
               part_8 = 0;
             } else {
               opmath_t part_9;
               if (t_10) {
-                const opmath_t part_10 = rt::sigmoid(last_at_2[i] - rt::pick(host, last, run.of(2, i), 2, 1, t_6, L));
+                const opmath_t part_11 = last_at_2[i] - rt::pick(host, last, run.of(2, i), 2, 1, t_6, L);
+                const opmath_t part_10 = rt::sigmoid(part_11);
                 part_9 = (t_9 ? opmath_t(0) : -grad_output_at) * part_10;
               } else {
                 part_9 = 0;
@@ -1100,15 +1183,16 @@ int backward_2_grad_last(const OpgenCall& call, OpgenHost& host) {
           if (t_9) {
             part_5 = 0;
           } else {
-            const bool part_7 = rt::pick(host, last, run.of(2, i), 2, 1, t_6, L) == t_8;
-            const bool part_6 = part_7 && (t_10 ? last_at_2[i] : t_8) == t_8;
+            const bool part_6 = rt::pick(host, last, run.of(2, i), 2, 1, t_6, L) == t_8;
+            const bool part_7 = part_6 && (t_10 ? last_at_2[i] : t_8) == t_8;
             opmath_t part_8;
-            if (part_6) {
+            if (part_7) {
               part_8 = 0;
             } else {
               opmath_t part_9;
               if (t_10) {
-                const opmath_t part_10 = rt::sigmoid(last_at_2[i] - rt::pick(host, last, run.of(2, i), 2, 1, t_6, L));
+                const opmath_t part_11 = last_at_2[i] - rt::pick(host, last, run.of(2, i), 2, 1, t_6, L);
+                const opmath_t part_10 = rt::sigmoid(part_11);
                 part_9 = (t_9 ? opmath_t(0) : -grad_output_at[i]) * part_10;
               } else {
                 part_9 = 0;

@@ -93,20 +93,23 @@ int forward_d_waves(const OpgenCall& call, OpgenHost& host) {
         for (int64_t wave_2 = 0; wave_2 < wave_size; ++wave_2) {
           rt::each(run.size, [&](int64_t i) {
             for (int64_t j = 0; j < M; ++j) {
+              const int64_t position = wave_2 - 1;
               int64_t part_10;
               if (wave_2 == 0) {
                 part_10 = 0;
               } else {
-                part_10 = rt::load(d_waves, run.of(0, i) + (wave_2 - 1) * d_waves.stride(1) + j * d_waves.stride(2));
+                part_10 = rt::load(d_waves, run.of(0, i) + position * d_waves.stride(1) + j * d_waves.stride(2));
               }
               rt::store(d_before, run.of(6, i) + wave_2 * d_before.stride(1) + j * d_before.stride(2), part_10);
             }
             for (int64_t j_2 = 0; j_2 < M; ++j_2) {
               const int64_t t_5 = wave_2 - j_2;
               const bool t_2_2 = j_2 == 0;
+              const int64_t at_n = wave_2 - j_2;
+              const int64_t position_2 = wave_2 - 1;
               int64_t part_11;
               if (t_5 >= 0 && t_5 < N) {
-                const int64_t part_12 = rt::load(first_2, run.of(2, i) + (wave_2 - j_2) * first_2.stride(1));
+                const int64_t part_12 = rt::load(first_2, run.of(2, i) + at_n * first_2.stride(1));
                 const int64_t part_13 = part_12 == rt::load(second, run.of(3, i) + j_2 * second.stride(1)) ? 0 : 1;
                 const int64_t part_14 = t_2_2 ? 0 : j_2 - 1 + 1;
                 int64_t part_15;
@@ -121,8 +124,9 @@ int forward_d_waves(const OpgenCall& call, OpgenHost& host) {
                     if (wave_2 == 0) {
                       part_17 = 0;
                     } else {
-                      part_17 = rt::load(
-                          d_before, run.of(1, i) + (wave_2 - 1) * d_before.stride(1) + (j_2 - 1) * d_before.stride(2));
+                      const int64_t at_2 =
+                          run.of(1, i) + position_2 * d_before.stride(1) + (j_2 - 1) * d_before.stride(2);
+                      part_17 = rt::load(d_before, at_2);
                     }
                     part_16 = part_17;
                   }
@@ -138,6 +142,7 @@ int forward_d_waves(const OpgenCall& call, OpgenHost& host) {
             for (int64_t j_3 = 0; j_3 < M; ++j_3) {
               const int64_t t_3_2 = wave_2 - j_3;
               const bool t_4_2 = wave_2 == 0;
+              const int64_t position_3 = wave_2 - 1;
               int64_t part_18;
               if (t_3_2 >= 0 && t_3_2 < N) {
                 int64_t part_19;
@@ -148,8 +153,8 @@ int forward_d_waves(const OpgenCall& call, OpgenHost& host) {
                   if (t_4_2) {
                     part_20 = 0;
                   } else {
-                    part_20 =
-                        rt::load(d_waves, run.of(0, i) + (wave_2 - 1) * d_waves.stride(1) + j_3 * d_waves.stride(2));
+                    const int64_t at_3 = run.of(0, i) + position_3 * d_waves.stride(1) + j_3 * d_waves.stride(2);
+                    part_20 = rt::load(d_waves, at_3);
                   }
                   part_19 = part_20;
                 }
@@ -161,13 +166,14 @@ int forward_d_waves(const OpgenCall& call, OpgenHost& host) {
                   if (t_4_2) {
                     part_22 = 0;
                   } else {
-                    part_22 = rt::load(d_waves,
-                                       run.of(4, i) + (wave_2 - 1) * d_waves.stride(1) + (j_3 - 1) * d_waves.stride(2));
+                    const int64_t at_4 = run.of(4, i) + position_3 * d_waves.stride(1) + (j_3 - 1) * d_waves.stride(2);
+                    part_22 = rt::load(d_waves, at_4);
                   }
                   part_21 = part_22;
                 }
                 const int64_t part_23 = rt::min(part_19, part_21) + 1;
-                part_18 = rt::min(part_23, rt::load(changed_waves, run.of(5, i) + wave_2 * changed_waves.stride(1) + j_3 * changed_waves.stride(2)));
+                const int64_t at_5 = run.of(5, i) + wave_2 * changed_waves.stride(1) + j_3 * changed_waves.stride(2);
+                part_18 = rt::min(part_23, rt::load(changed_waves, at_5));
               } else {
                 part_18 = 0;
               }

@@ -232,9 +232,10 @@ struct Step_ema_codebook_backward_grad_input {
     auto grad_input_line = rt::write_line<V>(grad_input, place, d);
     rt::lanes<V>([&](int at) {
       const opmath_t part = grad_output_line[at];
+      const int64_t at_k = code.load(place);
       opmath_t part_2;
       if (given_grads_1) {
-        const opmath_t part_3 = input_line[at] - codebook.load(rt::checked(code.load(place), K), (d + at));
+        const opmath_t part_3 = input_line[at] - codebook.load(rt::checked(at_k, K), (d + at));
         part_2 = near::div(2 * part_3 * grad_loss.load_or_zero(), static_cast<opmath_t>(batch.count * D));
       } else {
         part_2 = 0;

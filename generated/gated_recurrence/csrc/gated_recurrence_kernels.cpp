@@ -44,16 +44,17 @@ int forward_0_state(const OpgenCall& call, OpgenHost& host) {
       } else {
         for (int64_t t = 0; t < T; ++t) {
           rt::each(run.size, [&](int64_t i) {
-            const opmath_t part_2 = rt::load(input, run.of(3, i) + t * input.stride(1));
-            const opmath_t part_3 = rt::load(gate, run.of(0, i) + t * gate.stride(1));
-            const opmath_t part_4 = rt::load(initial, run.of(1, i));
-            opmath_t part_5;
+            const opmath_t part_2 = rt::load(gate, run.of(0, i) + t * gate.stride(1));
+            const opmath_t part_3 = rt::load(initial, run.of(1, i));
+            opmath_t part_4;
             if (t == 0) {
-              part_5 = part_4;
+              part_4 = part_3;
             } else {
-              part_5 = rt::load(state, run.of(2, i) + (t - 1) * state.stride(1));
+              part_4 = rt::load(state, run.of(2, i) + (t - 1) * state.stride(1));
             }
-            rt::store(state, run.of(4, i) + t * state.stride(1), part_3 * part_5 + part_2);
+            const opmath_t part_5 = part_2 * part_4;
+            const opmath_t part_6 = rt::load(input, run.of(3, i) + t * input.stride(1));
+            rt::store(state, run.of(4, i) + t * state.stride(1), part_5 + part_6);
           });
         }
       }
@@ -94,15 +95,16 @@ int forward_1_state(const OpgenCall& call, OpgenHost& host) {
       } else {
         for (int64_t t = 0; t < T; ++t) {
           rt::each(run.size, [&](int64_t i) {
-            const opmath_t part_2 = rt::load(input, run.of(2, i) + t * input.stride(1));
-            const opmath_t part_3 = rt::load(gate, run.of(0, i) + t * gate.stride(1));
-            opmath_t part_4;
+            const opmath_t part_2 = rt::load(gate, run.of(0, i) + t * gate.stride(1));
+            opmath_t part_3;
             if (t == 0) {
-              part_4 = 0;
+              part_3 = 0;
             } else {
-              part_4 = rt::load(state, run.of(1, i) + (t - 1) * state.stride(1));
+              part_3 = rt::load(state, run.of(1, i) + (t - 1) * state.stride(1));
             }
-            rt::store(state, run.of(3, i) + t * state.stride(1), part_3 * part_4 + part_2);
+            const opmath_t part_4 = part_2 * part_3;
+            const opmath_t part_5 = rt::load(input, run.of(2, i) + t * input.stride(1));
+            rt::store(state, run.of(3, i) + t * state.stride(1), part_4 + part_5);
           });
         }
       }
@@ -158,8 +160,8 @@ int backward_0_grad_state_1(const OpgenCall& call, OpgenHost& host) {
             } else {
               part_3 = 0;
             }
-            rt::store(grad_state_1, run.of(3, i) + t * grad_state_1.stride(1),
-                      rt::load(grad_state, run.of(0, i) + t * grad_state.stride(1)) + part_3);
+            const opmath_t part_5 = rt::load(grad_state, run.of(0, i) + t * grad_state.stride(1));
+            rt::store(grad_state_1, run.of(3, i) + t * grad_state_1.stride(1), part_5 + part_3);
           });
         }
       }

@@ -319,21 +319,22 @@ struct Step_group_norm_backward_0_grad_input {
     const int64_t t_2 = S * batch.count;
     const opmath_t part = grad_output.load_or_zero(n, c, place);
     const opmath_t part_2 = part * rstd.load(n, rt::floordiv(c, S)) * weight.load(c);
+    const int64_t at_c = rt::floordiv(c, S) * S + rt::mod(c, S);
+    const int64_t at_g = rt::floordiv(c, S);
     opmath_t part_3;
     if (t) {
-      const opmath_t part_4 = input.load(n, rt::checked(rt::floordiv(c, S) * S + rt::mod(c, S), C), place);
-      const opmath_t part_5 = part_4 - mu.load(n, rt::checked(rt::floordiv(c, S), G));
-      part_3 = near::div(2 * grad_variance_.load(n, rt::floordiv(c, S)) * part_5, static_cast<opmath_t>(t_2));
+      const opmath_t part_4 = input.load(n, rt::checked(at_c, C), place) - mu.load(n, rt::checked(at_g, G));
+      part_3 = near::div(2 * grad_variance_.load(n, at_g) * part_4, static_cast<opmath_t>(t_2));
     } else {
       part_3 = 0;
     }
-    opmath_t part_6;
+    opmath_t part_5;
     if (t) {
-      part_6 = near::div(grad_mu.load(n, rt::checked(rt::floordiv(c, S), G)), static_cast<opmath_t>(t_2));
+      part_5 = near::div(grad_mu.load(n, rt::checked(at_g, G)), static_cast<opmath_t>(t_2));
     } else {
-      part_6 = 0;
+      part_5 = 0;
     }
-    grad_input.store(part_2 + part_3 + part_6, n, c, place);
+    grad_input.store(part_2 + part_3 + part_5, n, c, place);
   }
 };
 
@@ -446,21 +447,22 @@ struct Step_group_norm_backward_2_grad_input {
     const bool t = rt::floordiv(c, S) >= 0 && rt::floordiv(c, S) < G;
     const int64_t t_2 = S * batch.count;
     const opmath_t part = grad_output.load_or_zero(n, c, place) * rstd.load(n, rt::floordiv(c, S));
+    const int64_t at_c = rt::floordiv(c, S) * S + rt::mod(c, S);
+    const int64_t at_g = rt::floordiv(c, S);
     opmath_t part_2;
     if (t) {
-      const opmath_t part_3 = input.load(n, rt::checked(rt::floordiv(c, S) * S + rt::mod(c, S), C), place);
-      const opmath_t part_4 = part_3 - mu.load(n, rt::checked(rt::floordiv(c, S), G));
-      part_2 = near::div(2 * grad_variance_.load(n, rt::floordiv(c, S)) * part_4, static_cast<opmath_t>(t_2));
+      const opmath_t part_3 = input.load(n, rt::checked(at_c, C), place) - mu.load(n, rt::checked(at_g, G));
+      part_2 = near::div(2 * grad_variance_.load(n, at_g) * part_3, static_cast<opmath_t>(t_2));
     } else {
       part_2 = 0;
     }
-    opmath_t part_5;
+    opmath_t part_4;
     if (t) {
-      part_5 = near::div(grad_mu.load(n, rt::checked(rt::floordiv(c, S), G)), static_cast<opmath_t>(t_2));
+      part_4 = near::div(grad_mu.load(n, rt::checked(at_g, G)), static_cast<opmath_t>(t_2));
     } else {
-      part_5 = 0;
+      part_4 = 0;
     }
-    grad_input.store(part + part_2 + part_5, n, c, place);
+    grad_input.store(part + part_2 + part_4, n, c, place);
   }
 };
 

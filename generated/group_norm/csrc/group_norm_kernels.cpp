@@ -217,9 +217,11 @@ int backward_0_grad_mu_sum(const OpgenCall& call, OpgenHost& host) {
   over_batch.batch(call, nullptr, nullptr, nullptr, &grad_output, &input, nullptr, nullptr);
   rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const opmath_t mu_value = rt::pick(host, mu, row.at[0], 0, 1, rt::floordiv(outer.index(row, 0, 0), S), G);
+      const int64_t at_g = rt::floordiv(outer.index(row, 0, 0), S);
+      const opmath_t mu_value = rt::pick(host, mu, row.at[0], 0, 1, at_g, G);
       const opmath_t weight_value = rt::load(weight, row.at[1]);
-      const opmath_t rstd_value = rt::pick(host, rstd, row.at[2], 2, 1, rt::floordiv(outer.index(row, 0, 0), S), G);
+      const int64_t at_g_2 = rt::floordiv(outer.index(row, 0, 0), S);
+      const opmath_t rstd_value = rt::pick(host, rstd, row.at[2], 2, 1, at_g_2, G);
       rt::Fold<rt::Sum, opmath_t> grad_rstd_sum_value_fold;
       rt::Fold<rt::Sum, opmath_t> grad_mu_sum_value_fold;
       over_batch.runs<rt::block>(0, over_batch.count, row.at, [&](const auto& run) {
@@ -454,8 +456,10 @@ int backward_2_grad_mu_sum(const OpgenCall& call, OpgenHost& host) {
   over_batch.batch(call, nullptr, nullptr, &grad_output, &input, nullptr, nullptr);
   rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const opmath_t mu_value = rt::pick(host, mu, row.at[0], 0, 1, rt::floordiv(outer.index(row, 0, 0), S), G);
-      const opmath_t rstd_value = rt::pick(host, rstd, row.at[1], 1, 1, rt::floordiv(outer.index(row, 0, 0), S), G);
+      const int64_t at_g = rt::floordiv(outer.index(row, 0, 0), S);
+      const opmath_t mu_value = rt::pick(host, mu, row.at[0], 0, 1, at_g, G);
+      const int64_t at_g_2 = rt::floordiv(outer.index(row, 0, 0), S);
+      const opmath_t rstd_value = rt::pick(host, rstd, row.at[1], 1, 1, at_g_2, G);
       rt::Fold<rt::Sum, opmath_t> grad_rstd_sum_value_fold;
       rt::Fold<rt::Sum, opmath_t> grad_mu_sum_value_fold;
       over_batch.runs<rt::block>(0, over_batch.count, row.at, [&](const auto& run) {

@@ -52,9 +52,8 @@ struct Step_histogram_forward_0_output {
       const int64_t part_2 = static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B));
       const bool part = part_2 >= 0;
       if (part && static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B)) < B) {
-        opmath_t* const cell =
-            output.at(static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B)));
-        rt::atomic_sum(cell, weight_line[at]);
+        const int64_t at_b = static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B));
+        rt::atomic_sum(output.at(at_b), weight_line[at]);
       }
     });
   }
@@ -108,9 +107,8 @@ struct Step_histogram_forward_1_output {
       const int64_t part_2 = static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B));
       const bool part = part_2 >= 0;
       if (part && static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B)) < B) {
-        opmath_t* const cell =
-            output.at(static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B)));
-        rt::atomic_sum(cell, static_cast<opmath_t>(1));
+        const int64_t at_b = static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B));
+        rt::atomic_sum(output.at(at_b), static_cast<opmath_t>(1));
       }
     });
   }
@@ -135,7 +133,8 @@ struct Step_histogram_backward_grad_weight {
     const auto input_line = rt::read_line<V>(input, n);
     auto grad_weight_line = rt::write_line<V>(grad_weight, n);
     rt::lanes<V>([&](int at) {
-      grad_weight_line.set(at, static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B)) >= 0 && static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B)) < B ? grad_output.load_or_zero(static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B))) : opmath_t(0));
+      const int64_t at_b = static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B));
+      grad_weight_line.set(at, at_b >= 0 && at_b < B ? grad_output.load_or_zero(at_b) : opmath_t(0));
     });
   }
 };

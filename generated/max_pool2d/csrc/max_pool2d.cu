@@ -31,7 +31,11 @@ struct Step_max_pool2d_forward_0_hit_output {
       int64_t inner_rest = at;
       const int64_t s = rt::split(&inner_rest, r_size);
       const int64_t r = inner_rest;
-      output_value_fold.add(p * stride + r - padding >= 0 && p * stride + r - padding < H && q * stride + s - padding >= 0 && q * stride + s - padding < W ? input.load(place, p * stride + r - padding, q * stride + s - padding) : t);
+      const int64_t at_h = p * stride + r - padding;
+      const int64_t at_w = q * stride + s - padding;
+      opmath_t part = t;
+      if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) part = input.load(place, at_h, at_w);
+      output_value_fold.add(part);
     });
     rt::join<Team>(&output_value_fold);
     const opmath_t output_value = output_value_fold.value;
@@ -42,7 +46,11 @@ struct Step_max_pool2d_forward_0_hit_output {
       int64_t inner_rest = at;
       const int64_t s = rt::split(&inner_rest, r_size);
       const int64_t r = inner_rest;
-      hit_output.store((p * stride + r - padding >= 0 && p * stride + r - padding < H && q * stride + s - padding >= 0 && q * stride + s - padding < W ? input.load(place, p * stride + r - padding, q * stride + s - padding) : t) == output_value, place, p, q, r, s);
+      const int64_t at_h_2 = p * stride + r - padding;
+      const int64_t at_w_2 = q * stride + s - padding;
+      opmath_t part_2 = t;
+      if (at_h_2 >= 0 && at_h_2 < H && at_w_2 >= 0 && at_w_2 < W) part_2 = input.load(place, at_h_2, at_w_2);
+      hit_output.store(part_2 == output_value, place, p, q, r, s);
     });
   }
 };
@@ -75,7 +83,11 @@ struct Step_max_pool2d_forward_1_hit_output {
       int64_t inner_rest = at;
       const int64_t s = rt::split(&inner_rest, r_size);
       const int64_t r = inner_rest;
-      output_value_fold.add(p * kernel_size + r - padding >= 0 && p * kernel_size + r - padding < H && q * kernel_size + s - padding >= 0 && q * kernel_size + s - padding < W ? input.load(place, p * kernel_size + r - padding, q * kernel_size + s - padding) : t);
+      const int64_t at_h = p * kernel_size + r - padding;
+      const int64_t at_w = q * kernel_size + s - padding;
+      opmath_t part = t;
+      if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) part = input.load(place, at_h, at_w);
+      output_value_fold.add(part);
     });
     rt::join<Team>(&output_value_fold);
     const opmath_t output_value = output_value_fold.value;
@@ -86,7 +98,11 @@ struct Step_max_pool2d_forward_1_hit_output {
       int64_t inner_rest = at;
       const int64_t s = rt::split(&inner_rest, r_size);
       const int64_t r = inner_rest;
-      hit_output.store((p * kernel_size + r - padding >= 0 && p * kernel_size + r - padding < H && q * kernel_size + s - padding >= 0 && q * kernel_size + s - padding < W ? input.load(place, p * kernel_size + r - padding, q * kernel_size + s - padding) : t) == output_value, place, p, q, r, s);
+      const int64_t at_h_2 = p * kernel_size + r - padding;
+      const int64_t at_w_2 = q * kernel_size + s - padding;
+      opmath_t part_2 = t;
+      if (at_h_2 >= 0 && at_h_2 < H && at_w_2 >= 0 && at_w_2 < W) part_2 = input.load(place, at_h_2, at_w_2);
+      hit_output.store(part_2 == output_value, place, p, q, r, s);
     });
   }
 };
@@ -167,15 +183,19 @@ struct Step_max_pool2d_backward_0_grad_input {
     const bool part_4 = part_3 && rt::mod(t_4, stride) == 0;
     const bool part_5 = rt::floordiv(t_4, stride) >= 0;
     const bool part_6 = part_4 && (part_5 && rt::floordiv(t_4, stride) < P);
+    const int64_t at_p = rt::floordiv(padding + h - r, stride);
+    const int64_t at_q = rt::floordiv(padding + w - s, stride);
     opmath_t part_7;
     if (part_6) {
-      opmath_t part_8;
-      if (hit_output.load(place, rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s, stride), r, s)) {
-        part_8 = near::div(grad_output.load_or_zero(place, rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s, stride)), static_cast<opmath_t>(ties_output.load(place, rt::floordiv(padding + h - r, stride), rt::floordiv(padding + w - s, stride))));
+      const bool part_8 = hit_output.load(place, at_p, at_q, r, s);
+      opmath_t part_9;
+      if (part_8) {
+        const opmath_t part_10 = grad_output.load_or_zero(place, at_p, at_q);
+        part_9 = near::div(part_10, static_cast<opmath_t>(ties_output.load(place, at_p, at_q)));
       } else {
-        part_8 = 0;
+        part_9 = 0;
       }
-      part_7 = part_8;
+      part_7 = part_9;
     } else {
       part_7 = 0;
     }
@@ -218,11 +238,17 @@ struct Step_max_pool2d_backward_1_grad_input {
     const bool part = rt::floordiv(t_2, kernel_size) >= 0 && rt::floordiv(t_2, kernel_size) < P;
     const bool part_2 = rt::floordiv(t, kernel_size) >= 0 && rt::floordiv(t, kernel_size) < Q;
     const bool part_3 = part_2 && part;
+    const int64_t at_p = rt::floordiv(padding + h, kernel_size);
+    const int64_t at_q = rt::floordiv(padding + w, kernel_size);
+    const int64_t position = rt::mod(padding + h, kernel_size);
+    const int64_t position_2 = rt::mod(padding + w, kernel_size);
     opmath_t part_4;
     if (part_3) {
       opmath_t part_5;
-      if (hit_output.load(place, rt::floordiv(padding + h, kernel_size), rt::floordiv(padding + w, kernel_size), rt::checked(rt::mod(padding + h, kernel_size), kernel_size), rt::checked(rt::mod(padding + w, kernel_size), kernel_size))) {
-        part_5 = near::div(grad_output.load_or_zero(place, rt::floordiv(padding + h, kernel_size), rt::floordiv(padding + w, kernel_size)), static_cast<opmath_t>(ties_output.load(place, rt::floordiv(padding + h, kernel_size), rt::floordiv(padding + w, kernel_size))));
+      if (hit_output.load(place, at_p, at_q, rt::checked(position, kernel_size),
+                          rt::checked(position_2, kernel_size))) {
+        const opmath_t part_6 = grad_output.load_or_zero(place, at_p, at_q);
+        part_5 = near::div(part_6, static_cast<opmath_t>(ties_output.load(place, at_p, at_q)));
       } else {
         part_5 = 0;
       }

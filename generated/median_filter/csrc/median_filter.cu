@@ -21,7 +21,8 @@ struct Step_median_filter_forward_values {
     const int64_t w = rt::split(&rest, w_size);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    values.store(i_2 + w - rt::floordiv(size, 2) >= 0 && i_2 + w - rt::floordiv(size, 2) < N ? input.load(place, i_2 + w - rt::floordiv(size, 2)) : opmath_t(0), place, i_2, w);
+    const int64_t at_n = i_2 + w - rt::floordiv(size, 2);
+    values.store(at_n >= 0 && at_n < N ? input.load(place, at_n) : opmath_t(0), place, i_2, w);
   }
 };
 
@@ -141,19 +142,20 @@ struct Step_median_filter_forward_output {
     int64_t rest = point;
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
+    const int64_t position = rt::floordiv(size - 1, 2);
     opmath_t part;
     if (size == 0) {
       part = rt::nan<opmath_t>();
     } else {
-      const opmath_t part_3 = values.load(place, i_2, rt::checked(argsort_w.load(place, i_2, size - 1), size));
-      const bool part_2 = rt::isnan(part_3);
-      opmath_t part_4;
+      const int64_t position_2 = argsort_w.load(place, i_2, size - 1);
+      const bool part_2 = rt::isnan(values.load(place, i_2, rt::checked(position_2, size)));
+      opmath_t part_3;
       if (part_2) {
-        part_4 = rt::nan<opmath_t>();
+        part_3 = rt::nan<opmath_t>();
       } else {
-        part_4 = values.load(place, i_2, rt::checked(argsort_w.load(place, i_2, rt::floordiv(size - 1, 2)), size));
+        part_3 = values.load(place, i_2, rt::checked(argsort_w.load(place, i_2, position), size));
       }
-      part = part_4;
+      part = part_3;
     }
     output.store(part, place, i_2);
   }
@@ -185,8 +187,8 @@ struct Step_median_filter_forward_slope {
       if (size == 0) {
         part_3 = 0;
       } else {
-        const opmath_t part_5 = values.load(place, i_2, rt::checked(argsort_w.load(place, i_2, size - 1), size));
-        const bool part_4 = rt::isnan(part_5);
+        const int64_t position = argsort_w.load(place, i_2, size - 1);
+        const bool part_4 = rt::isnan(values.load(place, i_2, rt::checked(position, size)));
         part_3 = part_4 ? 0 : 1;
       }
       part_2 = part_3;
@@ -251,13 +253,8 @@ struct Step_median_filter_backward_grad_input {
       const int64_t w = at;
       const int64_t t_2 = t - w;
       const bool part = t_2 >= 0 && t_2 < N;
-      opmath_t part_2;
-      if (part) {
-        part_2 = grad_values.load(place, rt::floordiv(size, 2) + n - w, w);
-      } else {
-        part_2 = 0;
-      }
-      grad_input_value_fold.add(part_2);
+      const int64_t at_n = rt::floordiv(size, 2) + n - w;
+      grad_input_value_fold.add(part ? grad_values.load(place, at_n, w) : opmath_t(0));
     });
     grad_input_value_fold.finish();
     rt::join<Team>(&grad_input_value_fold);

@@ -25,7 +25,12 @@ Tensor pixel_shuffle_forward(const Tensor& input, int64_t upscale_factor) {
   call.set_size(5, call.size(2) * upscale_factor);
   call.hold();
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(3, "O"), opgen::dim(4, "P"), opgen::dim(5, "Q")});
-  call.reach(0, 1, call.size(0), 0, call.size(3) * upscale_factor * upscale_factor + rt::min(call.size(4) - 1, upscale_factor - 1) * upscale_factor + rt::min(call.size(5) - 1, upscale_factor - 1) - upscale_factor * upscale_factor, call.batch_count() * call.size(3) * call.size(4) * call.size(5));
+  {
+    const int64_t last = call.size(3) * upscale_factor * upscale_factor +
+                         rt::min(call.size(4) - 1, upscale_factor - 1) * upscale_factor +
+                         rt::min(call.size(5) - 1, upscale_factor - 1) - upscale_factor * upscale_factor;
+    call.reach(0, 1, call.size(0), 0, last, call.batch_count() * call.size(3) * call.size(4) * call.size(5));
+  }
   call.reach(0, 2, call.size(1), 0, rt::floordiv(call.size(4) - 1, upscale_factor),
              call.batch_count() * call.size(3) * call.size(4) * call.size(5));
   call.reach(0, 3, call.size(2), 0, rt::floordiv(call.size(5) - 1, upscale_factor),

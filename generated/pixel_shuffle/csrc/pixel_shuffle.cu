@@ -22,7 +22,10 @@ struct Step_pixel_shuffle_forward_output {
     const int64_t h = rt::split(&rest, h_size);
     const int64_t c = rt::split(&rest, c_size);
     const rt::Place<rank> place = batch.place(rest);
-    output.store(input.load(place, (c * upscale_factor + rt::mod(h, upscale_factor)) * upscale_factor + rt::mod(w, upscale_factor), rt::floordiv(h, upscale_factor), rt::floordiv(w, upscale_factor)), place, c, h, w);
+    const int64_t at_c =
+        (c * upscale_factor + rt::mod(h, upscale_factor)) * upscale_factor + rt::mod(w, upscale_factor);
+    const int64_t at_h = rt::floordiv(h, upscale_factor);
+    output.store(input.load(place, at_c, at_h, rt::floordiv(w, upscale_factor)), place, c, h, w);
   }
 };
 
@@ -47,12 +50,13 @@ struct Step_pixel_shuffle_backward_grad_input {
     const int64_t c_1 = rt::split(&rest, c_1_size);
     const rt::Place<rank> place = batch.place(rest);
     const int64_t part = rt::floordiv(rt::floordiv(c_1, upscale_factor), upscale_factor);
+    const int64_t at_p = h_1 * upscale_factor + rt::mod(rt::floordiv(c_1, upscale_factor), upscale_factor);
+    const int64_t at_q = w_1 * upscale_factor + rt::mod(c_1, upscale_factor);
     opmath_t part_2;
     if (part < O) {
-      part_2 = grad_output.load_or_zero(
-          place, rt::checked(rt::floordiv(rt::floordiv(c_1, upscale_factor), upscale_factor), O),
-          rt::checked(h_1 * upscale_factor + rt::mod(rt::floordiv(c_1, upscale_factor), upscale_factor), P),
-          rt::checked(w_1 * upscale_factor + rt::mod(c_1, upscale_factor), Q));
+      part_2 = grad_output.load_or_zero(place,
+                                        rt::checked(rt::floordiv(rt::floordiv(c_1, upscale_factor), upscale_factor), O),
+                                        rt::checked(at_p, P), rt::checked(at_q, Q));
     } else {
       part_2 = 0;
     }

@@ -26,8 +26,10 @@ std::tuple<Tensor, Tensor> quantile_pool_forward_0(const Tensor& input, int64_t 
   call.allocate("argsort_w", Element::int64, {opgen::batch, opgen::dim(1, "P"), opgen::fixed(size)});
   call.allocate("output", Element::scalar, {opgen::batch, opgen::dim(1, "P")});
   call.allocate("slope", Element::compute, {opgen::batch, opgen::dim(1, "P"), opgen::fixed(size)}, recorded);
-  call.reach(0, 1, call.size(0), 0, call.size(1) * stride.value_or(int64_t{}) + size - stride.value_or(int64_t{}) - 1,
-             call.batch_count() * call.size(1) * size);
+  {
+    const int64_t last = call.size(1) * stride.value_or(int64_t{}) + size - stride.value_or(int64_t{}) - 1;
+    call.reach(0, 1, call.size(0), 0, last, call.batch_count() * call.size(1) * size);
+  }
   call.run(0, {0, 1}, {call.size(1), size, stride.value_or(int64_t{}), call.size(0)});
   call.run(1, {1, 2}, {call.size(1), size});
   call.run(2, {3, 2}, {call.size(1), size});

@@ -144,6 +144,8 @@ struct Step_quantile_pool_forward_0_output {
     const rt::Place<rank> place = batch.place(rest);
     const opmath_t t_3 = q * (size - 1);
     const opmath_t t_4 = t_3 - rt::floor(t_3);
+    const int64_t position = rt::min(static_cast<int64_t>(rt::floor(q * (size - 1))) + 1, size - 1);
+    const int64_t position_2 = static_cast<int64_t>(rt::floor(q * (size - 1)));
     opmath_t part;
     if (size == 0) {
       part = rt::nan<opmath_t>();
@@ -156,9 +158,13 @@ struct Step_quantile_pool_forward_0_output {
       } else {
         opmath_t part_5;
         if (t_4 == 0) {
-          part_5 = values.load(place, p, rt::checked(argsort_w.load(place, p, rt::checked(static_cast<int64_t>(rt::floor(q * (size - 1))), size)), size));
+          const int64_t position_3 = argsort_w.load(place, p, rt::checked(position_2, size));
+          part_5 = values.load(place, p, rt::checked(position_3, size));
         } else {
-          part_5 = values.load(place, p, rt::checked(argsort_w.load(place, p, rt::checked(static_cast<int64_t>(rt::floor(q * (size - 1))), size)), size)) + t_4 * (values.load(place, p, rt::checked(argsort_w.load(place, p, rt::checked(rt::min(static_cast<int64_t>(rt::floor(q * (size - 1))) + 1, size - 1), size)), size)) - values.load(place, p, rt::checked(argsort_w.load(place, p, rt::checked(static_cast<int64_t>(rt::floor(q * (size - 1))), size)), size)));
+          const int64_t position_4 = argsort_w.load(place, p, rt::checked(position_2, size));
+          const opmath_t part_6 = values.load(place, p, rt::checked(position_4, size));
+          const int64_t position_5 = argsort_w.load(place, p, rt::checked(position, size));
+          part_5 = part_6 + t_4 * (values.load(place, p, rt::checked(position_5, size)) - part_6);
         }
         part_4 = part_5;
       }
@@ -192,35 +198,39 @@ struct Step_quantile_pool_forward_0_slope {
     const opmath_t t_6 = q * (size - 1);
     const opmath_t t_7 = t_6 - rt::floor(t_6);
     const bool t_8 = t_7 == 0;
-    opmath_t part;
-    if (w == argsort_w.load(place, p, rt::checked(static_cast<int64_t>(rt::floor(q * (size - 1))), size))) {
-      opmath_t part_2;
+    const int64_t position = rt::min(static_cast<int64_t>(rt::floor(q * (size - 1))) + 1, size - 1);
+    const bool part = w == argsort_w.load(place, p, rt::checked(position, size));
+    const int64_t position_2 = static_cast<int64_t>(rt::floor(q * (size - 1)));
+    const bool part_2 = w == argsort_w.load(place, p, rt::checked(position_2, size));
+    opmath_t part_3;
+    if (part_2) {
+      opmath_t part_4;
       if (t_5) {
-        part_2 = 0;
+        part_4 = 0;
       } else {
-        const opmath_t part_4 = values.load(place, p, rt::checked(argsort_w.load(place, p, size - 1), size));
-        const bool part_3 = rt::isnan(part_4);
-        part_2 = part_3 ? opmath_t(0) : t_8 ? opmath_t(1) : 1 - t_7;
+        const opmath_t part_6 = values.load(place, p, rt::checked(argsort_w.load(place, p, size - 1), size));
+        const bool part_5 = rt::isnan(part_6);
+        part_4 = part_5 ? opmath_t(0) : t_8 ? opmath_t(1) : 1 - t_7;
       }
-      part = part_2;
+      part_3 = part_4;
     } else {
-      part = 0;
+      part_3 = 0;
     }
-    opmath_t part_5;
-    if (w == argsort_w.load(place, p, rt::checked(rt::min(static_cast<int64_t>(rt::floor(q * (size - 1))) + 1, size - 1), size))) {
-      opmath_t part_6;
+    opmath_t part_7;
+    if (part) {
+      opmath_t part_8;
       if (t_5) {
-        part_6 = 0;
+        part_8 = 0;
       } else {
-        const opmath_t part_8 = values.load(place, p, rt::checked(argsort_w.load(place, p, size - 1), size));
-        const bool part_7 = rt::isnan(part_8);
-        part_6 = part_7 ? opmath_t(0) : t_8 ? opmath_t(0) : t_7;
+        const opmath_t part_10 = values.load(place, p, rt::checked(argsort_w.load(place, p, size - 1), size));
+        const bool part_9 = rt::isnan(part_10);
+        part_8 = part_9 ? opmath_t(0) : t_8 ? opmath_t(0) : t_7;
       }
-      part_5 = part_6;
+      part_7 = part_8;
     } else {
-      part_5 = 0;
+      part_7 = 0;
     }
-    slope.store(part + part_5, place, p, w);
+    slope.store(part_3 + part_7, place, p, w);
   }
 };
 
@@ -300,13 +310,8 @@ struct Step_quantile_pool_backward_0_grad_input {
       const int64_t t = n - w;
       const bool part = rt::floordiv(t, stride) >= 0 && rt::floordiv(t, stride) < P;
       const bool part_2 = rt::mod(t, stride) == 0 && part;
-      opmath_t part_3;
-      if (part_2) {
-        part_3 = grad_values.load(place, rt::floordiv(n - w, stride), w);
-      } else {
-        part_3 = 0;
-      }
-      grad_input_value_fold.add(part_3);
+      const int64_t at_p = rt::floordiv(n - w, stride);
+      grad_input_value_fold.add(part_2 ? grad_values.load(place, at_p, w) : opmath_t(0));
     });
     grad_input_value_fold.finish();
     rt::join<Team>(&grad_input_value_fold);
@@ -335,9 +340,11 @@ struct Step_quantile_pool_backward_1_grad_input {
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
     const bool part = rt::floordiv(n, size) < P;
+    const int64_t at_p = rt::floordiv(n, size);
+    const int64_t position = rt::mod(n, size);
     opmath_t part_2;
     if (part) {
-      part_2 = grad_values.load(place, rt::checked(rt::floordiv(n, size), P), rt::checked(rt::mod(n, size), size));
+      part_2 = grad_values.load(place, rt::checked(at_p, P), rt::checked(position, size));
     } else {
       part_2 = 0;
     }

@@ -42,8 +42,8 @@ struct Step_quaternion_rotate_forward_output {
         const opmath_t part_16 = quaternion.load(place, 3) * part_17;
         const opmath_t part_18 = quaternion.load(place, 1) * vector.load(place, 1);
         const opmath_t part_20 = part_18 - quaternion.load(place, 2) * vector.load(place, 0);
-        const opmath_t part_19 = -(quaternion.load(place, 1) * part_20);
-        part_11 = vector.load(place, 1) + 2 * (part_13 + part_16 + part_19);
+        const opmath_t part_19 = quaternion.load(place, 1) * part_20;
+        part_11 = vector.load(place, 1) + 2 * (part_13 + part_16 - part_19);
       } else {
         const opmath_t part_21 = quaternion.load(place, 1) * vector.load(place, 1);
         const opmath_t part_23 = part_21 - quaternion.load(place, 2) * vector.load(place, 0);
@@ -53,8 +53,8 @@ struct Step_quaternion_rotate_forward_output {
         const opmath_t part_25 = quaternion.load(place, 1) * part_26;
         const opmath_t part_27 = quaternion.load(place, 2) * vector.load(place, 2);
         const opmath_t part_29 = part_27 - quaternion.load(place, 3) * vector.load(place, 1);
-        const opmath_t part_28 = -(quaternion.load(place, 2) * part_29);
-        part_11 = vector.load(place, 2) + 2 * (part_22 + part_25 + part_28);
+        const opmath_t part_28 = quaternion.load(place, 2) * part_29;
+        part_11 = vector.load(place, 2) + 2 * (part_22 + part_25 - part_28);
       }
       part = part_11;
     }
@@ -253,7 +253,9 @@ struct Step_quaternion_rotate_backward_grad_quaternion {
     } else {
       part_33 = 0;
     }
-    grad_quaternion.store(part_4 + part_7 + part_10 + part_13 + part_16 + part_19 + part_22 + part_25 + part_28 + part + part_31 + part_2 + part_32 + part_3 + part_33, place, i_2);
+    const opmath_t part_34 = part_4 + part_7 + part_10 + part_13 + part_16 + part_19 + part_22 + part_25;
+    const opmath_t part_35 = part_34 + part_28 + part + part_31 + part_2;
+    grad_quaternion.store(part_35 + part_32 + part_3 + part_33, place, i_2);
   }
 };
 
@@ -301,7 +303,8 @@ struct Step_quaternion_rotate_backward_grad_vector {
     } else {
       part_9 = 0;
     }
-    grad_vector.store(part_5 + part_6 + part_4 + part_2 + part_7 + part + part_8 + part_3 + part_9, place, i_2);
+    const opmath_t part_10 = part_5 + part_6 + part_4 + part_2 + part_7;
+    grad_vector.store(part_10 + part + part_8 + part_3 + part_9, place, i_2);
   }
 };
 

@@ -146,7 +146,8 @@ int backward_grad_quaternion(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_17 = t_5 ? grad_cross_at[i] * vector_at[i] : opmath_t(0);
         const opmath_t part_18 = t_4 ? 2 * grad_output_at[i] * part_4 : opmath_t(0);
         const opmath_t part_19 = t_5 ? 2 * grad_output_at[i] * part_2 : opmath_t(0);
-        grad_quaternion_out.set(i, part_18 + part_19 + part_16 + part_12 + part_13 + part_10 + part_14 + part_15 + part_11 + part_17 + part_6 + part_8 + part_5 + part_9 + part_7);
+        const opmath_t part_20 = part_18 + part_19 + part_16 + part_12 + part_13 + part_10 + part_14 + part_15;
+        grad_quaternion_out.set(i, part_20 + part_11 + part_17 + part_6 + part_8 + part_5 + part_9 + part_7);
       });
     });
   });

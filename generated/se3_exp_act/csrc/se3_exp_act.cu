@@ -181,17 +181,19 @@ struct Step_se3_exp_act_backward_grad_mix_output_1 {
       const int64_t i_2 = at;
       const opmath_t grad_output_value = grad_output.load_or_zero(place, i_2);
       const bool part = rt::mod(i_2 + 2 - i_1, 3) == 0;
+      const int64_t position = rt::mod(i_2 + 1, 3) + 3;
       opmath_t part_2;
       if (part) {
-        part_2 = grad_output_value * twist.load(place, rt::mod(i_2 + 1, 3) + 3);
+        part_2 = grad_output_value * twist.load(place, position);
       } else {
         part_2 = 0;
       }
       grad_mix_output_value_fold.add(part_2);
       const bool part_3 = rt::mod(i_2 + 1 - i_1, 3) == 0;
+      const int64_t position_2 = rt::mod(i_2 + 2, 3) + 3;
       opmath_t part_4;
       if (part_3) {
-        part_4 = -(grad_output_value * twist.load(place, rt::mod(i_2 + 2, 3) + 3));
+        part_4 = -(grad_output_value * twist.load(place, position_2));
       } else {
         part_4 = 0;
       }
@@ -369,60 +371,46 @@ struct Step_se3_exp_act_backward_grad_twist {
       const opmath_t grad_mix_2 = grad_mix_output.load(place, i_2) + grad_mix_output_1.load(place, i_2);
       const opmath_t grad_wv = grad_output_value_3 * b_value + grad_mix_2 * c_value;
       const opmath_t grad_wp = grad_output_value_3 * a_value + grad_mix_2 * b_value;
+      const int64_t position = rt::mod(i_2 + 2, 3);
       opmath_t part;
       if (t_31) {
-        const opmath_t part_3 = b_value * wp.load(place, rt::mod(i_2 + 2, 3));
-        const opmath_t part_2 = part_3 + c_value * wv.load(place, rt::mod(i_2 + 2, 3));
-        part = grad_output_value_3 * part_2;
+        part = grad_output_value_3 * (b_value * wp.load(place, position) + c_value * wv.load(place, position));
       } else {
         part = 0;
       }
       grad_twist_output_fold.add(part);
-      opmath_t part_4;
+      const int64_t position_2 = rt::mod(i_2 + 1, 3);
+      opmath_t part_2;
       if (t_33) {
-        const opmath_t part_6 = b_value * wp.load(place, rt::mod(i_2 + 1, 3));
-        const opmath_t part_5 = part_6 + c_value * wv.load(place, rt::mod(i_2 + 1, 3));
-        part_4 = -(grad_output_value_3 * part_5);
+        const opmath_t part_3 = b_value * wp.load(place, position_2) + c_value * wv.load(place, position_2);
+        part_2 = -(grad_output_value_3 * part_3);
+      } else {
+        part_2 = 0;
+      }
+      grad_twist_output_1_fold.add(part_2);
+      grad_twist_wv_fold.add(t_31 ? grad_wv * twist.load(place, rt::mod(i_2 + 2, 3)) : opmath_t(0));
+      const int64_t position_3 = rt::mod(i_2 + 1, 3) + 3;
+      opmath_t part_4;
+      if (t_29 && t_32) {
+        part_4 = grad_wv * twist.load(place, position_3);
       } else {
         part_4 = 0;
       }
-      grad_twist_output_1_fold.add(part_4);
-      grad_twist_wv_fold.add(t_31 ? grad_wv * twist.load(place, rt::mod(i_2 + 2, 3)) : opmath_t(0));
-      opmath_t part_7;
-      if (t_29 && t_32) {
-        part_7 = grad_wv * twist.load(place, rt::mod(i_2 + 1, 3) + 3);
-      } else {
-        part_7 = 0;
-      }
-      grad_twist_wv_1_fold.add(part_7);
-      opmath_t part_8;
-      if (t_33) {
-        part_8 = -(grad_wv * twist.load(place, rt::mod(i_2 + 1, 3)));
-      } else {
-        part_8 = 0;
-      }
-      grad_twist_wv_2_fold.add(part_8);
-      opmath_t part_9;
+      grad_twist_wv_1_fold.add(part_4);
+      const int64_t position_4 = rt::mod(i_2 + 1, 3);
+      grad_twist_wv_2_fold.add(t_33 ? -(grad_wv * twist.load(place, position_4)) : opmath_t(0));
+      const int64_t position_5 = rt::mod(i_2 + 2, 3) + 3;
+      opmath_t part_5;
       if (t_29 && t_30) {
-        part_9 = -(grad_wv * twist.load(place, rt::mod(i_2 + 2, 3) + 3));
+        part_5 = -(grad_wv * twist.load(place, position_5));
       } else {
-        part_9 = 0;
+        part_5 = 0;
       }
-      grad_twist_wv_3_fold.add(part_9);
-      opmath_t part_10;
-      if (t_31) {
-        part_10 = grad_wp * point_2.load(place, rt::mod(i_2 + 2, 3));
-      } else {
-        part_10 = 0;
-      }
-      grad_twist_wp_fold.add(part_10);
-      opmath_t part_11;
-      if (t_33) {
-        part_11 = -(grad_wp * point_2.load(place, rt::mod(i_2 + 1, 3)));
-      } else {
-        part_11 = 0;
-      }
-      grad_twist_wp_1_fold.add(part_11);
+      grad_twist_wv_3_fold.add(part_5);
+      const int64_t position_6 = rt::mod(i_2 + 2, 3);
+      grad_twist_wp_fold.add(t_31 ? grad_wp * point_2.load(place, position_6) : opmath_t(0));
+      const int64_t position_7 = rt::mod(i_2 + 1, 3);
+      grad_twist_wp_1_fold.add(t_33 ? -(grad_wp * point_2.load(place, position_7)) : opmath_t(0));
     });
     grad_twist_output_fold.finish();
     grad_twist_output_1_fold.finish();
@@ -448,12 +436,15 @@ struct Step_se3_exp_act_backward_grad_twist {
     const bool t_36 = norm_s_3 == 0;
     const opmath_t twist_value_4 = twist.load(place, i_1);
     if (Team::rank() == 0) {
-      const opmath_t part_12 = near::div(grad_norm_s.load(place) * twist_value_4, norm_s_3);
-      const opmath_t part_13 = t_28 ? 2 * grad_s.load(place) * twist_value_4 : opmath_t(0);
-      const opmath_t part_14 = t_29 ? grad_output.load_or_zero(place, i_1) : opmath_t(0);
-      const opmath_t part_15 = t_34 ? opmath_t(0) : t_36 ? opmath_t(0) : part_12;
-      const opmath_t part_16 = t_28 ? (t_35 && (!t_36 && t_35) ? part_15 : opmath_t(0)) : opmath_t(0);
-      grad_twist.store(part_14 + grad_twist_output + grad_twist_output_1 + grad_twist_wv + grad_twist_wv_1 + grad_twist_wv_2 + grad_twist_wv_3 + grad_twist_wp + grad_twist_wp_1 + part_16 + part_13, place, i_1);
+      const opmath_t part_6 = near::div(grad_norm_s.load(place) * twist_value_4, norm_s_3);
+      const opmath_t part_7 = t_28 ? 2 * grad_s.load(place) * twist_value_4 : opmath_t(0);
+      const opmath_t part_8 = t_29 ? grad_output.load_or_zero(place, i_1) : opmath_t(0);
+      const opmath_t part_9 = t_34 ? opmath_t(0) : t_36 ? opmath_t(0) : part_6;
+      const opmath_t part_10 = t_28 ? (t_35 && (!t_36 && t_35) ? part_9 : opmath_t(0)) : opmath_t(0);
+      const opmath_t part_12 = part_8 + grad_twist_output + grad_twist_output_1 + grad_twist_wv;
+      const opmath_t part_11 = part_12 + grad_twist_wv_1 + grad_twist_wv_2;
+      const opmath_t part_13 = part_11 + grad_twist_wv_3 + grad_twist_wp + grad_twist_wp_1;
+      grad_twist.store(part_13 + part_10 + part_7, place, i_1);
     }
   }
 };
@@ -486,21 +477,11 @@ struct Step_se3_exp_act_backward_grad_point {
       const opmath_t part = grad_mix_output.load(place, i_2) + grad_mix_output_1.load(place, i_2);
       const opmath_t grad_wp_2 = grad_output.load_or_zero(place, i_2) * a_value_2 + part * b_value_2;
       const bool part_2 = rt::mod(i_2 + 2 - i_1, 3) == 0;
-      opmath_t part_3;
-      if (part_2) {
-        part_3 = grad_wp_2 * twist.load(place, rt::mod(i_2 + 1, 3) + 3);
-      } else {
-        part_3 = 0;
-      }
-      grad_point_wp_fold.add(part_3);
-      const bool part_4 = rt::mod(i_2 + 1 - i_1, 3) == 0;
-      opmath_t part_5;
-      if (part_4) {
-        part_5 = -(grad_wp_2 * twist.load(place, rt::mod(i_2 + 2, 3) + 3));
-      } else {
-        part_5 = 0;
-      }
-      grad_point_wp_1_fold.add(part_5);
+      const int64_t position = rt::mod(i_2 + 1, 3) + 3;
+      grad_point_wp_fold.add(part_2 ? grad_wp_2 * twist.load(place, position) : opmath_t(0));
+      const bool part_3 = rt::mod(i_2 + 1 - i_1, 3) == 0;
+      const int64_t position_2 = rt::mod(i_2 + 2, 3) + 3;
+      grad_point_wp_1_fold.add(part_3 ? -(grad_wp_2 * twist.load(place, position_2)) : opmath_t(0));
     });
     grad_point_wp_fold.finish();
     grad_point_wp_1_fold.finish();

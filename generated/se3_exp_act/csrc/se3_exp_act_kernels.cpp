@@ -534,7 +534,9 @@ int backward_grad_twist(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_23 = t_28 ? 2 * grad_s_at[i] * twist_value_4 : opmath_t(0);
         const opmath_t part_24 = t_29 ? grad_output_at_4[i] : opmath_t(0);
         const opmath_t part_25 = t_28 ? part_22 : opmath_t(0);
-        grad_twist_out.set(i, part_24 + grad_twist_output + grad_twist_output_1 + grad_twist_wv + grad_twist_wv_1 + grad_twist_wv_2 + grad_twist_wv_3 + grad_twist_wp + grad_twist_wp_1 + part_25 + part_23);
+        const opmath_t part_27 = part_24 + grad_twist_output + grad_twist_output_1 + grad_twist_wv;
+        const opmath_t part_26 = part_27 + grad_twist_wv_1 + grad_twist_wv_2;
+        grad_twist_out.set(i, part_26 + grad_twist_wv_3 + grad_twist_wp + grad_twist_wp_1 + part_25 + part_23);
       });
     });
   });

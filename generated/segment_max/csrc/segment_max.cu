@@ -269,7 +269,8 @@ struct Step_segment_max_backward_grad_input {
       opmath_t part_3;
       if (condition_value) {
         const opmath_t part_4 = grad_top.load(rt::checked(segment_value, S), place);
-        part_3 = near::div(part_4, static_cast<opmath_t>(ties_top.load(rt::checked(segment_value, S), place)));
+        const int64_t part_5 = ties_top.load(rt::checked(segment_value, S), place);
+        part_3 = near::div(part_4, static_cast<opmath_t>(part_5));
       } else {
         part_3 = 0;
       }

@@ -144,13 +144,13 @@ int backward_grad_h(const OpgenCall& call, OpgenHost& host) {
             opmath_t part_4;
             if (t + 1 < T) {
               const opmath_t part_6 = rt::load(delta, run.of(3, i) + (t + 1) * delta.stride(1));
-              const opmath_t part_5 = rt::exp(part_6 * rt::load(a, run.of(4, i)));
-              part_4 = rt::load(grad_h, run.of(2, i) + (t + 1) * grad_h.stride(1)) * part_5;
+              const opmath_t part_5 = part_6 * rt::load(a, run.of(4, i));
+              part_4 = rt::load(grad_h, run.of(2, i) + (t + 1) * grad_h.stride(1)) * rt::exp(part_5);
             } else {
               part_4 = 0;
             }
-            rt::store(grad_h, run.of(5, i) + t * grad_h.stride(1),
-                      rt::load(grad_y, run.of(0, i) + t * grad_y.stride(1)) * part_3 + part_4);
+            const opmath_t part_7 = rt::load(grad_y, run.of(0, i) + t * grad_y.stride(1)) * part_3;
+            rt::store(grad_h, run.of(5, i) + t * grad_h.stride(1), part_7 + part_4);
           });
         }
       }

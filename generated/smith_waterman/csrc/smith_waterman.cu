@@ -69,13 +69,12 @@ struct Step_smith_waterman_forward_h_waves {
         const bool part = t >= 0 && t < N;
         opmath_t part_2;
         if (part) {
-          opmath_t part_4;
+          opmath_t part_3;
           if (t == 0) {
-            part_4 = t_2;
+            part_3 = t_2;
           } else {
-            part_4 = j == 0 ? t_2 : wave == 0 ? opmath_t(0) : h_before.load(place, wave - 1, j - 1);
+            part_3 = j == 0 ? t_2 : wave == 0 ? opmath_t(0) : h_before.load(place, wave - 1, j - 1);
           }
-          const opmath_t part_3 = part_4;
           part_2 = rt::logaddexp(part_3, opmath_t(0));
         } else {
           part_2 = 0;
@@ -86,29 +85,28 @@ struct Step_smith_waterman_forward_h_waves {
         const int64_t t_3 = wave - j;
         const opmath_t t_4 = -rt::inf<opmath_t>();
         const bool t_5 = wave == 0;
-        const bool part_5 = t_3 >= 0 && t_3 < N;
-        opmath_t part_6;
-        if (part_5) {
-          const opmath_t part_7 = j == 0 ? t_4 : t_5 ? opmath_t(0) : h_waves.load(place, wave - 1, j - 1);
-          const opmath_t part_9 = t_3 == 0 ? t_4 : t_5 ? opmath_t(0) : h_waves.load(place, wave - 1, j);
-          const opmath_t part_8 = rt::logaddexp(part_9, part_7);
-          part_6 = part_8 + near::div(gap, temperature);
+        const bool part_4 = t_3 >= 0 && t_3 < N;
+        opmath_t part_5;
+        if (part_4) {
+          const opmath_t part_6 = j == 0 ? t_4 : t_5 ? opmath_t(0) : h_waves.load(place, wave - 1, j - 1);
+          const opmath_t part_7 = t_3 == 0 ? t_4 : t_5 ? opmath_t(0) : h_waves.load(place, wave - 1, j);
+          part_5 = rt::logaddexp(part_7, part_6) + near::div(gap, temperature);
         } else {
-          part_6 = 0;
+          part_5 = 0;
         }
-        apart_waves.store(part_6, place, wave, j);
+        apart_waves.store(part_5, place, wave, j);
       }
       for (int64_t j = 0; j < j_size.size; ++j) {
         const int64_t t_6 = wave - j;
-        const bool part_10 = t_6 >= 0 && t_6 < N;
-        opmath_t part_11;
-        if (part_10) {
-          const opmath_t part_12 = paired_waves.load(place, wave, j) + s.load(place, wave - j, j);
-          part_11 = rt::logaddexp(part_12, apart_waves.load(place, wave, j));
+        const bool part_8 = t_6 >= 0 && t_6 < N;
+        opmath_t part_9;
+        if (part_8) {
+          const opmath_t part_10 = paired_waves.load(place, wave, j) + s.load(place, wave - j, j);
+          part_9 = rt::logaddexp(part_10, apart_waves.load(place, wave, j));
         } else {
-          part_11 = 0;
+          part_9 = 0;
         }
-        h_waves.store(part_11, place, wave, j);
+        h_waves.store(part_9, place, wave, j);
       }
     }
   }
@@ -190,11 +188,12 @@ struct Step_smith_waterman_backward_grad_h {
       const opmath_t logsumexp_i_j_value = logsumexp_i_j.load(place);
       s_line.set(at, near::div(score_line[at], temperature));
       const bool part = logsumexp_i_j_value == -rt::inf<opmath_t>();
+      const int64_t position = i_2 + (j + at);
       opmath_t part_2;
       if (part) {
         part_2 = 0;
       } else {
-        const opmath_t part_3 = near::exp(h_waves.load(place, i_2 + (j + at), (j + at)) - logsumexp_i_j_value);
+        const opmath_t part_3 = near::exp(h_waves.load(place, position, (j + at)) - logsumexp_i_j_value);
         part_2 = grad_output.load_or_zero(place) * temperature * part_3;
       }
       grad_h_line.set(at, part_2);
@@ -240,18 +239,18 @@ struct Step_smith_waterman_backward_grad_h_before {
           const bool part_5 = t_5 >= 0 && t_5 < N;
           opmath_t part_6;
           if (part_5) {
-            const bool part_8 = (t_6 ? t_7 : h_waves_value) == t_7;
-            const bool part_7 = part_8 && (t_8 ? t_7 : h_waves.load(place, wave, j - 1)) == t_7;
+            const bool part_7 = (t_6 ? t_7 : h_waves_value) == t_7;
+            const bool part_8 = part_7 && (t_8 ? t_7 : h_waves.load(place, wave, j - 1)) == t_7;
             opmath_t part_9;
-            if (part_7) {
+            if (part_8) {
               part_9 = 0;
             } else {
               opmath_t part_10;
               if (t_6) {
                 part_10 = 0;
               } else {
-                const opmath_t part_11 =
-                    (t_8 ? rt::inf<opmath_t>() : -h_waves.load(place, wave, j - 1)) + h_waves_value;
+                const opmath_t part_12 = t_8 ? rt::inf<opmath_t>() : -h_waves.load(place, wave, j - 1);
+                const opmath_t part_11 = part_12 + h_waves_value;
                 part_10 = grad_apart_waves.load(place, wave + 1, j) * near::sigmoid(part_11);
               }
               part_9 = part_10;
@@ -264,109 +263,111 @@ struct Step_smith_waterman_backward_grad_h_before {
         } else {
           part_4 = 0;
         }
-        opmath_t part_12;
+        opmath_t part_13;
         if (part_3) {
-          opmath_t part_13;
+          opmath_t part_14;
           if (t_2) {
-            const bool part_14 = (t_9 ? t_7 : h_waves.load(place, wave, j + 1)) == t_7 && h_waves_value == t_7;
-            opmath_t part_15;
-            if (part_14) {
-              part_15 = 0;
+            const bool part_16 = (t_9 ? t_7 : h_waves.load(place, wave, j + 1)) == t_7;
+            const bool part_15 = part_16 && h_waves_value == t_7;
+            opmath_t part_17;
+            if (part_15) {
+              part_17 = 0;
             } else {
-              const opmath_t part_16 = h_waves_value + (t_9 ? rt::inf<opmath_t>() : -h_waves.load(place, wave, j + 1));
-              part_15 = grad_apart_waves.load(place, wave + 1, j + 1) * near::sigmoid(part_16);
+              const opmath_t part_19 = t_9 ? rt::inf<opmath_t>() : -h_waves.load(place, wave, j + 1);
+              const opmath_t part_18 = h_waves_value + part_19;
+              part_17 = grad_apart_waves.load(place, wave + 1, j + 1) * near::sigmoid(part_18);
             }
-            part_13 = part_15;
+            part_14 = part_17;
           } else {
-            part_13 = 0;
+            part_14 = 0;
           }
-          part_12 = part_13;
+          part_13 = part_14;
         } else {
-          part_12 = 0;
+          part_13 = 0;
         }
-        grad_h_waves.store(part_2 + part_4 + part_12 + part, place, wave, j);
+        grad_h_waves.store(part_2 + part_4 + part_13 + part, place, wave, j);
       }
       for (int64_t j = 0; j < j_size.size; ++j) {
         const int64_t t_10 = wave - j;
         const opmath_t paired_waves_value = paired_waves.load(place, wave, j);
         const opmath_t t_11 = -rt::inf<opmath_t>();
         const opmath_t apart_waves_value = apart_waves.load(place, wave, j);
-        const bool part_17 = t_10 >= 0 && t_10 < N;
-        opmath_t part_18;
-        if (part_17) {
-          const bool part_20 = paired_waves_value + s.load(place, wave - j, j) == t_11;
-          const bool part_19 = part_20 && apart_waves_value == t_11;
-          opmath_t part_21;
-          if (part_19) {
-            part_21 = 0;
+        const bool part_20 = t_10 >= 0 && t_10 < N;
+        opmath_t part_21;
+        if (part_20) {
+          const bool part_23 = paired_waves_value + s.load(place, wave - j, j) == t_11;
+          const bool part_22 = part_23 && apart_waves_value == t_11;
+          opmath_t part_24;
+          if (part_22) {
+            part_24 = 0;
           } else {
-            const opmath_t part_23 = apart_waves_value - (paired_waves_value + s.load(place, wave - j, j));
-            const opmath_t part_22 = near::sigmoid(part_23);
-            part_21 = grad_h_waves.load(place, wave, j) * part_22;
+            const opmath_t part_26 = apart_waves_value - (paired_waves_value + s.load(place, wave - j, j));
+            const opmath_t part_25 = near::sigmoid(part_26);
+            part_24 = grad_h_waves.load(place, wave, j) * part_25;
           }
-          part_18 = part_21;
+          part_21 = part_24;
         } else {
-          part_18 = 0;
+          part_21 = 0;
         }
-        grad_apart_waves.store(part_18, place, wave, j);
+        grad_apart_waves.store(part_21, place, wave, j);
       }
       for (int64_t j = 0; j < j_size.size; ++j) {
         const int64_t t_12 = wave - j;
         const opmath_t paired_waves_value_2 = paired_waves.load(place, wave, j);
         const opmath_t t_13 = -rt::inf<opmath_t>();
         const opmath_t apart_waves_value_2 = apart_waves.load(place, wave, j);
-        const bool part_24 = t_12 >= 0 && t_12 < N;
-        opmath_t part_25;
-        if (part_24) {
-          const bool part_27 = paired_waves_value_2 + s.load(place, wave - j, j) == t_13;
-          const bool part_26 = part_27 && apart_waves_value_2 == t_13;
-          opmath_t part_28;
-          if (part_26) {
-            part_28 = 0;
+        const bool part_27 = t_12 >= 0 && t_12 < N;
+        opmath_t part_28;
+        if (part_27) {
+          const bool part_30 = paired_waves_value_2 + s.load(place, wave - j, j) == t_13;
+          const bool part_29 = part_30 && apart_waves_value_2 == t_13;
+          opmath_t part_31;
+          if (part_29) {
+            part_31 = 0;
           } else {
-            const opmath_t part_30 = paired_waves_value_2 + s.load(place, wave - j, j) - apart_waves_value_2;
-            const opmath_t part_29 = near::sigmoid(part_30);
-            part_28 = grad_h_waves.load(place, wave, j) * part_29;
+            const opmath_t part_33 = paired_waves_value_2 + s.load(place, wave - j, j) - apart_waves_value_2;
+            const opmath_t part_32 = near::sigmoid(part_33);
+            part_31 = grad_h_waves.load(place, wave, j) * part_32;
           }
-          part_25 = part_28;
+          part_28 = part_31;
         } else {
-          part_25 = 0;
+          part_28 = 0;
         }
-        grad_paired_waves.store(part_25, place, wave, j);
+        grad_paired_waves.store(part_28, place, wave, j);
       }
       for (int64_t j = 0; j < j_size.size; ++j) {
         const int64_t t_14 = wave - j;
         const bool t_15 = t_14 == 0;
         const opmath_t t_16 = -rt::inf<opmath_t>();
         const opmath_t h_before_value = h_before.load(place, wave, j);
-        const bool part_31 = j + 1 < M && wave + 1 < N + M;
-        opmath_t part_32;
-        if (part_31) {
-          const bool part_33 = t_14 >= 0 && t_14 < N;
-          opmath_t part_34;
-          if (part_33) {
-            const bool part_35 = (t_15 ? t_16 : h_before_value) == t_16 && 0 == t_16;
-            opmath_t part_36;
-            if (part_35) {
-              part_36 = 0;
+        const bool part_34 = j + 1 < M && wave + 1 < N + M;
+        opmath_t part_35;
+        if (part_34) {
+          const bool part_36 = t_14 >= 0 && t_14 < N;
+          opmath_t part_37;
+          if (part_36) {
+            const bool part_38 = (t_15 ? t_16 : h_before_value) == t_16 && 0 == t_16;
+            opmath_t part_39;
+            if (part_38) {
+              part_39 = 0;
             } else {
-              opmath_t part_37;
+              opmath_t part_40;
               if (t_15) {
-                part_37 = 0;
+                part_40 = 0;
               } else {
-                part_37 = grad_paired_waves.load(place, wave + 1, j + 1) * near::sigmoid(h_before_value);
+                part_40 = grad_paired_waves.load(place, wave + 1, j + 1) * near::sigmoid(h_before_value);
               }
-              part_36 = part_37;
+              part_39 = part_40;
             }
-            part_34 = part_36;
+            part_37 = part_39;
           } else {
-            part_34 = 0;
+            part_37 = 0;
           }
-          part_32 = part_34;
+          part_35 = part_37;
         } else {
-          part_32 = 0;
+          part_35 = 0;
         }
-        grad_h_before.store(part_32, place, wave, j);
+        grad_h_before.store(part_35, place, wave, j);
       }
     }
   }
@@ -400,12 +401,13 @@ struct Step_smith_waterman_backward_grad_score {
       const opmath_t s_value = s_line[at];
       const opmath_t t_17 = -rt::inf<opmath_t>();
       const opmath_t part = paired_waves.load(place, (j + at) + i_2, (j + at)) + s_value;
+      const int64_t position = (j + at) + i_2;
       opmath_t part_2;
-      if (part == t_17 && apart_waves.load(place, (j + at) + i_2, (j + at)) == t_17) {
+      if (part == t_17 && apart_waves.load(place, position, (j + at)) == t_17) {
         part_2 = 0;
       } else {
-        const opmath_t part_3 = near::sigmoid(part - apart_waves.load(place, (j + at) + i_2, (j + at)));
-        part_2 = grad_h_waves.load(place, (j + at) + i_2, (j + at)) * part_3;
+        const opmath_t part_3 = near::sigmoid(part - apart_waves.load(place, position, (j + at)));
+        part_2 = grad_h_waves.load(place, position, (j + at)) * part_3;
       }
       grad_score_line.set(at, near::div(part_2, temperature));
     });

@@ -127,17 +127,19 @@ int forward_h_waves(const OpgenCall& call, OpgenHost& host) {
         for (int64_t wave_2 = 0; wave_2 < wave_size; ++wave_2) {
           rt::each(run.size, [&](int64_t i) {
             for (int64_t j = 0; j < M; ++j) {
+              const int64_t position = wave_2 - 1;
               opmath_t part_8;
               if (wave_2 == 0) {
                 part_8 = 0;
               } else {
-                part_8 = rt::load(h_waves, run.of(0, i) + (wave_2 - 1) * h_waves.stride(1) + j * h_waves.stride(2));
+                part_8 = rt::load(h_waves, run.of(0, i) + position * h_waves.stride(1) + j * h_waves.stride(2));
               }
               rt::store(h_before, run.of(6, i) + wave_2 * h_before.stride(1) + j * h_before.stride(2), part_8);
             }
             for (int64_t j_2 = 0; j_2 < M; ++j_2) {
               const int64_t t_7 = wave_2 - j_2;
               const opmath_t t_2_2 = -rt::inf<opmath_t>();
+              const int64_t position_2 = wave_2 - 1;
               opmath_t part_9;
               if (t_7 >= 0 && t_7 < N) {
                 opmath_t part_10;
@@ -152,8 +154,9 @@ int forward_h_waves(const OpgenCall& call, OpgenHost& host) {
                     if (wave_2 == 0) {
                       part_12 = 0;
                     } else {
-                      part_12 = rt::load(
-                          h_before, run.of(1, i) + (wave_2 - 1) * h_before.stride(1) + (j_2 - 1) * h_before.stride(2));
+                      const int64_t at_2 =
+                          run.of(1, i) + position_2 * h_before.stride(1) + (j_2 - 1) * h_before.stride(2);
+                      part_12 = rt::load(h_before, at_2);
                     }
                     part_11 = part_12;
                   }
@@ -170,6 +173,7 @@ int forward_h_waves(const OpgenCall& call, OpgenHost& host) {
               const int64_t t_3_2 = wave_2 - j_3;
               const opmath_t t_4_2 = -rt::inf<opmath_t>();
               const bool t_5_2 = wave_2 == 0;
+              const int64_t position_3 = wave_2 - 1;
               opmath_t part_13;
               if (t_3_2 >= 0 && t_3_2 < N) {
                 const opmath_t part_14 = gap / temperature;
@@ -181,8 +185,8 @@ int forward_h_waves(const OpgenCall& call, OpgenHost& host) {
                   if (t_5_2) {
                     part_16 = 0;
                   } else {
-                    part_16 =
-                        rt::load(h_waves, run.of(0, i) + (wave_2 - 1) * h_waves.stride(1) + j_3 * h_waves.stride(2));
+                    const int64_t at_3 = run.of(0, i) + position_3 * h_waves.stride(1) + j_3 * h_waves.stride(2);
+                    part_16 = rt::load(h_waves, at_3);
                   }
                   part_15 = part_16;
                 }
@@ -194,8 +198,8 @@ int forward_h_waves(const OpgenCall& call, OpgenHost& host) {
                   if (t_5_2) {
                     part_18 = 0;
                   } else {
-                    part_18 = rt::load(h_waves,
-                                       run.of(2, i) + (wave_2 - 1) * h_waves.stride(1) + (j_3 - 1) * h_waves.stride(2));
+                    const int64_t at_4 = run.of(2, i) + position_3 * h_waves.stride(1) + (j_3 - 1) * h_waves.stride(2);
+                    part_18 = rt::load(h_waves, at_4);
                   }
                   part_17 = part_18;
                 }
@@ -208,10 +212,14 @@ int forward_h_waves(const OpgenCall& call, OpgenHost& host) {
             }
             for (int64_t j_4 = 0; j_4 < M; ++j_4) {
               const int64_t t_6_2 = wave_2 - j_4;
+              const int64_t at_n = wave_2 - j_4;
               opmath_t part_19;
               if (t_6_2 >= 0 && t_6_2 < N) {
-                const opmath_t part_20 = rt::load(s, run.of(4, i) + (wave_2 - j_4) * s.stride(1) + j_4 * s.stride(2));
-                part_19 = rt::logaddexp(rt::load(paired_waves, run.of(3, i) + wave_2 * paired_waves.stride(1) + j_4 * paired_waves.stride(2)) + part_20, rt::load(apart_waves, run.of(5, i) + wave_2 * apart_waves.stride(1) + j_4 * apart_waves.stride(2)));
+                const opmath_t part_20 = rt::load(s, run.of(4, i) + at_n * s.stride(1) + j_4 * s.stride(2));
+                const int64_t at_5 = run.of(3, i) + wave_2 * paired_waves.stride(1) + j_4 * paired_waves.stride(2);
+                const opmath_t part_21 = rt::load(paired_waves, at_5) + part_20;
+                const int64_t at_6 = run.of(5, i) + wave_2 * apart_waves.stride(1) + j_4 * apart_waves.stride(2);
+                part_19 = rt::logaddexp(part_21, rt::load(apart_waves, at_6));
               } else {
                 part_19 = 0;
               }
@@ -488,13 +496,15 @@ int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
               const int64_t t_5_2 = t_3_2 - j;
               const bool t_6_2 = t_5_2 == 0;
               const opmath_t t_7_2 = -rt::inf<opmath_t>();
-              const opmath_t h_waves_value_2 =
-                  rt::load(h_waves, run.of(0, i) + wave_2 * h_waves.stride(1) + j * h_waves.stride(2));
+              const int64_t at_2 = run.of(0, i) + wave_2 * h_waves.stride(1) + j * h_waves.stride(2);
+              const opmath_t h_waves_value_2 = rt::load(h_waves, at_2);
               const bool t_8_2 = j == 0;
               const bool t_9_2 = t_17 == 0;
+              const int64_t position = wave_2 + 1;
+              const int64_t at_n = wave_2 - j;
               opmath_t part_26;
               if (t_2_2) {
-                part_26 = rt::load(grad_h, run.of(1, i) + (wave_2 - j) * grad_h.stride(1) + j * grad_h.stride(2));
+                part_26 = rt::load(grad_h, run.of(1, i) + at_n * grad_h.stride(1) + j * grad_h.stride(2));
               } else {
                 part_26 = 0;
               }
@@ -504,25 +514,40 @@ int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
                 opmath_t part_29;
                 if (part_28) {
                   const bool part_30 = (t_6_2 ? t_7_2 : h_waves_value_2) == t_7_2;
+                  bool part_32;
+                  if (part_30) {
+                    opmath_t part_33;
+                    if (t_8_2) {
+                      part_33 = t_7_2;
+                    } else {
+                      const int64_t at_3 = run.of(2, i) + wave_2 * h_waves.stride(1) + (j - 1) * h_waves.stride(2);
+                      part_33 = rt::load(h_waves, at_3);
+                    }
+                    part_32 = part_33 == t_7_2;
+                  } else {
+                    part_32 = false;
+                  }
                   opmath_t part_31;
-                  if (part_30 && (t_8_2 ? t_7_2 : rt::load(h_waves, run.of(2, i) + wave_2 * h_waves.stride(1) + (j - 1) * h_waves.stride(2))) == t_7_2) {
+                  if (part_32) {
                     part_31 = 0;
                   } else {
-                    opmath_t part_32;
+                    opmath_t part_34;
                     if (t_6_2) {
-                      part_32 = 0;
+                      part_34 = 0;
                     } else {
-                      opmath_t part_33;
+                      opmath_t part_35;
                       if (t_8_2) {
-                        part_33 = rt::inf<opmath_t>();
+                        part_35 = rt::inf<opmath_t>();
                       } else {
-                        part_33 =
-                            -rt::load(h_waves, run.of(2, i) + wave_2 * h_waves.stride(1) + (j - 1) * h_waves.stride(2));
+                        const int64_t at_4 = run.of(2, i) + wave_2 * h_waves.stride(1) + (j - 1) * h_waves.stride(2);
+                        part_35 = -rt::load(h_waves, at_4);
                       }
-                      const opmath_t part_34 = rt::sigmoid(part_33 + h_waves_value_2);
-                      part_32 = rt::load(grad_apart_waves, run.of(3, i) + (wave_2 + 1) * grad_apart_waves.stride(1) + j * grad_apart_waves.stride(2)) * part_34;
+                      const opmath_t part_36 = rt::sigmoid(part_35 + h_waves_value_2);
+                      const int64_t at_5 =
+                          run.of(3, i) + position * grad_apart_waves.stride(1) + j * grad_apart_waves.stride(2);
+                      part_34 = rt::load(grad_apart_waves, at_5) * part_36;
                     }
-                    part_31 = part_32;
+                    part_31 = part_34;
                   }
                   part_29 = part_31;
                 } else {
@@ -532,141 +557,148 @@ int backward_grad_h_before(const OpgenCall& call, OpgenHost& host) {
               } else {
                 part_27 = 0;
               }
-              opmath_t part_35;
+              opmath_t part_37;
               if (j + 1 < M && t_4_2) {
-                opmath_t part_36;
+                opmath_t part_38;
                 if (t_2_2) {
-                  const bool part_37 = h_waves_value_2 == t_7_2;
-                  opmath_t part_39;
+                  const bool part_39 = h_waves_value_2 == t_7_2;
+                  opmath_t part_41;
                   if (t_9_2) {
-                    part_39 = t_7_2;
+                    part_41 = t_7_2;
                   } else {
-                    part_39 =
-                        rt::load(h_waves, run.of(4, i) + wave_2 * h_waves.stride(1) + (j + 1) * h_waves.stride(2));
+                    const int64_t at_6 = run.of(4, i) + wave_2 * h_waves.stride(1) + (j + 1) * h_waves.stride(2);
+                    part_41 = rt::load(h_waves, at_6);
                   }
-                  opmath_t part_38;
-                  if (part_39 == t_7_2 && part_37) {
-                    part_38 = 0;
+                  opmath_t part_40;
+                  if (part_41 == t_7_2 && part_39) {
+                    part_40 = 0;
                   } else {
-                    opmath_t part_40;
+                    opmath_t part_42;
                     if (t_9_2) {
-                      part_40 = rt::inf<opmath_t>();
+                      part_42 = rt::inf<opmath_t>();
                     } else {
-                      part_40 =
-                          -rt::load(h_waves, run.of(4, i) + wave_2 * h_waves.stride(1) + (j + 1) * h_waves.stride(2));
+                      const int64_t at_7 = run.of(4, i) + wave_2 * h_waves.stride(1) + (j + 1) * h_waves.stride(2);
+                      part_42 = -rt::load(h_waves, at_7);
                     }
-                    const opmath_t part_41 = rt::sigmoid(h_waves_value_2 + part_40);
-                    part_38 = rt::load(grad_apart_waves, run.of(5, i) + (wave_2 + 1) * grad_apart_waves.stride(1) + (j + 1) * grad_apart_waves.stride(2)) * part_41;
+                    const opmath_t part_43 = rt::sigmoid(h_waves_value_2 + part_42);
+                    const int64_t at_8 =
+                        run.of(5, i) + position * grad_apart_waves.stride(1) + (j + 1) * grad_apart_waves.stride(2);
+                    part_40 = rt::load(grad_apart_waves, at_8) * part_43;
                   }
-                  part_36 = part_38;
+                  part_38 = part_40;
                 } else {
-                  part_36 = 0;
+                  part_38 = 0;
                 }
-                part_35 = part_36;
+                part_37 = part_38;
               } else {
-                part_35 = 0;
+                part_37 = 0;
               }
-              opmath_t part_42;
+              opmath_t part_44;
               if (t_4_2) {
-                part_42 = rt::load(grad_h_before,
-                                   run.of(6, i) + (wave_2 + 1) * grad_h_before.stride(1) + j * grad_h_before.stride(2));
+                const int64_t at_9 = run.of(6, i) + position * grad_h_before.stride(1) + j * grad_h_before.stride(2);
+                part_44 = rt::load(grad_h_before, at_9);
               } else {
-                part_42 = 0;
+                part_44 = 0;
               }
+              const opmath_t part_45 = part_26 + part_27 + part_37;
               rt::store(grad_h_waves, run.of(13, i) + wave_2 * grad_h_waves.stride(1) + j * grad_h_waves.stride(2),
-                        part_26 + part_27 + part_35 + part_42);
+                        part_45 + part_44);
             }
             for (int64_t j_2 = 0; j_2 < M; ++j_2) {
               const int64_t t_10_2 = wave_2 - j_2;
-              const opmath_t paired_waves_value_3 =
-                  rt::load(paired_waves, run.of(7, i) + wave_2 * paired_waves.stride(1) + j_2 * paired_waves.stride(2));
+              const int64_t at_10 = run.of(7, i) + wave_2 * paired_waves.stride(1) + j_2 * paired_waves.stride(2);
+              const opmath_t paired_waves_value_3 = rt::load(paired_waves, at_10);
               const opmath_t t_11_2 = -rt::inf<opmath_t>();
-              const opmath_t apart_waves_value_3 =
-                  rt::load(apart_waves, run.of(8, i) + wave_2 * apart_waves.stride(1) + j_2 * apart_waves.stride(2));
-              opmath_t part_43;
+              const int64_t at_11 = run.of(8, i) + wave_2 * apart_waves.stride(1) + j_2 * apart_waves.stride(2);
+              const opmath_t apart_waves_value_3 = rt::load(apart_waves, at_11);
+              const int64_t at_n_2 = wave_2 - j_2;
+              opmath_t part_46;
               if (t_10_2 >= 0 && t_10_2 < N) {
-                const opmath_t part_44 = rt::load(s, run.of(9, i) + (wave_2 - j_2) * s.stride(1) + j_2 * s.stride(2));
-                const bool part_45 = paired_waves_value_3 + part_44 == t_11_2 && apart_waves_value_3 == t_11_2;
-                const opmath_t part_46 = rt::sigmoid(apart_waves_value_3 - (paired_waves_value_3 + part_44));
-                opmath_t part_47;
-                if (part_45) {
-                  part_47 = 0;
+                const opmath_t part_47 = rt::load(s, run.of(9, i) + at_n_2 * s.stride(1) + j_2 * s.stride(2));
+                const bool part_48 = paired_waves_value_3 + part_47 == t_11_2 && apart_waves_value_3 == t_11_2;
+                const opmath_t part_49 = rt::sigmoid(apart_waves_value_3 - (paired_waves_value_3 + part_47));
+                opmath_t part_50;
+                if (part_48) {
+                  part_50 = 0;
                 } else {
-                  part_47 = rt::load(
-                      grad_h_waves,
-                      run.of(10, i) + wave_2 * grad_h_waves.stride(1) + j_2 * grad_h_waves.stride(2)) * part_46;
+                  const int64_t at_12 = run.of(10, i) + wave_2 * grad_h_waves.stride(1) + j_2 * grad_h_waves.stride(2);
+                  part_50 = rt::load(grad_h_waves, at_12) * part_49;
                 }
-                part_43 = part_47;
+                part_46 = part_50;
               } else {
-                part_43 = 0;
+                part_46 = 0;
               }
               rt::store(grad_apart_waves,
                         run.of(14, i) + wave_2 * grad_apart_waves.stride(1) + j_2 * grad_apart_waves.stride(2),
-                        part_43);
+                        part_46);
             }
             for (int64_t j_3 = 0; j_3 < M; ++j_3) {
               const int64_t t_12_2 = wave_2 - j_3;
-              const opmath_t paired_waves_value_2_2 =
-                  rt::load(paired_waves, run.of(7, i) + wave_2 * paired_waves.stride(1) + j_3 * paired_waves.stride(2));
+              const int64_t at_13 = run.of(7, i) + wave_2 * paired_waves.stride(1) + j_3 * paired_waves.stride(2);
+              const opmath_t paired_waves_value_2_2 = rt::load(paired_waves, at_13);
               const opmath_t t_13_2 = -rt::inf<opmath_t>();
-              const opmath_t apart_waves_value_2_2 =
-                  rt::load(apart_waves, run.of(8, i) + wave_2 * apart_waves.stride(1) + j_3 * apart_waves.stride(2));
-              opmath_t part_48;
+              const int64_t at_14 = run.of(8, i) + wave_2 * apart_waves.stride(1) + j_3 * apart_waves.stride(2);
+              const opmath_t apart_waves_value_2_2 = rt::load(apart_waves, at_14);
+              const int64_t at_n_3 = wave_2 - j_3;
+              opmath_t part_51;
               if (t_12_2 >= 0 && t_12_2 < N) {
-                const opmath_t part_49 = rt::load(s, run.of(9, i) + (wave_2 - j_3) * s.stride(1) + j_3 * s.stride(2));
-                const bool part_50 = paired_waves_value_2_2 + part_49 == t_13_2 && apart_waves_value_2_2 == t_13_2;
-                const opmath_t part_51 = rt::sigmoid(paired_waves_value_2_2 + part_49 - apart_waves_value_2_2);
-                opmath_t part_52;
-                if (part_50) {
-                  part_52 = 0;
+                const opmath_t part_52 = rt::load(s, run.of(9, i) + at_n_3 * s.stride(1) + j_3 * s.stride(2));
+                const bool part_54 = paired_waves_value_2_2 + part_52 == t_13_2;
+                const bool part_53 = part_54 && apart_waves_value_2_2 == t_13_2;
+                const opmath_t part_55 = rt::sigmoid(paired_waves_value_2_2 + part_52 - apart_waves_value_2_2);
+                opmath_t part_56;
+                if (part_53) {
+                  part_56 = 0;
                 } else {
-                  part_52 = rt::load(
-                      grad_h_waves,
-                      run.of(10, i) + wave_2 * grad_h_waves.stride(1) + j_3 * grad_h_waves.stride(2)) * part_51;
+                  const int64_t at_15 = run.of(10, i) + wave_2 * grad_h_waves.stride(1) + j_3 * grad_h_waves.stride(2);
+                  part_56 = rt::load(grad_h_waves, at_15) * part_55;
                 }
-                part_48 = part_52;
+                part_51 = part_56;
               } else {
-                part_48 = 0;
+                part_51 = 0;
               }
               rt::store(grad_paired_waves,
                         run.of(15, i) + wave_2 * grad_paired_waves.stride(1) + j_3 * grad_paired_waves.stride(2),
-                        part_48);
+                        part_51);
             }
             for (int64_t j_4 = 0; j_4 < M; ++j_4) {
               const int64_t t_14_2 = wave_2 - j_4;
               const bool t_15_2 = t_14_2 == 0;
               const opmath_t t_16_2 = -rt::inf<opmath_t>();
-              const opmath_t h_before_value_2 =
-                  rt::load(h_before, run.of(11, i) + wave_2 * h_before.stride(1) + j_4 * h_before.stride(2));
-              opmath_t part_53;
+              const int64_t at_16 = run.of(11, i) + wave_2 * h_before.stride(1) + j_4 * h_before.stride(2);
+              const opmath_t h_before_value_2 = rt::load(h_before, at_16);
+              const int64_t position_2 = wave_2 + 1;
+              opmath_t part_57;
               if (j_4 + 1 < M && wave_2 + 1 < N + M) {
-                const bool part_54 = t_14_2 >= 0 && t_14_2 < N;
-                opmath_t part_55;
-                if (part_54) {
-                  const bool part_56 = (t_15_2 ? t_16_2 : h_before_value_2) == t_16_2 && 0 == t_16_2;
-                  opmath_t part_57;
-                  if (part_56) {
-                    part_57 = 0;
+                const bool part_58 = t_14_2 >= 0 && t_14_2 < N;
+                opmath_t part_59;
+                if (part_58) {
+                  const bool part_60 = (t_15_2 ? t_16_2 : h_before_value_2) == t_16_2 && 0 == t_16_2;
+                  opmath_t part_61;
+                  if (part_60) {
+                    part_61 = 0;
                   } else {
-                    opmath_t part_58;
+                    opmath_t part_62;
                     if (t_15_2) {
-                      part_58 = 0;
+                      part_62 = 0;
                     } else {
-                      const opmath_t part_59 = rt::sigmoid(h_before_value_2);
-                      part_58 = rt::load(grad_paired_waves, run.of(12, i) + (wave_2 + 1) * grad_paired_waves.stride(1) + (j_4 + 1) * grad_paired_waves.stride(2)) * part_59;
+                      const opmath_t part_63 = rt::sigmoid(h_before_value_2);
+                      const int64_t at_17 = run.of(12, i) + position_2 * grad_paired_waves.stride(1) +
+                                            (j_4 + 1) * grad_paired_waves.stride(2);
+                      part_62 = rt::load(grad_paired_waves, at_17) * part_63;
                     }
-                    part_57 = part_58;
+                    part_61 = part_62;
                   }
-                  part_55 = part_57;
+                  part_59 = part_61;
                 } else {
-                  part_55 = 0;
+                  part_59 = 0;
                 }
-                part_53 = part_55;
+                part_57 = part_59;
               } else {
-                part_53 = 0;
+                part_57 = 0;
               }
               rt::store(grad_h_before, run.of(16, i) + wave_2 * grad_h_before.stride(1) + j_4 * grad_h_before.stride(2),
-                        part_53);
+                        part_57);
             }
           });
         }

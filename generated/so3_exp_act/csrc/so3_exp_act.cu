@@ -168,30 +168,34 @@ struct Step_so3_exp_act_backward_grad_rotation_twice_1 {
       const bool t_2 = rt::mod(i_2 + 2 - i_1, 3) == 0;
       const opmath_t grad_twice = grad_output.load_or_zero(place, i_2) * b_value;
       const bool t_3 = rt::mod(i_2 + 1 - i_1, 3) == 0;
+      const int64_t position = rt::mod(i_2 + 1, 3);
       opmath_t part;
       if (t_2) {
-        part = grad_twice * rotation.load(place, rt::mod(i_2 + 1, 3));
+        part = grad_twice * rotation.load(place, position);
       } else {
         part = 0;
       }
       grad_cross_twice_value_fold.add(part);
+      const int64_t position_2 = rt::mod(i_2 + 2, 3);
       opmath_t part_2;
       if (t_3) {
-        part_2 = -(grad_twice * rotation.load(place, rt::mod(i_2 + 2, 3)));
+        part_2 = -(grad_twice * rotation.load(place, position_2));
       } else {
         part_2 = 0;
       }
       grad_cross_twice_1_value_fold.add(part_2);
+      const int64_t position_3 = rt::mod(i_2 + 2, 3);
       opmath_t part_3;
       if (t_3) {
-        part_3 = grad_twice * cross.load(place, rt::mod(i_2 + 2, 3));
+        part_3 = grad_twice * cross.load(place, position_3);
       } else {
         part_3 = 0;
       }
       grad_rotation_twice_value_fold.add(part_3);
+      const int64_t position_4 = rt::mod(i_2 + 1, 3);
       opmath_t part_4;
       if (t_2) {
-        part_4 = -(grad_twice * cross.load(place, rt::mod(i_2 + 1, 3)));
+        part_4 = -(grad_twice * cross.load(place, position_4));
       } else {
         part_4 = 0;
       }
@@ -333,34 +337,26 @@ struct Step_so3_exp_act_backward_grad_point {
       const opmath_t part_2 = grad_cross_twice_1.load(place, i_2);
       const opmath_t grad_cross = part + grad_cross_twice.load(place, i_2) + part_2;
       const bool t_17 = rt::mod(i_2 + 2 - i_1, 3) == 0;
+      const int64_t position = rt::mod(i_2 + 2, 3);
+      grad_rotation_cross_fold.add(t_16 ? grad_cross * point_2.load(place, position) : opmath_t(0));
+      const int64_t position_2 = rt::mod(i_2 + 1, 3);
       opmath_t part_3;
-      if (t_16) {
-        part_3 = grad_cross * point_2.load(place, rt::mod(i_2 + 2, 3));
+      if (t_17) {
+        part_3 = -(grad_cross * point_2.load(place, position_2));
       } else {
         part_3 = 0;
       }
-      grad_rotation_cross_fold.add(part_3);
+      grad_rotation_cross_1_fold.add(part_3);
+      const int64_t position_3 = rt::mod(i_2 + 1, 3);
+      grad_point_cross_fold.add(t_17 ? grad_cross * rotation.load(place, position_3) : opmath_t(0));
+      const int64_t position_4 = rt::mod(i_2 + 2, 3);
       opmath_t part_4;
-      if (t_17) {
-        part_4 = -(grad_cross * point_2.load(place, rt::mod(i_2 + 1, 3)));
+      if (t_16) {
+        part_4 = -(grad_cross * rotation.load(place, position_4));
       } else {
         part_4 = 0;
       }
-      grad_rotation_cross_1_fold.add(part_4);
-      opmath_t part_5;
-      if (t_17) {
-        part_5 = grad_cross * rotation.load(place, rt::mod(i_2 + 1, 3));
-      } else {
-        part_5 = 0;
-      }
-      grad_point_cross_fold.add(part_5);
-      opmath_t part_6;
-      if (t_16) {
-        part_6 = -(grad_cross * rotation.load(place, rt::mod(i_2 + 2, 3)));
-      } else {
-        part_6 = 0;
-      }
-      grad_point_cross_1_fold.add(part_6);
+      grad_point_cross_1_fold.add(part_4);
     });
     grad_rotation_cross_fold.finish();
     grad_rotation_cross_1_fold.finish();
@@ -378,16 +374,16 @@ struct Step_so3_exp_act_backward_grad_point {
     const bool t_20 = norm_s_3 == 0;
     const opmath_t rotation_value_2 = rotation.load(place, i_1);
     if (Team::rank() == 0) {
-      const opmath_t part_7 = near::div(grad_norm_s.load(place) * rotation_value_2, norm_s_3);
-      const opmath_t part_8 = t_18 ? opmath_t(0) : t_20 ? opmath_t(0) : part_7;
-      const opmath_t part_9 = t_19 && (!t_20 && t_19) ? part_8 : opmath_t(0);
-      const opmath_t part_10 = 2 * grad_s.load(place) * rotation_value_2;
-      const opmath_t part_11 = grad_rotation_twice_1.load(place, i_1);
-      const opmath_t part_12 = grad_rotation_twice.load(place, i_1);
-      grad_rotation.store(part_12 + part_11 + grad_rotation_cross + grad_rotation_cross_1 + part_9 + part_10, place,
-                          i_1);
-      const opmath_t part_13 = grad_output.load_or_zero(place, i_1);
-      grad_point.store(part_13 + grad_point_cross + grad_point_cross_1, place, i_1);
+      const opmath_t part_5 = near::div(grad_norm_s.load(place) * rotation_value_2, norm_s_3);
+      const opmath_t part_6 = t_18 ? opmath_t(0) : t_20 ? opmath_t(0) : part_5;
+      const opmath_t part_7 = t_19 && (!t_20 && t_19) ? part_6 : opmath_t(0);
+      const opmath_t part_8 = 2 * grad_s.load(place) * rotation_value_2;
+      const opmath_t part_9 = grad_rotation_twice_1.load(place, i_1);
+      const opmath_t part_10 = grad_rotation_twice.load(place, i_1);
+      const opmath_t part_11 = part_10 + part_9 + grad_rotation_cross + grad_rotation_cross_1;
+      grad_rotation.store(part_11 + part_7 + part_8, place, i_1);
+      const opmath_t part_12 = grad_output.load_or_zero(place, i_1);
+      grad_point.store(part_12 + grad_point_cross + grad_point_cross_1, place, i_1);
     }
   }
 };

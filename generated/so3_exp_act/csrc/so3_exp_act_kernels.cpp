@@ -418,7 +418,8 @@ int backward_grad_point(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_15 = 2 * grad_s_at[i] * rotation_value_2;
         const opmath_t part_16 = grad_rotation_twice_1_at[i];
         const opmath_t part_17 = grad_rotation_twice_at[i];
-        grad_rotation_out.set(i, part_17 + part_16 + grad_rotation_cross + grad_rotation_cross_1 + part_14 + part_15);
+        const opmath_t part_18 = part_17 + part_16 + grad_rotation_cross + grad_rotation_cross_1;
+        grad_rotation_out.set(i, part_18 + part_14 + part_15);
         grad_point_out.set(i, grad_output_at_4[i] + grad_point_cross + grad_point_cross_1);
       });
     });

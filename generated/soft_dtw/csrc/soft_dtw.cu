@@ -64,7 +64,13 @@ struct Step_soft_dtw_forward_r_waves {
           if (t_3 == 0) {
             part_12 = part_9;
           } else {
-            part_12 = t_4 ? rt::inf<opmath_t>() : wave == 0 ? opmath_t(0) : r_before.load(place, wave - 1, j - 1);
+            opmath_t part_13;
+            if (t_4) {
+              part_13 = rt::inf<opmath_t>();
+            } else {
+              part_13 = wave == 0 ? opmath_t(0) : r_before.load(place, wave - 1, j - 1);
+            }
+            part_12 = part_13;
           }
           part_8 = part_11 - gamma * rt::logaddexp(part_10, near::div(-part_12, gamma));
         } else {
@@ -183,22 +189,30 @@ struct Step_soft_dtw_backward_grad_r_before {
           opmath_t part_6;
           if (part_5) {
             const bool part_7 = (t_6 ? t_8 : t_10) == t_11;
-            const bool part_8 = part_7 && (t_12 ? t_8 : -near::div(r_waves.load(place, wave, j - 1), gamma)) == t_11;
-            opmath_t part_9;
-            if (part_8) {
-              part_9 = 0;
+            bool part_9;
+            if (part_7) {
+              part_9 = (t_12 ? t_8 : -near::div(r_waves.load(place, wave, j - 1), gamma)) == t_11;
             } else {
-              opmath_t part_10;
-              if (t_6) {
-                part_10 = 0;
-              } else {
-                const opmath_t part_12 = (t_12 ? t_7 : near::div(r_waves.load(place, wave, j - 1), gamma)) - t_9;
-                const opmath_t part_11 = near::sigmoid(part_12);
-                part_10 = -near::div(grad_near_waves.load(place, wave + 1, j) * part_11, gamma);
-              }
-              part_9 = part_10;
+              part_9 = false;
             }
-            part_6 = part_9;
+            const bool part_8 = part_9;
+            opmath_t part_10;
+            if (part_8) {
+              part_10 = 0;
+            } else {
+              opmath_t part_11;
+              if (t_6) {
+                part_11 = 0;
+              } else {
+                const opmath_t part_13 = t_12 ? t_7 : near::div(r_waves.load(place, wave, j - 1), gamma);
+                const opmath_t part_12 = part_13 - t_9;
+                const opmath_t part_15 = grad_near_waves.load(place, wave + 1, j) * near::sigmoid(part_12);
+                const opmath_t part_14 = near::div(part_15, gamma);
+                part_11 = -part_14;
+              }
+              part_10 = part_11;
+            }
+            part_6 = part_10;
           } else {
             part_6 = 0;
           }
@@ -206,29 +220,31 @@ struct Step_soft_dtw_backward_grad_r_before {
         } else {
           part_4 = 0;
         }
-        opmath_t part_13;
+        opmath_t part_16;
         if (part_3) {
-          opmath_t part_14;
+          opmath_t part_17;
           if (t_2) {
-            const bool part_16 = (t_13 ? t_8 : -near::div(r_waves.load(place, wave, j + 1), gamma)) == t_11;
-            const bool part_15 = part_16 && t_10 == t_11;
-            opmath_t part_17;
-            if (part_15) {
-              part_17 = 0;
+            const opmath_t part_19 = t_13 ? t_8 : -near::div(r_waves.load(place, wave, j + 1), gamma);
+            const bool part_18 = part_19 == t_11;
+            const bool part_20 = part_18 && t_10 == t_11;
+            opmath_t part_21;
+            if (part_20) {
+              part_21 = 0;
             } else {
-              const opmath_t part_19 = (t_13 ? t_7 : near::div(r_waves.load(place, wave, j + 1), gamma)) - t_9;
-              const opmath_t part_18 = near::sigmoid(part_19);
-              part_17 = -near::div(grad_near_waves.load(place, wave + 1, j + 1) * part_18, gamma);
+              const opmath_t part_23 = t_13 ? t_7 : near::div(r_waves.load(place, wave, j + 1), gamma);
+              const opmath_t part_22 = part_23 - t_9;
+              const opmath_t part_24 = grad_near_waves.load(place, wave + 1, j + 1) * near::sigmoid(part_22);
+              part_21 = -near::div(part_24, gamma);
             }
-            part_14 = part_17;
+            part_17 = part_21;
           } else {
-            part_14 = 0;
+            part_17 = 0;
           }
-          part_13 = part_14;
+          part_16 = part_17;
         } else {
-          part_13 = 0;
+          part_16 = 0;
         }
-        grad_r_waves.store(part_2 + part_4 + part_13 + part, place, wave, j);
+        grad_r_waves.store(part_2 + part_4 + part_16 + part, place, wave, j);
       }
       for (int64_t j = 0; j < j_size.size; ++j) {
         const int64_t t_14 = wave - j;
@@ -239,66 +255,91 @@ struct Step_soft_dtw_backward_grad_r_before {
         const opmath_t t_18 = near::div(static_cast<opmath_t>(rt::inf<opmath_t>()), gamma);
         const opmath_t t_19 = -t_18;
         const bool t_20 = wave == 0;
-        const bool part_20 = t_14 >= 0 && t_14 < N;
-        opmath_t part_21;
-        if (part_20) {
-          const bool part_22 = near_waves_value == t_15;
-          opmath_t part_23;
-          if (part_22 && (t_16 ? (t_17 ? opmath_t(0) : t_19) : t_17 ? t_19 : t_20 ? opmath_t(0) : -near::div(r_before.load(place, wave - 1, j - 1), gamma)) == t_15) {
-            part_23 = 0;
-          } else {
-            const opmath_t part_24 = grad_r_waves.load(place, wave, j);
-            const opmath_t part_25 = t_17 ? opmath_t(0) : t_18;
-            opmath_t part_26;
+        const bool part_25 = t_14 >= 0 && t_14 < N;
+        opmath_t part_26;
+        if (part_25) {
+          const bool part_27 = near_waves_value == t_15;
+          bool part_29;
+          if (part_27) {
+            const opmath_t part_30 = t_17 ? opmath_t(0) : t_19;
+            opmath_t part_31;
             if (t_16) {
-              part_26 = part_25;
+              part_31 = part_30;
             } else {
-              part_26 = t_17 ? t_18 : t_20 ? opmath_t(0) : near::div(r_before.load(place, wave - 1, j - 1), gamma);
+              opmath_t part_32;
+              if (t_17) {
+                part_32 = t_19;
+              } else {
+                part_32 = t_20 ? opmath_t(0) : -near::div(r_before.load(place, wave - 1, j - 1), gamma);
+              }
+              part_31 = part_32;
             }
-            part_23 = -(part_24 * gamma * near::sigmoid(part_26 + near_waves_value));
+            part_29 = part_31 == t_15;
+          } else {
+            part_29 = false;
           }
-          part_21 = part_23;
+          opmath_t part_28;
+          if (part_29) {
+            part_28 = 0;
+          } else {
+            const opmath_t part_33 = grad_r_waves.load(place, wave, j);
+            const opmath_t part_34 = t_17 ? opmath_t(0) : t_18;
+            opmath_t part_35;
+            if (t_16) {
+              part_35 = part_34;
+            } else {
+              opmath_t part_36;
+              if (t_17) {
+                part_36 = t_18;
+              } else {
+                part_36 = t_20 ? opmath_t(0) : near::div(r_before.load(place, wave - 1, j - 1), gamma);
+              }
+              part_35 = part_36;
+            }
+            part_28 = -(part_33 * gamma * near::sigmoid(part_35 + near_waves_value));
+          }
+          part_26 = part_28;
         } else {
-          part_21 = 0;
+          part_26 = 0;
         }
-        grad_near_waves.store(part_21, place, wave, j);
+        grad_near_waves.store(part_26, place, wave, j);
       }
       for (int64_t j = 0; j < j_size.size; ++j) {
         const int64_t t_21 = wave - j;
         const opmath_t t_22 = -rt::inf<opmath_t>();
         const bool t_23 = t_21 == 0;
         const opmath_t t_24 = -near::div(r_before.load(place, wave, j), gamma);
-        const bool part_27 = j + 1 < M && wave + 1 < N + M;
-        opmath_t part_28;
-        if (part_27) {
-          const bool part_29 = t_21 >= 0 && t_21 < N;
-          opmath_t part_30;
-          if (part_29) {
-            const opmath_t part_32 = t_23 ? -near::div(static_cast<opmath_t>(rt::inf<opmath_t>()), gamma) : t_24;
-            const bool part_31 = part_32 == t_22;
-            const bool part_33 = near_waves.load(place, wave + 1, j + 1) == t_22 && part_31;
-            opmath_t part_34;
-            if (part_33) {
-              part_34 = 0;
+        const bool part_37 = j + 1 < M && wave + 1 < N + M;
+        opmath_t part_38;
+        if (part_37) {
+          const bool part_39 = t_21 >= 0 && t_21 < N;
+          opmath_t part_40;
+          if (part_39) {
+            const opmath_t part_42 = -near::div(static_cast<opmath_t>(rt::inf<opmath_t>()), gamma);
+            const bool part_41 = (t_23 ? part_42 : t_24) == t_22;
+            const bool part_43 = near_waves.load(place, wave + 1, j + 1) == t_22 && part_41;
+            opmath_t part_44;
+            if (part_43) {
+              part_44 = 0;
             } else {
-              opmath_t part_35;
+              opmath_t part_45;
               if (t_23) {
-                part_35 = 0;
+                part_45 = 0;
               } else {
-                const opmath_t part_36 = near::sigmoid(t_24 - near_waves.load(place, wave + 1, j + 1));
-                part_35 = grad_r_waves.load(place, wave + 1, j + 1) * part_36;
+                const opmath_t part_46 = near::sigmoid(t_24 - near_waves.load(place, wave + 1, j + 1));
+                part_45 = grad_r_waves.load(place, wave + 1, j + 1) * part_46;
               }
-              part_34 = part_35;
+              part_44 = part_45;
             }
-            part_30 = part_34;
+            part_40 = part_44;
           } else {
-            part_30 = 0;
+            part_40 = 0;
           }
-          part_28 = part_30;
+          part_38 = part_40;
         } else {
-          part_28 = 0;
+          part_38 = 0;
         }
-        grad_r_before.store(part_28, place, wave, j);
+        grad_r_before.store(part_38, place, wave, j);
       }
     }
   }

@@ -93,17 +93,19 @@ int forward_r_waves(const OpgenCall& call, OpgenHost& host) {
         for (int64_t wave_2 = 0; wave_2 < wave_size; ++wave_2) {
           rt::each(run.size, [&](int64_t i) {
             for (int64_t j = 0; j < M; ++j) {
+              const int64_t position = wave_2 - 1;
               opmath_t part_12;
               if (wave_2 == 0) {
                 part_12 = 0;
               } else {
-                part_12 = rt::load(r_waves, run.of(0, i) + (wave_2 - 1) * r_waves.stride(1) + j * r_waves.stride(2));
+                part_12 = rt::load(r_waves, run.of(0, i) + position * r_waves.stride(1) + j * r_waves.stride(2));
               }
               rt::store(r_before, run.of(5, i) + wave_2 * r_before.stride(1) + j * r_before.stride(2), part_12);
             }
             for (int64_t j_2 = 0; j_2 < M; ++j_2) {
               const int64_t t_5 = wave_2 - j_2;
               const bool t_2_2 = wave_2 == 0;
+              const int64_t position_2 = wave_2 - 1;
               opmath_t part_13;
               if (t_5 >= 0 && t_5 < N) {
                 opmath_t part_14;
@@ -114,8 +116,8 @@ int forward_r_waves(const OpgenCall& call, OpgenHost& host) {
                   if (t_2_2) {
                     part_15 = 0;
                   } else {
-                    part_15 =
-                        rt::load(r_waves, run.of(0, i) + (wave_2 - 1) * r_waves.stride(1) + j_2 * r_waves.stride(2));
+                    const int64_t at_2 = run.of(0, i) + position_2 * r_waves.stride(1) + j_2 * r_waves.stride(2);
+                    part_15 = rt::load(r_waves, at_2);
                   }
                   part_14 = part_15;
                 }
@@ -128,8 +130,8 @@ int forward_r_waves(const OpgenCall& call, OpgenHost& host) {
                   if (t_2_2) {
                     part_18 = 0;
                   } else {
-                    part_18 = rt::load(r_waves,
-                                       run.of(1, i) + (wave_2 - 1) * r_waves.stride(1) + (j_2 - 1) * r_waves.stride(2));
+                    const int64_t at_3 = run.of(1, i) + position_2 * r_waves.stride(1) + (j_2 - 1) * r_waves.stride(2);
+                    part_18 = rt::load(r_waves, at_3);
                   }
                   part_17 = part_18;
                 }
@@ -142,10 +144,12 @@ int forward_r_waves(const OpgenCall& call, OpgenHost& host) {
             for (int64_t j_3 = 0; j_3 < M; ++j_3) {
               const int64_t t_3_2 = wave_2 - j_3;
               const bool t_4_2 = j_3 == 0;
+              const int64_t at_n = wave_2 - j_3;
+              const int64_t position_3 = wave_2 - 1;
               opmath_t part_19;
               if (t_3_2 >= 0 && t_3_2 < N) {
-                const opmath_t part_20 =
-                    rt::load(cost, run.of(2, i) + (wave_2 - j_3) * cost.stride(1) + j_3 * cost.stride(2));
+                const int64_t at_4 = run.of(2, i) + at_n * cost.stride(1) + j_3 * cost.stride(2);
+                const opmath_t part_20 = rt::load(cost, at_4);
                 const opmath_t part_21 = t_4_2 ? opmath_t(0) : rt::inf<opmath_t>();
                 opmath_t part_22;
                 if (t_3_2 == 0) {
@@ -159,17 +163,18 @@ int forward_r_waves(const OpgenCall& call, OpgenHost& host) {
                     if (wave_2 == 0) {
                       part_24 = 0;
                     } else {
-                      part_24 = rt::load(
-                          r_before, run.of(4, i) + (wave_2 - 1) * r_before.stride(1) + (j_3 - 1) * r_before.stride(2));
+                      const int64_t at_5 =
+                          run.of(4, i) + position_3 * r_before.stride(1) + (j_3 - 1) * r_before.stride(2);
+                      part_24 = rt::load(r_before, at_5);
                     }
                     part_23 = part_24;
                   }
                   part_22 = part_23;
                 }
                 const opmath_t part_25 = -part_22 / gamma;
-                part_19 = part_20 - gamma * rt::logaddexp(
-                    rt::load(near_waves, run.of(3, i) + wave_2 * near_waves.stride(1) + j_3 * near_waves.stride(2)),
-                    part_25);
+                const int64_t at_6 = run.of(3, i) + wave_2 * near_waves.stride(1) + j_3 * near_waves.stride(2);
+                const opmath_t part_26 = rt::load(near_waves, at_6);
+                part_19 = part_20 - gamma * rt::logaddexp(part_26, part_25);
               } else {
                 part_19 = 0;
               }
@@ -425,181 +430,235 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
               const bool t_6_2 = t_5_2 == 0;
               const opmath_t t_7_2 = rt::inf<opmath_t>() / gamma;
               const opmath_t t_8_2 = -t_7_2;
-              const opmath_t t_9_2 =
-                  rt::load(r_waves, run.of(0, i) + wave_2 * r_waves.stride(1) + j * r_waves.stride(2)) / gamma;
+              const int64_t at_2 = run.of(0, i) + wave_2 * r_waves.stride(1) + j * r_waves.stride(2);
+              const opmath_t part_27 = rt::load(r_waves, at_2);
+              const opmath_t t_9_2 = part_27 / gamma;
               const opmath_t t_10_2 = -t_9_2;
               const opmath_t t_11_2 = -rt::inf<opmath_t>();
               const bool t_12_2 = j == 0;
               const bool t_13_2 = t_25 == 0;
-              opmath_t part_27;
-              if (t_2_2) {
-                part_27 = rt::load(grad_r, run.of(1, i) + (wave_2 - j) * grad_r.stride(1) + j * grad_r.stride(2));
-              } else {
-                part_27 = 0;
-              }
+              const int64_t position = wave_2 + 1;
+              const int64_t at_n = wave_2 - j;
               opmath_t part_28;
-              if (t_4_2) {
-                const bool part_29 = t_5_2 >= 0 && t_5_2 < N;
-                opmath_t part_30;
-                if (part_29) {
-                  const bool part_31 = (t_6_2 ? t_8_2 : t_10_2) == t_11_2;
-                  opmath_t part_32;
-                  if (part_31 && (t_12_2 ? t_8_2 : -(rt::load(r_waves, run.of(2, i) + wave_2 * r_waves.stride(1) + (j - 1) * r_waves.stride(2)) / gamma)) == t_11_2) {
-                    part_32 = 0;
-                  } else {
-                    opmath_t part_33;
-                    if (t_6_2) {
-                      part_33 = 0;
-                    } else {
-                      opmath_t part_34;
-                      if (t_12_2) {
-                        part_34 = t_7_2;
-                      } else {
-                        const opmath_t part_35 =
-                            rt::load(r_waves, run.of(2, i) + wave_2 * r_waves.stride(1) + (j - 1) * r_waves.stride(2));
-                        part_34 = part_35 / gamma;
-                      }
-                      const opmath_t part_36 = rt::sigmoid(part_34 - t_9_2);
-                      part_33 = -(rt::load(grad_near_waves, run.of(3, i) + (wave_2 + 1) * grad_near_waves.stride(1) + j * grad_near_waves.stride(2)) * part_36 / gamma);
-                    }
-                    part_32 = part_33;
-                  }
-                  part_30 = part_32;
-                } else {
-                  part_30 = 0;
-                }
-                part_28 = part_30;
+              if (t_2_2) {
+                part_28 = rt::load(grad_r, run.of(1, i) + at_n * grad_r.stride(1) + j * grad_r.stride(2));
               } else {
                 part_28 = 0;
               }
-              opmath_t part_37;
-              if (j + 1 < M && t_4_2) {
-                opmath_t part_38;
-                if (t_2_2) {
-                  const bool part_39 = t_10_2 == t_11_2;
-                  opmath_t part_41;
-                  if (t_13_2) {
-                    part_41 = t_8_2;
-                  } else {
-                    const opmath_t part_42 =
-                        rt::load(r_waves, run.of(4, i) + wave_2 * r_waves.stride(1) + (j + 1) * r_waves.stride(2));
-                    part_41 = -(part_42 / gamma);
-                  }
-                  opmath_t part_40;
-                  if (part_41 == t_11_2 && part_39) {
-                    part_40 = 0;
-                  } else {
-                    opmath_t part_43;
-                    if (t_13_2) {
-                      part_43 = t_7_2;
-                    } else {
-                      const opmath_t part_44 =
-                          rt::load(r_waves, run.of(4, i) + wave_2 * r_waves.stride(1) + (j + 1) * r_waves.stride(2));
-                      part_43 = part_44 / gamma;
-                    }
-                    const opmath_t part_45 = rt::sigmoid(part_43 - t_9_2);
-                    part_40 = -(rt::load(grad_near_waves, run.of(5, i) + (wave_2 + 1) * grad_near_waves.stride(1) + (j + 1) * grad_near_waves.stride(2)) * part_45 / gamma);
-                  }
-                  part_38 = part_40;
-                } else {
-                  part_38 = 0;
-                }
-                part_37 = part_38;
-              } else {
-                part_37 = 0;
-              }
-              opmath_t part_46;
+              opmath_t part_29;
               if (t_4_2) {
-                part_46 = rt::load(grad_r_before,
-                                   run.of(6, i) + (wave_2 + 1) * grad_r_before.stride(1) + j * grad_r_before.stride(2));
+                const bool part_30 = t_5_2 >= 0 && t_5_2 < N;
+                opmath_t part_31;
+                if (part_30) {
+                  const bool part_32 = (t_6_2 ? t_8_2 : t_10_2) == t_11_2;
+                  bool part_34;
+                  if (part_32) {
+                    opmath_t part_35;
+                    if (t_12_2) {
+                      part_35 = t_8_2;
+                    } else {
+                      const int64_t at_3 = run.of(2, i) + wave_2 * r_waves.stride(1) + (j - 1) * r_waves.stride(2);
+                      part_35 = -(rt::load(r_waves, at_3) / gamma);
+                    }
+                    part_34 = part_35 == t_11_2;
+                  } else {
+                    part_34 = false;
+                  }
+                  opmath_t part_33;
+                  if (part_34) {
+                    part_33 = 0;
+                  } else {
+                    opmath_t part_36;
+                    if (t_6_2) {
+                      part_36 = 0;
+                    } else {
+                      opmath_t part_37;
+                      if (t_12_2) {
+                        part_37 = t_7_2;
+                      } else {
+                        const int64_t at_4 = run.of(2, i) + wave_2 * r_waves.stride(1) + (j - 1) * r_waves.stride(2);
+                        part_37 = rt::load(r_waves, at_4) / gamma;
+                      }
+                      const opmath_t part_38 = rt::sigmoid(part_37 - t_9_2);
+                      const int64_t at_5 =
+                          run.of(3, i) + position * grad_near_waves.stride(1) + j * grad_near_waves.stride(2);
+                      part_36 = -(rt::load(grad_near_waves, at_5) * part_38 / gamma);
+                    }
+                    part_33 = part_36;
+                  }
+                  part_31 = part_33;
+                } else {
+                  part_31 = 0;
+                }
+                part_29 = part_31;
               } else {
-                part_46 = 0;
+                part_29 = 0;
               }
+              opmath_t part_39;
+              if (j + 1 < M && t_4_2) {
+                opmath_t part_40;
+                if (t_2_2) {
+                  const bool part_41 = t_10_2 == t_11_2;
+                  opmath_t part_43;
+                  if (t_13_2) {
+                    part_43 = t_8_2;
+                  } else {
+                    const int64_t at_6 = run.of(4, i) + wave_2 * r_waves.stride(1) + (j + 1) * r_waves.stride(2);
+                    const opmath_t part_44 = rt::load(r_waves, at_6);
+                    part_43 = -(part_44 / gamma);
+                  }
+                  opmath_t part_42;
+                  if (part_43 == t_11_2 && part_41) {
+                    part_42 = 0;
+                  } else {
+                    opmath_t part_45;
+                    if (t_13_2) {
+                      part_45 = t_7_2;
+                    } else {
+                      const int64_t at_7 = run.of(4, i) + wave_2 * r_waves.stride(1) + (j + 1) * r_waves.stride(2);
+                      part_45 = rt::load(r_waves, at_7) / gamma;
+                    }
+                    const opmath_t part_46 = rt::sigmoid(part_45 - t_9_2);
+                    const int64_t at_8 =
+                        run.of(5, i) + position * grad_near_waves.stride(1) + (j + 1) * grad_near_waves.stride(2);
+                    part_42 = -(rt::load(grad_near_waves, at_8) * part_46 / gamma);
+                  }
+                  part_40 = part_42;
+                } else {
+                  part_40 = 0;
+                }
+                part_39 = part_40;
+              } else {
+                part_39 = 0;
+              }
+              opmath_t part_47;
+              if (t_4_2) {
+                const int64_t at_9 = run.of(6, i) + position * grad_r_before.stride(1) + j * grad_r_before.stride(2);
+                part_47 = rt::load(grad_r_before, at_9);
+              } else {
+                part_47 = 0;
+              }
+              const opmath_t part_48 = part_28 + part_29 + part_39;
               rt::store(grad_r_waves, run.of(13, i) + wave_2 * grad_r_waves.stride(1) + j * grad_r_waves.stride(2),
-                        part_27 + part_28 + part_37 + part_46);
+                        part_48 + part_47);
             }
             for (int64_t j_2 = 0; j_2 < M; ++j_2) {
               const int64_t t_14_2 = wave_2 - j_2;
-              const opmath_t near_waves_value_2 =
-                  rt::load(near_waves, run.of(7, i) + wave_2 * near_waves.stride(1) + j_2 * near_waves.stride(2));
+              const int64_t at_10 = run.of(7, i) + wave_2 * near_waves.stride(1) + j_2 * near_waves.stride(2);
+              const opmath_t near_waves_value_2 = rt::load(near_waves, at_10);
               const opmath_t t_15_2 = -rt::inf<opmath_t>();
               const bool t_16_2 = t_14_2 == 0;
               const bool t_17_2 = j_2 == 0;
               const opmath_t t_18_2 = rt::inf<opmath_t>() / gamma;
               const opmath_t t_19_2 = -t_18_2;
               const bool t_20_2 = wave_2 == 0;
-              opmath_t part_47;
+              const int64_t position_2 = wave_2 - 1;
+              opmath_t part_49;
               if (t_14_2 >= 0 && t_14_2 < N) {
-                const bool part_48 = near_waves_value_2 == t_15_2;
-                opmath_t part_49;
-                if (part_48 && (t_16_2 ? (t_17_2 ? opmath_t(0) : t_19_2) : t_17_2 ? t_19_2 : t_20_2 ? opmath_t(0) : -(rt::load(r_before, run.of(8, i) + (wave_2 - 1) * r_before.stride(1) + (j_2 - 1) * r_before.stride(2)) / gamma)) == t_15_2) {
-                  part_49 = 0;
-                } else {
-                  const opmath_t part_50 = t_17_2 ? opmath_t(0) : t_18_2;
-                  opmath_t part_51;
+                const bool part_50 = near_waves_value_2 == t_15_2;
+                bool part_52;
+                if (part_50) {
+                  const opmath_t part_53 = t_17_2 ? opmath_t(0) : t_19_2;
+                  opmath_t part_54;
                   if (t_16_2) {
-                    part_51 = part_50;
+                    part_54 = part_53;
                   } else {
-                    opmath_t part_52;
+                    opmath_t part_55;
                     if (t_17_2) {
-                      part_52 = t_18_2;
+                      part_55 = t_19_2;
                     } else {
-                      opmath_t part_53;
+                      opmath_t part_56;
                       if (t_20_2) {
-                        part_53 = 0;
+                        part_56 = 0;
                       } else {
-                        part_53 = rt::load(
-                            r_before,
-                            run.of(8, i) + (wave_2 - 1) * r_before.stride(1) + (j_2 - 1) * r_before.stride(2)) / gamma;
+                        const int64_t at_11 =
+                            run.of(8, i) + position_2 * r_before.stride(1) + (j_2 - 1) * r_before.stride(2);
+                        part_56 = -(rt::load(r_before, at_11) / gamma);
                       }
-                      part_52 = part_53;
+                      part_55 = part_56;
                     }
-                    part_51 = part_52;
+                    part_54 = part_55;
                   }
-                  const opmath_t part_54 = rt::sigmoid(part_51 + near_waves_value_2);
-                  part_49 = -(rt::load(grad_r_waves, run.of(9, i) + wave_2 * grad_r_waves.stride(1) + j_2 * grad_r_waves.stride(2)) * gamma * part_54);
+                  part_52 = part_54 == t_15_2;
+                } else {
+                  part_52 = false;
                 }
-                part_47 = part_49;
+                opmath_t part_51;
+                if (part_52) {
+                  part_51 = 0;
+                } else {
+                  const opmath_t part_57 = t_17_2 ? opmath_t(0) : t_18_2;
+                  opmath_t part_58;
+                  if (t_16_2) {
+                    part_58 = part_57;
+                  } else {
+                    opmath_t part_59;
+                    if (t_17_2) {
+                      part_59 = t_18_2;
+                    } else {
+                      opmath_t part_60;
+                      if (t_20_2) {
+                        part_60 = 0;
+                      } else {
+                        const int64_t at_12 =
+                            run.of(8, i) + position_2 * r_before.stride(1) + (j_2 - 1) * r_before.stride(2);
+                        part_60 = rt::load(r_before, at_12) / gamma;
+                      }
+                      part_59 = part_60;
+                    }
+                    part_58 = part_59;
+                  }
+                  const opmath_t part_61 = rt::sigmoid(part_58 + near_waves_value_2);
+                  const int64_t at_13 = run.of(9, i) + wave_2 * grad_r_waves.stride(1) + j_2 * grad_r_waves.stride(2);
+                  part_51 = -(rt::load(grad_r_waves, at_13) * gamma * part_61);
+                }
+                part_49 = part_51;
               } else {
-                part_47 = 0;
+                part_49 = 0;
               }
               rt::store(grad_near_waves,
-                        run.of(14, i) + wave_2 * grad_near_waves.stride(1) + j_2 * grad_near_waves.stride(2), part_47);
+                        run.of(14, i) + wave_2 * grad_near_waves.stride(1) + j_2 * grad_near_waves.stride(2), part_49);
             }
             for (int64_t j_3 = 0; j_3 < M; ++j_3) {
               const int64_t t_21_2 = wave_2 - j_3;
               const opmath_t t_22_2 = -rt::inf<opmath_t>();
               const bool t_23_2 = t_21_2 == 0;
-              const opmath_t t_24_2 =
-                  -(rt::load(r_before, run.of(10, i) + wave_2 * r_before.stride(1) + j_3 * r_before.stride(2)) / gamma);
-              opmath_t part_55;
+              const int64_t at_14 = run.of(10, i) + wave_2 * r_before.stride(1) + j_3 * r_before.stride(2);
+              const opmath_t part_62 = rt::load(r_before, at_14);
+              const opmath_t t_24_2 = -(part_62 / gamma);
+              const int64_t position_3 = wave_2 + 1;
+              opmath_t part_63;
               if (j_3 + 1 < M && wave_2 + 1 < N + M) {
-                const bool part_56 = t_21_2 >= 0 && t_21_2 < N;
-                opmath_t part_57;
-                if (part_56) {
-                  const bool part_58 = (t_23_2 ? -(rt::inf<opmath_t>() / gamma) : t_24_2) == t_22_2;
-                  opmath_t part_59;
-                  if (rt::load(near_waves, run.of(11, i) + (wave_2 + 1) * near_waves.stride(1) + (j_3 + 1) * near_waves.stride(2)) == t_22_2 && part_58) {
-                    part_59 = 0;
+                const bool part_64 = t_21_2 >= 0 && t_21_2 < N;
+                opmath_t part_65;
+                if (part_64) {
+                  const bool part_66 = (t_23_2 ? -(rt::inf<opmath_t>() / gamma) : t_24_2) == t_22_2;
+                  const int64_t at_15 =
+                      run.of(11, i) + position_3 * near_waves.stride(1) + (j_3 + 1) * near_waves.stride(2);
+                  opmath_t part_67;
+                  if (rt::load(near_waves, at_15) == t_22_2 && part_66) {
+                    part_67 = 0;
                   } else {
-                    opmath_t part_60;
+                    opmath_t part_68;
                     if (t_23_2) {
-                      part_60 = 0;
+                      part_68 = 0;
                     } else {
-                      part_60 = rt::load(grad_r_waves, run.of(12, i) + (wave_2 + 1) * grad_r_waves.stride(1) + (j_3 + 1) * grad_r_waves.stride(2)) * rt::sigmoid(t_24_2 - rt::load(near_waves, run.of(11, i) + (wave_2 + 1) * near_waves.stride(1) + (j_3 + 1) * near_waves.stride(2)));
+                      const int64_t at_16 =
+                          run.of(12, i) + position_3 * grad_r_waves.stride(1) + (j_3 + 1) * grad_r_waves.stride(2);
+                      part_68 = rt::load(grad_r_waves, at_16) * rt::sigmoid(t_24_2 - rt::load(near_waves, at_15));
                     }
-                    part_59 = part_60;
+                    part_67 = part_68;
                   }
-                  part_57 = part_59;
+                  part_65 = part_67;
                 } else {
-                  part_57 = 0;
+                  part_65 = 0;
                 }
-                part_55 = part_57;
+                part_63 = part_65;
               } else {
-                part_55 = 0;
+                part_63 = 0;
               }
               rt::store(grad_r_before, run.of(15, i) + wave_2 * grad_r_before.stride(1) + j_3 * grad_r_before.stride(2),
-                        part_55);
+                        part_63);
             }
           });
         }

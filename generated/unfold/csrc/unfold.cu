@@ -8,12 +8,12 @@ template <typename scalar_t, int rank>
 struct Step_unfold_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1), rt::integer(2))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 3, -1), rt::tensor(0, 4, -1), rt::integer(3), rt::integer(4),
-                                            rt::integer(5), rt::integer(6), rt::integer(7), rt::integer(8),
+  static constexpr auto fields = rt::fields(rt::tensor(1, 3, -1), rt::tensor(0, 4, -1), rt::integer(3), rt::integer(8),
+                                            rt::integer(4), rt::integer(5), rt::integer(6), rt::integer(7),
                                             rt::integer(9), rt::integer(10), rt::integer(2), rt::integer(1));
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<const scalar_t, rank> input;
-  int64_t kernel_size, Q, stride, dilation, padding, C, H, W;
+  int64_t kernel_size, C, Q, stride, dilation, padding, H, W;
   rt::Divider l_size, d_size;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -21,15 +21,21 @@ struct Step_unfold_forward_output {
     const int64_t l = rt::split(&rest, l_size);
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
-    output.store(rt::floordiv(d, kernel_size * kernel_size) >= 0 && rt::floordiv(d, kernel_size * kernel_size) < C && rt::floordiv(l, Q) * stride + rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation - padding >= 0 && rt::floordiv(l, Q) * stride + rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation - padding < H && rt::mod(l, Q) * stride + rt::mod(d, kernel_size) * dilation - padding >= 0 && rt::mod(l, Q) * stride + rt::mod(d, kernel_size) * dilation - padding < W ? input.load(n, rt::floordiv(d, kernel_size * kernel_size), rt::floordiv(l, Q) * stride + rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation - padding, rt::mod(l, Q) * stride + rt::mod(d, kernel_size) * dilation - padding) : opmath_t(0), n, d, l);
+    const int64_t at_h =
+        rt::floordiv(l, Q) * stride + rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation - padding;
+    const int64_t at_w = rt::mod(l, Q) * stride + rt::mod(d, kernel_size) * dilation - padding;
+    const int64_t at_c = rt::floordiv(d, kernel_size * kernel_size);
+    opmath_t part = opmath_t(0);
+    if (at_c >= 0 && at_c < C && at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) part = input.load(n, at_c, at_h, at_w);
+    output.store(part, n, d, l);
   }
 };
 
 template <typename scalar_t, int rank>
 struct Step_unfold_backward_grad_input_base {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch =
-      {{rt::count(rt::integer(0), rt::integer(1), rt::integer(2), rt::integer(3))}};
+  static constexpr rt::Flat<sizeof(scalar_t)> launch = {
+      {rt::count(rt::integer(0), rt::integer(1), rt::integer(2), rt::integer(3))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 4, -1), rt::integer(3), rt::integer(2), rt::integer(1));
   rt::Tensor<opmath_t, rank> grad_input;
   rt::Divider w_size, h_size, c_size;
@@ -88,8 +94,11 @@ struct Step_unfold_backward_grad_input {
       const bool part_7 = rt::mod((l + at), Q) * stride + rt::mod(d, kernel_size) * dilation - padding < W;
       const bool part_6 = part_5 && part_7;
       if (part_3 && (part - padding >= 0 && part - padding < H) && part_6) {
-        opmath_t* const cell = grad_input.at(n, rt::floordiv(d, kernel_size * kernel_size), rt::floordiv((l + at), Q) * stride + rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation - padding, rt::mod((l + at), Q) * stride + rt::mod(d, kernel_size) * dilation - padding);
-        rt::atomic_sum(cell, grad_output_line[at]);
+        const int64_t at_c = rt::floordiv(d, kernel_size * kernel_size);
+        const int64_t at_h = rt::floordiv((l + at), Q) * stride +
+                             rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation - padding;
+        const int64_t at_w = rt::mod((l + at), Q) * stride + rt::mod(d, kernel_size) * dilation - padding;
+        rt::atomic_sum(grad_input.at(n, at_c, at_h, at_w), grad_output_line[at]);
       }
     });
   }

@@ -1,0 +1,59 @@
+"""Kernels whose values are longer than a line: cut into statements, and no line is too long."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from opgen import build
+
+WINDOW = """
+op: windowed
+summary: A window with a border.
+inputs: {x: {shape: [..., H, W]}}
+params: {size: {type: int, default: 3}, stride: {type: int, default: 2}, padding: {type: int, default: 1}}
+dims: {P: (H + 2*padding - size)//stride + 1, Q: (W + 2*padding - size)//stride + 1}
+forward: |
+  y[..., p < P, q < Q] = sum[r < size, s < size](pad(x[..., p*stride + r - padding, q*stride + s - padding], 0))
+"""
+CHAIN = """
+op: chained
+summary: A choice that is asked for in a choice of what goes on.
+inputs: {x: {shape: [..., T, L]}, ids: {shape: [L], dtype: int, domain: 0 <= ids < L}, on: {shape: [L], dtype: bool}}
+outputs: [waves]
+forward: |
+  waves[..., -1, j] = x[..., 0, j]
+  waves[..., t, j] = logaddexp(waves[..., t - 1, ids[j]] + x[..., t, L - 1 - j],
+    where(on[j] and waves[..., t - 1, j] > 0.5,
+      pad(waves[..., t - 1, j - 2], -inf)*x[..., t, j], pad(x[..., t, j + 3], 1)))
+"""
+TERMS = """
+op: terms
+summary: A sum of many.
+inputs: {x: {shape: [..., N]}}
+forward: |
+  y[..., n] = (x[..., n] + sin(x[..., n]) + cos(x[..., n]) + tanh(x[..., n]) + exp(x[..., n]) + erf(x[..., n])
+    + sigmoid(x[..., n]) + log1p(x[..., n]**2) + sqrt(1 + x[..., n]**2) + atan(x[..., n]) + softplus(x[..., n]))
+"""
+
+
+@pytest.mark.parametrize("spec", [WINDOW, CHAIN, TERMS], ids=["windowed", "chained", "terms"])
+def test_lines_are_not_too_long(tmp_path: Path, spec: str) -> None:
+    for path in _printed(tmp_path, spec):
+        assert not [line for line in path.read_text().splitlines() if len(line) > 120]
+
+
+def test_a_position_that_is_asked_for_three_times_is_computed_once(tmp_path: Path) -> None:
+    (text,) = (p.read_text() for p in _printed(tmp_path, WINDOW) if p.suffix == ".cu")
+    for name, index in (("at_h", "p"), ("at_w", "q")):
+        assert re.search(rf"const int64_t {name} = {index} \* stride \+ [rs] - padding;", text)
+        assert "if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) " in text
+
+
+def _printed(folder: Path, spec: str) -> list[Path]:
+    source = folder / "op.yaml"
+    source.write_text(spec.lstrip())
+    assert not build(source, folder / "out").failed
+    return [p for p in sorted(folder.glob("out/*/csrc/*")) if p.suffix in (".cpp", ".cu")]

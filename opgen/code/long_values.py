@@ -123,7 +123,7 @@ class _Cut:
             elif part is not None:
                 self.put(part, self.defined(part, lines), above)
             elif place is not None:
-                lines.append(self.placed(*place))
+                lines += self.placed(*place, value)
             elif choice is not None:
                 name = self.scope.fresh("part")
                 lines += self.read_if_inside(choice, name) if isinstance(choice, Read) else self.chosen(choice, name)
@@ -131,7 +131,7 @@ class _Cut:
             elif (part := _longest(self.printer, parts, ROOM - self.depth - _BELOW)) is not None:
                 self.put(part, self.defined(part, lines), above)
             elif (far := self.far(value)) is not None:
-                lines.append(self.placed(far, "at"))
+                lines += self.placed(far, "at", value)
             elif (crowd := next((e for e in (value, *parts) if _is_crowd(e)), None)) is not None:
                 value = self.replaced(value, crowd, self.in_pieces(crowd, lines))
                 above = _above(value)
@@ -234,16 +234,18 @@ class _Cut:
         best = max(found, key=lambda r: len(self.scope.offset_of(r)), default=None)
         return best if best is not None and len(self.scope.offset_of(best)) > _WORTH else None
 
-    def placed(self, p: Scalar, wish: str) -> str:
-        """A position, or where a read is in memory, as a local, which is its name from now on."""
-        name, known = self.scope.fresh(wish), self.printer.known
+    def placed(self, p: Scalar, wish: str, value: Scalar) -> list[str]:
+        """A position, or where a read is in memory, as a local, which is its name from now on.
+
+        It stays without one if the value is not written with it: what is read ahead of the lanes has no positions here.
+        """
+        before, name, known = self.printer(value), self.scope.fresh(wish), self.printer.known
         assert known is not None
         text = self.scope.offset_of(p) if isinstance(p, Read) and wish == "at" else self.printer(p)
-        line = f"const int64_t {name} = {text};"
         self.scope.placed[p] = name
         for e in [e for e in known if e not in self.named]:
             del known[e]
-        return line
+        return [] if self.printer(value) == before else [f"const int64_t {name} = {text};"]
 
     def within(self, value: Scalar) -> Iterator[Scalar]:
         """A value and everything in it that is not named."""

@@ -77,8 +77,9 @@ def _broken(line: str) -> list[str]:
         return [line]
     indent = " " * (len(line) - len(line.lstrip()))
     if line.lstrip().startswith("if (") and not line.endswith("{"):
-        close = _close_of(line, line.index("("))
-        return [*_broken(line[: close + 1]), *_broken(f"{indent}  {line[close + 1 :].strip()}")]
+        close = _close_of(line, line.index("(")) + 1
+        if done := line[close:].strip():
+            return [*_broken(line[:close]), *_broken(f"{indent}  {done}")]
     if (total := _TOTAL.match(line)) and len(terms := _terms(total[2])) > 1:
         return _in_rows(total[1], terms)
     opening = _outermost(line)
@@ -138,7 +139,7 @@ def _close_of(line: str, opening: int) -> int:
 def _call_alone(items: str) -> int:
     """Where the arguments begin of a call that is all there is in a condition; 0 where there is more."""
     call = re.match(r"[\w.:]+\(", items)
-    return call.end() if call and items[_close_of(items, call.end() - 1) + 1 :] == ") {" else 0
+    return call.end() if call and items[_close_of(items, call.end() - 1) + 1 :] in (")", ") {") else 0
 
 
 def _pays(below: Sequence[str], beside: Sequence[str]) -> bool:

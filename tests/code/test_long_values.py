@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from opgen import build
+from opgen.code.native_layout import laid_out
 
 WINDOW = """
 op: windowed
@@ -57,3 +58,8 @@ def _printed(folder: Path, spec: str) -> list[Path]:
     source.write_text(spec.lstrip())
     assert not build(source, folder / "out").failed
     return [p for p in sorted(folder.glob("out/*/csrc/*")) if p.suffix in (".cpp", ".cu")]
+
+
+def test_a_condition_that_is_too_long_for_a_line_is_left_as_it_is() -> None:
+    condition = " && ".join(f"rt::inside(host, position_{k}, N, {k}, {k})" for k in range(4))
+    assert laid_out([f"if ({condition})"])[0].startswith("if (rt::inside(")

@@ -10,9 +10,11 @@ from pathlib import Path
 
 from opgen.code.cpp_layout import table_lines
 from opgen.code.templates import fill, root
+from opgen.ir.program import Program
 from opgen.package.step_table import Launch, StepTable
 from opgen.plan.model import KernelPlan
 from tests.cuda import emulate
+from tests.plain import planned
 
 _RANGE = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
 _PARALLEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, _RANGE, ctypes.c_void_p)
@@ -67,6 +69,13 @@ class Compiled(emulate.Emulated):
     def __init__(self, plan: KernelPlan, library: Path, launches: Sequence[Launch]) -> None:
         super().__init__(library, "op", plan, launches)
         self.table = "op_steps_baseline"
+
+    @staticmethod
+    def alone(program: Program, folder: Path) -> Compiled:
+        """One program with a library of its own, for float64."""
+        plan = planned(program)
+        library, (launches,) = compile_plans([("run", plan)], folder, only="double")
+        return Compiled(plan, library, launches)
 
     def status_of(self, number: int, call: emulate._Call) -> emulate._BadIndex | None:
         """Run a kernel, its points in two halves."""

@@ -15,7 +15,7 @@ from opgen.plan.model import Kernel as Step
 from opgen.plan.model import ScatterStep, Stream
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_CONSTANT = re.compile(r"\s*const \w+ (\w+) = [^;{}]*;")
+_CONSTANT = re.compile(r"\s*const \w+ (\w+) = [^;]*;")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from opgen.code.cpp_layout import block, named
 from opgen.code.cpp_scope import CpuScope
 from opgen.code.long_values import hoisted
-from opgen.code.native_scope import mentions, needed, value_type
+from opgen.code.native_scope import mentions, value_type
 from opgen.code.printer import NATIVE, Text
 from opgen.ir.program import Axis, Kind, Loop
 from opgen.ir.scalar import ONE, Index, Position, Read, Scalar, reads, walk
 from opgen.kernel.formal import Formal
 from opgen.plan.build import step_scalars
 from opgen.plan.model import Dot, Fold, Let, Stream, Sweep, Weigh
-from opgen.plan.stream import point_scalars, stores_of, sums_of, sweep_scalars
+from opgen.plan.stream import asked_of, point_scalars, stores_of, sums_of, sweep_scalars
 
 _FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min"}
 _ROW, _POINT, _INNER = "r", "i", "e"
@@ -120,6 +120,7 @@ class _Code:
         self.folds: dict[str, str] = {}
         self.kept: list[str] = []  # declarations of one number per row
         self.row_values: dict[str, tuple[str, Kind]] = {}
+        self.asked = asked_of(step)
         self.arrays: list[str] = []  # declarations of what is known of every point of a tile, for a group of rows
         for name in (_ROW, _INNER, _FIRST, _GROUP, "start", "size", "rows"):
             self.scope.fresh(name)
@@ -175,7 +176,7 @@ class _Code:
         scope.inner = None
         scope.locals = dict(self.row_values)
         lines = []
-        for f in folds:
+        for f in (f for f in folds if f.name in self.asked):
             name = scope.fresh(f.name)
             lines.append(f"const {value_type(f.kind)} {name} = {self.folds[f.name]}[{_ROW}].value();")
             lines += self._keep(k, f.name, name, f.kind)
@@ -192,7 +193,6 @@ class _Code:
             lines += [*parts, f"{head}{value.text});"]
         for w in sums:
             lines += self._stored(w)
-        lines = needed(lines)
         return block(f"for (int64_t {_ROW} = 0; {_ROW} < rows.size; ++{_ROW}) {{", lines) if lines else []
 
     def _constant(self, e: Scalar) -> bool:

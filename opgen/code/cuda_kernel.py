@@ -8,7 +8,7 @@ these functions are in the runtime header.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 
 from opgen.code.cuda_rows import across, lines_across, rows_along
@@ -19,7 +19,6 @@ from opgen.code.cuda_statements import (
     index_of,
     is_rounded,
     joined,
-    let_lines,
     result,
     shared,
     store_lines,
@@ -27,12 +26,12 @@ from opgen.code.cuda_statements import (
 )
 from opgen.code.long_values import hoisted
 from opgen.code.native_layout import function, indented
-from opgen.code.native_scope import needed, value_type
+from opgen.code.native_scope import value_type
 from opgen.ir.point import positions
 from opgen.ir.program import Axis, Loop
-from opgen.ir.scalar import Read, walk
-from opgen.kernel.model import Acc, Body, For, Node, Role, Store
-from opgen.kernel.walk import chain, inside, values
+from opgen.ir.scalar import Read, reads, walk
+from opgen.kernel.model import Acc, Body, For, Role, Store
+from opgen.kernel.walk import alive, chain, inside, values
 from opgen.plan.model import Let
 
 _SHARED = (Role.TEAM, Role.CHUNKS)
@@ -186,7 +185,7 @@ def _shared_out(scope: Scope, loop: For, accs: Sequence[Acc]) -> list[str]:
 def _columns(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
     """`Folds`, `fold` (one inner point of one outer point) and `finish` (what follows once everything is folded)."""
     at = next(i for i, n in enumerate(body) if isinstance(n, For))
-    ahead, behind = body[:at], body[at + 1 :]
+    ahead, behind = body[:at], alive(body[at + 1 :])
     accs = [n for n in ahead if isinstance(n, Acc)]
     loops, looped = chain((body[at],), _SHARED)
     before = scope.enter(outer)
@@ -197,18 +196,18 @@ def _columns(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
     targets = {n: f"{'folds[at].' if named else 'folds->'}{text}" for n, text in names.items()}
     known = dict(scope.locals)
     with across(scope, outer, named):
-        lines = needed([*let_lines(scope, lets), *thread_lines(scope, looped, targets)])
+        lines = thread_lines(scope, alive((*lets, *looped)), targets)
         types = {a.name: accumulator(scope, a, joined(looped, a)) for a in accs}
     scope.locals = known
     if named:
         lines = [*named, "rt::lanes<V>([&](int at) {", *indented(lines), "});"]
     fold = decoded(scope, outer, "point", decoded(scope, loops, "inner", lines, "inner_rest"))
-    prefix = let_lines(scope, lets)
     scope.leave(inner_before, loops)
-    finish = [*prefix, *_stored(scope, ahead)]
-    finish += [result(scope, a, f"folds.{names[a.name]}") for a in accs]
-    finish += thread_lines(scope, behind, {})
-    finish = decoded(scope, outer, "point", needed(finish))
+    asked = {r.tensor for e in values(behind) for r in reads(e)}
+    first = alive((*(n for n in ahead if not isinstance(n, Acc)), *behind))
+    finish = thread_lines(scope, first[: len(first) - len(behind)], {})
+    finish += [result(scope, a, f"folds.{names[a.name]}") for a in accs if a.name in asked]
+    finish = decoded(scope, outer, "point", [*finish, *thread_lines(scope, behind, {})])
     scope.leave(before, outer)
     indices = f"{index_of('point', fold)}, {index_of('inner', fold)}"
     fields = [f"{types[a.name]} {names[a.name]};" for a in accs]
@@ -224,7 +223,3 @@ def _columns(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
         *function(f"OPGEN_DEVICE void fold({indices}, Folds* folds) const", fold),
         *function(f"OPGEN_DEVICE void finish({index_of('point', finish)}, const Folds& folds) const", finish),
     ]
-
-
-def _stored(scope: Scope, nodes: Iterable[Node]) -> list[str]:
-    return [line for n in nodes if isinstance(n, Store) for line in store_lines(scope, n)]

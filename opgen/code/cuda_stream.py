@@ -23,12 +23,12 @@ from opgen.code.cuda_statements import (
 )
 from opgen.code.long_values import hoisted
 from opgen.code.native_layout import function
-from opgen.code.native_scope import needed, value_type
+from opgen.code.native_scope import value_type
 from opgen.ir.program import Axis, Kind
 from opgen.ir.scalar import ZERO, Index, Read, Scalar, mul, reads, substitute
 from opgen.kernel.model import Store
 from opgen.plan.model import Dot, Fold, Let, Pass, Stream, Sweep, Weigh
-from opgen.plan.stream import sums_of
+from opgen.plan.stream import asked_of, sums_of
 
 
 def stream_lines(scope: Scope, step: Stream) -> list[str]:
@@ -37,11 +37,11 @@ def stream_lines(scope: Scope, step: Stream) -> list[str]:
     body = _point(scope, step.points[0])
     lost = _Lost.of(scope, step)
     for sweep, p in zip(step.sweeps, step.points[1:], strict=True):
-        body += [*_sweep(scope, _local(sweep, step.along), step.along, lost), *_point(scope, p)]
+        body += [*_sweep(scope, _local(sweep, step.along), step, lost), *_point(scope, p)]
         for w in sweep.sums:
             whole = Read(scope.fresh("whole"), ())
             body += _over(scope, w, lost, partial(_finished, scope, w, whole))
-    body = decoded(scope, step.outer, "point", [*lost.row, *needed(body)])
+    body = decoded(scope, step.outer, "point", [*lost.row, *body])
     scope.leave(before, step.outer)
     return point_function(body)
 
@@ -129,7 +129,8 @@ def _loop(scope: Scope, a: Axis, body: Sequence[str]) -> list[str]:
     return function(f"for (int64_t {name} = 0; {name} < {scope.size(a)}; ++{name})", body)
 
 
-def _sweep(scope: Scope, s: Sweep, along: Axis, lost: _Lost) -> list[str]:
+def _sweep(scope: Scope, s: Sweep, step: Stream, lost: _Lost) -> list[str]:
+    along, asked = step.along, asked_of(step)
     folds = {f.name: scope.fresh(f"{f.name}_fold") for f in s.folds}
     lines = [f"{_type(scope, f, s)} {folds[f.name]};" for f in s.folds]
     for w in s.sums:
@@ -152,7 +153,7 @@ def _sweep(scope: Scope, s: Sweep, along: Axis, lost: _Lost) -> list[str]:
     lines += summed(scope, (along,), body, *sums) if sums else _loop(scope, along, body)
     lines += [f"{n}.finish();" for n in sums]
     scope.leave(before, (along,))
-    return lines + [result(scope, f, folds[f.name]) for f in s.folds]
+    return lines + [result(scope, f, folds[f.name]) for f in s.folds if f.name in asked]
 
 
 def _type(scope: Scope, f: Fold, s: Sweep) -> str:

@@ -125,9 +125,10 @@ class _Cut:
             elif place is not None:
                 lines += self.placed(*place, value)
             elif choice is not None:
-                name = self.scope.fresh("part")
-                lines += self.read_if_inside(choice, name) if isinstance(choice, Read) else self.chosen(choice, name)
+                name, before = self.scope.fresh("part"), self.printer(value)
+                made = self.read_if_inside(choice, name) if isinstance(choice, Read) else self.chosen(choice, name)
                 self.put(choice, Read(name, ()), above)
+                lines += [] if self.printer(value) == before else made
             elif (part := _longest(self.printer, parts, ROOM - self.depth - _BELOW)) is not None:
                 self.put(part, self.defined(part, lines), above)
             elif (far := self.far(value)) is not None:

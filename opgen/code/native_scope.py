@@ -49,26 +49,3 @@ def outside(printer: Printer, fill: Scalar | None, kind: Kind) -> Text:
 def mentions(name: str, lines: Sequence[str]) -> bool:
     """Whether a name stands in printed code."""
     return any(re.search(rf"\b{name}\b", line) for line in lines)
-
-
-def needed(lines: Sequence[str]) -> list[str]:
-    """The lines without those constants, and values chosen by a condition, that no later line mentions."""
-    kept: list[str] = []
-    for lump in reversed(_lumps(lines)):
-        name = re.match(r"const \w+ (\w+) = " if len(lump) == 1 else r"\w+ (\w+);", lump[0])
-        if name is None or mentions(name[1], kept):
-            kept = [*lump, *kept]
-    return kept
-
-
-def _lumps(lines: Sequence[str]) -> list[list[str]]:
-    """Single lines, and declarations together with the `if` that follows and assigns what they declare."""
-    out: list[list[str]] = []
-    i = 0
-    while i < len(lines):
-        end = i + 1
-        if re.fullmatch(r"\w+ \w+;", lines[i]) and lines[end : end + 1] and lines[end].startswith("if ("):
-            end = next(k for k in range(end, len(lines)) if lines[k] == "}") + 1
-        out.append(list(lines[i:end]))
-        i = end
-    return out

@@ -15,7 +15,7 @@ from opgen.ir.names import Names
 from opgen.ir.program import Axis, Kind
 from opgen.ir.scalar import ZERO, Apply, Batch, Index, Lit, Read, Scalar, both, call, substitute, transform, walk, where
 from opgen.kernel.model import Acc, Body, For, If, Join, Kernel, Node, Role, Store
-from opgen.kernel.walk import bound, inside, values, waits
+from opgen.kernel.walk import alive, bound, inside, values, waits
 from opgen.plan.model import Let, Storage, is_written_out
 
 _ROOM = 2000  # nodes of values that a kernel may get by it
@@ -57,7 +57,7 @@ def _body(body: Body, names: Names, floats: frozenset[str]) -> Body:
             found += _points(n, held)
         elif not (isinstance(n, Acc) and n.name in held.accs):
             found.append(n)
-    return tuple(found)
+    return alive(tuple(found)) if short else tuple(found)
 
 
 def _inside(node: Node, names: Names, floats: frozenset[str]) -> Node:

@@ -257,3 +257,10 @@ def sweep_scalars(s: Sweep) -> tuple[Scalar, ...]:
     """Every expression of a sweep."""
     dots, folds = (d.value for d in s.dots), (f.value for f in s.folds)
     return (*dots, *(x.value for x in s.lets), *folds, *(e for w in s.sums for e in (w.value, w.scale)))
+
+
+def asked_of(step: Stream) -> frozenset[str]:
+    """The numbers that something in a stream reads."""
+    sweeps = (e for s in step.sweeps for e in sweep_scalars(s))
+    points = (e for p in step.points for e in point_scalars(p))
+    return frozenset(r.tensor for e in (*sweeps, *points) for r in reads(e))

@@ -94,8 +94,9 @@ def run(arguments: list[str]) -> int:
         if isinstance(e, click.NoSuchOption) and not e.possibilities and e.ctx is not None:
             letter = e.option_name.lstrip("-")[:1]  # one letter is short for nothing here
             names = (name for p in e.ctx.command.params for name in p.opts)
-            near = [name for name in names if name.startswith(f"--{letter}")]
-            e = click.NoSuchOption(e.option_name, possibilities=near, ctx=e.ctx)
+            near = " or ".join(name for name in names if name.startswith(f"--{letter}"))
+            told = f"there is no option {e.option_name}" + (f"; did you mean {near}?" if near else "")
+            e = click.NoSuchOption(e.option_name, told, ctx=e.ctx)
         e.show()
         return e.exit_code
     except (click.Abort, KeyboardInterrupt):

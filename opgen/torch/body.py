@@ -170,7 +170,7 @@ def access(scope: Scope, r: Read, space: Space) -> Value:
 def _with_every_axis(scope: Scope, r: Read, space: Space) -> Stored:
     """The tensor, with the axes it is constant along if a position there may be out of range."""
     stored = scope.tensor(r.tensor)
-    here = [a.name for a in space if isinstance(a, Axis)]
+    here = ["...", *(a.name for a in space if isinstance(a, Axis))]  # what is drawn for each of a batch moves with it
     lacking = [Place(r.at[i], n) for i, n in enumerate(stored.shape) if i not in stored.axes]
     varying = [polynomial(p.at).scalar() for p in lacking if not isinstance(p.at, Batch)]
     if any(n not in here for at in varying for n in indices(at)):

@@ -34,6 +34,10 @@ FOUND = {
         "  t1[s < 1, i < N] = tanh(where(y[s] > 0.1, x[N - 1 - i]/(0.4 + sigmoid(x[i])), 0.5*t2[s - 1, i]))\n"
         "  t2[s < 1, i < N] = tanh(where(y[s + i] > 0.1, x[i] + s, 0.5*t1[s - 1, i]))\n"
     ),
+    "a drawn place beside one that is out of range": (
+        "inputs: {x: {shape: [...]}, seed: {dtype: seed}}\noutputs: {t1: {shape: [..., 2, 2]}, t2: {shape: [...]}}\n"
+        "forward: |\n  t1[..., i < 2, j < 2] = 2*x[...]\n  t2[...] = pad(t1[..., 2, integer(seed, 2)], 0)\n"
+    ),
     "a wave equation": (
         "inputs: {x: {shape: [T, N]}, w: {shape: [N]}}\noutputs: [u]\nforward: |\n  u[-1, i] = w[i]\n"
         "  u[t, i] = x[t, i] - 0.5*u[t - 2, i] + where(i > 0, sin(u[t - 1, i - 1]), 0) + pad(u[t - 1, i + 1], 0)\n"
@@ -440,6 +444,7 @@ SHAPES = {
     "a gradient that another one reads": {"x": (2,), "y": (3,), "z": (2,)},
     "a wave that goes through pairs, beside what one of each reads": {"x": (2, 3, 2), "y": (3, 3)},
     "two that go on from each other at a single place": {"x": (3,), "y": (3,)},
+    "a drawn place beside one that is out of range": {"x": (2,), "seed": ()},
     "a wave equation": {"x": (4, 3), "w": (3,)},
     "neighbours with ends on both sides": {"x": (4, 3)},
     "a rounded power of an integer": {"x": (3,)},

@@ -34,6 +34,7 @@ from opgen.ir.scalar import (
     both,
     call,
     children,
+    reads,
     rebuild,
     walk,
     where,
@@ -144,16 +145,13 @@ class _Lazy:
             case Read():
                 return self._read(e, guard)
         e = rebuild(e, lambda a: self.safe(a, guard))
-        if guard is None or not isinstance(e, Apply):
+        if not isinstance(e, Apply):
             return e
-        if e.fn in ("floordiv", "mod") and not varies(e.args[1]) and not isinstance(e.args[1], Lit):
+        if e.fn in ("floordiv", "mod") and _may_be_zero(e.args[1]) and (guard is not None or any(reads(e.args[0]))):
             return Apply(e.fn, (e.args[0], where(call("ne", e.args[1], ZERO), e.args[1], ONE)))
-        if varies(e):
-            harmful = varies(guard) and _singular(e)
-        else:
+        if guard is not None and not varies(e):
             guard = _decided(guard)
-            harmful = guard is not None and _raises(e)
-        if guard is None or not harmful:
+        if guard is None or not (varies(guard) and _singular(e) if varies(e) else _raises(e)):
             return e
         i, harmless = _SAFE[e.fn]
         return Apply(e.fn, (*e.args[:i], where(guard, e.args[i], harmless), *e.args[i + 1 :]))
@@ -302,6 +300,11 @@ def _decided(guard: Scalar) -> Scalar | None:
     """What of a guard is decided in Python."""
     known = tuple(c for c in conjuncts(guard) if not varies(c))
     return None if not known else known[0] if len(known) == 1 else Apply("and", known)
+
+
+def _may_be_zero(divisor: Scalar) -> bool:
+    """Whether torch refuses to divide by a number where that is 0: what is read stands there for no element, too."""
+    return not varies(divisor) and not isinstance(divisor, Lit)
 
 
 def _raises(e: Apply) -> bool:

@@ -10,6 +10,10 @@ FOUND = {
     "the median of a window of no elements": (
         X + "params: {none: {type: int, default: 0}}\nforward: 'y[..., i < N] = median[k < none](x[..., i - k])'\n"
     ),
+    "the median of nothing where that is finite": (
+        "inputs: {x: {shape: [K]}, y: {shape: []}}\n"
+        "forward: 't = where(isfinite(median[i < K, j < K](y)), median[i < K, j < K](y), 0.5)'\n"
+    ),
     "a place that is drawn for each of the batch": (
         "inputs:\n  x: {shape: [N]}\n  y: {shape: [..., N]}\n  seed: {dtype: seed}\n"
         "forward: |\n  t = x[integer(seed, N)]\n  z[..., n] = 2*y[..., n]\n"
@@ -472,6 +476,7 @@ SHAPES = {
     "nothing to read": {"x": (0,)},
     "nothing to read at a quotient": {"x": (0,)},
     "no row to read": {"x": (0, 0)},
+    "the median of nothing where that is finite": {"x": (0,), "y": ()},
     "a batch that only an integer has": {"x": (3, 1), "ids": (2,)},
     "a place beside itself": {"x": (3,), "ids": (3,)},
     "a bound that only some elements have": {"x": (3, 2, 3), "w": (3,)},

@@ -118,9 +118,9 @@ class _PartCode(Runs):
                 "});",
             )
         else:
-            runs = block(
-                "outer.runs<1>(begin, end, nullptr, [&](const auto& row) {", self._points(within, "row"), "});"
-            )
+            kept = [self._kept(n) for n in within if isinstance(n, Tile)]
+            points = self._points(tuple(n for n in within if not isinstance(n, Tile)), "row")
+            runs = [*kept, *block("outer.runs<1>(begin, end, nullptr, [&](const auto& row) {", points, "});")]
         head = f"rt::parallel(host, outer.count, {self._work()}, [=, &host](int64_t begin, int64_t end) {{"
         return block(head, runs, "});")
 
@@ -135,6 +135,13 @@ class _PartCode(Runs):
             self.loops[loops] = self.scope.fresh(f"over_{label}")
         self.counts.append(f"{self.loops[loops]}.count")
         return self.loops[loops]
+
+    def _kept(self, tile: Tile) -> str:
+        """What passes along a row hand on, in memory of each thread's own."""
+        name = self.kept[tile.name] = self.scope.fresh(tile.name)
+        self.keep(tile, f"{name}_at[i]")
+        size = " * ".join(map(self.scope.size, tile.shape))
+        return f"const rt::Kept<{value_type(tile.kind)}> {name}({size});"
 
     # --- one point after the other -----------------------------------------------------------------------------------
 

@@ -27,6 +27,7 @@ class Runs(Statements):
         super().__init__(formal, part, turns)
         self.pieces: dict[str, Scalar] = {}  # by loops: what their runs do not go across
         self.outer_locals: set[str] = set()
+        self.kept: dict[str, str] = {}  # what passes along a row hand on, and its name
         self.phase = ""  # the lane that lanes which are not all start from
 
     def sources(self, body: Body, at: str, loops: str, moving: dict[str, int], sparse: Comb | None = None) -> Around:
@@ -37,7 +38,9 @@ class Runs(Statements):
             if scope.plain(a) and a.moves_with(scope.lanes) and a.name not in scope.declared:
                 scope.declared.add(a.name)
                 lines.append(self._run_of("Source", a, at, step))
-        lines += [self._run_of("Sink", self.written(s), at, step) for s in body if isinstance(s, Store)]
+        stores = (s for s in body if isinstance(s, Store) and s.slot not in self.bound)
+        lines += [self._run_of("Sink", self.written(s), at, step) for s in stores]
+        lines += [f"auto* const {self.kept[name]}_at = {self.kept[name]}.at({at});" for name in self._met(body)]
         own = {n.name for n in body if isinstance(n, Let)}
         last = bool(scope.lanes) and isinstance(scope.lanes[-1], Axis) and scope.lanes[-1].name in moving
         ahead = Lines(scope, body, at, step, loops, moving, last, frozenset(self.arrays), frozenset(own), self.pieces)
@@ -58,6 +61,11 @@ class Runs(Statements):
                     behind.append(found[1])
                     self.added.add(n)
         return Around(lines, ahead.out, self.once(body, moving), behind, ahead.comb)
+
+    def _met(self, body: Body) -> list[str]:
+        """What a body reads or writes of what passes along a row hand on."""
+        met = [r.tensor for e in values(body) for r in reads(e)] + [s.slot for s in body if isinstance(s, Store)]
+        return [name for name in dict.fromkeys(met) if name in self.kept]
 
     def _teeth(self, sparse: Comb, ahead: Lines) -> None:
         """Declare the lanes that a body runs along where these are not all."""

@@ -186,9 +186,7 @@ class CpuScope:
     def leaf(self, e: Leaf) -> Text:
         match e:
             case Read(tensor, ()) if tensor in self.locals:
-                self.asked.add(tensor)
-                name, kind = self.locals[tensor]
-                return Text(name, _ATOM, kind)
+                return self._local(tensor)
             case Read():
                 return self.load(e)
             case Index("..."):
@@ -199,6 +197,11 @@ class CpuScope:
                 return self.number(e)
             case _:
                 assert_never(e)
+
+    def _local(self, name: str) -> Text:
+        self.asked.add(name)
+        text, kind = self.locals[name]
+        return Text(text, _ATOM, kind)
 
     def _place(self) -> Text:
         """Where in the batch the point of a lane is."""
@@ -226,11 +229,8 @@ class CpuScope:
     def _number(self, e: Scalar, kind: Kind) -> str:
         if e == Dim("..."):
             return "rt::batch_count(call)"
-        return (
-            f"call.reals[{self.formal.reals.index(e)}]"
-            if kind is Kind.FLOAT
-            else f"call.ints[{self.formal.ints.index(e)}]"
-        )
+        name, numbers = ("reals", self.formal.reals) if kind is Kind.FLOAT else ("ints", self.formal.ints)
+        return f"call.{name}[{numbers.index(e)}]"
 
     def held(self, lines: Sequence[str]) -> str:
         """What a lane loop captures: numbers of the call by value, lest stores to memory be taken to change them."""
@@ -240,7 +240,8 @@ class CpuScope:
     def load(self, r: Read) -> Text:
         """One access as a value."""
         access = self.find(r.tensor, r.at)
-        assert access is not None, f"{self.formal.kernel.name}: {r} was not collected"
+        if access is None:  # what passes along a row hand on
+            return self._local(r.tensor)
         kind = self.formal.slots[r.tensor].kind
         ahead = self.lines.get((access.number, r.fill))
         if ahead is not None:
@@ -261,11 +262,9 @@ class CpuScope:
 
     def guarded(self, r: Read) -> tuple[str, Text, Text] | None:
         """The condition under which a read is in range, what it is then, and what it is otherwise; None for others."""
-        access = self.find(r.tensor, r.at)
-        assert access is not None
-        unsure = self._unsure(r)
+        access, unsure = self.find(r.tensor, r.at), self._unsure(r)
         picked = r.fill is None and len(unsure) == 1 and list(self.computed(r.at)) == unsure
-        if not unsure or picked or self.plain(access) or (access.number, r.fill) in self.lines:
+        if access is None or not unsure or picked or self.plain(access) or (access.number, r.fill) in self.lines:
             return None
         kind = self.formal.slots[r.tensor].kind
         guards = [self._guard(r, k, p) for k, p in enumerate(r.at) if k in unsure and not isinstance(p, Batch)]

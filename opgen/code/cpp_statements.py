@@ -98,7 +98,7 @@ class Statements:
                     return not scope.places().moves_with(scope.lanes)
                 case Index(name):
                     return name not in moving
-                case Read(tensor, ()):
+                case Read(tensor, at) if not at or tensor in self.bound:
                     return own.get(tensor, tensor in scope.locals and tensor not in self.arrays)
                 case Read():
                     access = scope.find(e.tensor, e.at)
@@ -331,7 +331,9 @@ def _numeric(scope: CpuScope, own: Collection[str], e: Scalar, found: set[str]) 
         return  # which is no loop's own
     if isinstance(e, Index):
         found.add(e.name)
-    elif isinstance(e, Read) and e.tensor not in own:
+    elif isinstance(e, Read) and e.tensor in own:
+        return  # at the point of a lane
+    elif isinstance(e, Read):
         for k, p in enumerate(e.at):
             if isinstance(p, Index) and scope.doubtful(e.tensor, k, p):
                 found.add(p.name)

@@ -31,7 +31,7 @@ def always(body: Body) -> frozenset[Read]:
             seen.add(node)
             if isinstance(node, Read):
                 found.add(node)
-            left += children(node)[:1] if _is_lazy(node) else children(node)
+            left += children(node)[:1] if is_lazy(node) else children(node)
     return frozenset(found)
 
 
@@ -103,7 +103,8 @@ def _unconditional(body: Body) -> Iterator[Scalar]:
     return (e for condition, e in _guarded(body) if condition is None)
 
 
-def _is_lazy(e: Scalar | Node) -> bool:
+def is_lazy(e: Scalar | Node) -> bool:
+    """Whether what follows the first operand is evaluated only where that says so."""
     return isinstance(e, Apply) and e.fn in ("where", "and", "or")
 
 
@@ -114,7 +115,7 @@ def _paths(e: Scalar, read: Read, around: tuple[Scalar, ...]) -> Iterator[tuple[
         return
     if not any(a == read for a in walk(e)):
         return
-    if not _is_lazy(e):
+    if not is_lazy(e):
         for a in children(e):
             yield from _paths(a, read, around)
         return

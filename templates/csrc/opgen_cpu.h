@@ -74,6 +74,7 @@ struct Places {
 // A run of neighbouring points: `at` is where each access stands, in elements, `step` how far it moves per point.
 template <int Accesses>
 struct Run {
+  int64_t first;  // its points are counted from here
   int64_t size;
   int64_t at[Accesses];
   int64_t step[Accesses];
@@ -141,17 +142,13 @@ struct Loops {
   OPGEN_INLINE void runs(int64_t begin, int64_t end, const int64_t* base, const Body& body) const {
     if (begin >= end) return;
     Run<Accesses> run;
-    int64_t first = begin;
-    for (int a = 0; a < Accesses; ++a) run.at[a] = base == nullptr ? 0 : base[a];
-    for (int d = rank - 1; d >= 0; --d) {
-      run.index[d] = first == 0 ? 0 : first % sizes[d];  // a division takes as long as a short row
-      if (first == 0) continue;
-      first /= sizes[d];
-      for (int a = 0; a < Accesses; ++a) run.at[a] += run.index[d] * steps[d][a];
-    }
     const int last = rank - 1;
+    for (int a = 0; a < Accesses; ++a) run.at[a] = base == nullptr ? 0 : base[a];
     for (int a = 0; a < Accesses; ++a) run.step[a] = rank == 0 ? 0 : steps[last][a];
+    run.index[0] = 0;
+    if (begin > 0 || rank > 1) seek(run, begin);
     for (int64_t i = begin; i < end; i += run.size) {
+      run.first = i;
       run.size = end - i < Size ? end - i : Size;
       if (rank > 0 && sizes[last] - run.index[last] < run.size) run.size = sizes[last] - run.index[last];
       if (Size > 1 && piece > 0 && piece - run.index[last] % piece < run.size)
@@ -160,11 +157,23 @@ struct Loops {
       if (rank == 0) continue;
       run.index[last] += run.size;
       for (int a = 0; a < Accesses; ++a) run.at[a] += run.size * steps[last][a];
-      for (int d = last; d > 0 && run.index[d] == sizes[d]; --d) {
-        run.index[d] = 0;
-        ++run.index[d - 1];
-        for (int a = 0; a < Accesses; ++a) run.at[a] += steps[d - 1][a] - sizes[d] * steps[d][a];
-      }
+      if (last > 0 && run.index[last] == sizes[last]) carry(run);
+    }
+  }
+  // Apart from the loop over runs, which short rows are alone in.
+  OPGEN_NOINLINE void seek(Run<Accesses>& run, int64_t begin) const {
+    for (int d = rank - 1; d >= 0; --d) {
+      run.index[d] = begin == 0 ? 0 : begin % sizes[d];  // a division takes as long as a short row
+      if (begin == 0) continue;
+      begin /= sizes[d];
+      for (int a = 0; a < Accesses; ++a) run.at[a] += run.index[d] * steps[d][a];
+    }
+  }
+  OPGEN_NOINLINE void carry(Run<Accesses>& run) const {
+    for (int d = rank - 1; d > 0 && run.index[d] == sizes[d]; --d) {
+      run.index[d] = 0;
+      ++run.index[d - 1];
+      for (int a = 0; a < Accesses; ++a) run.at[a] += steps[d - 1][a] - sizes[d] * steps[d][a];
     }
   }
 
@@ -378,6 +387,27 @@ struct Sink {
   template <typename V>
   OPGEN_INLINE void set(int64_t i, V value) {
     to[i] = static_cast<T>(value);
+  }
+};
+
+// What passes along a row hand on to each other, a value for each point; a short one needs no memory of its own.
+template <typename T>
+struct Kept {
+  T* data;
+  bool is_long;
+  alignas(64) T near[block];
+
+  explicit Kept(int64_t size) : data(near), is_long(size > block) {
+    if (is_long) data = new T[static_cast<size_t>(size)];
+  }
+  Kept(const Kept&) = delete;
+  Kept& operator=(const Kept&) = delete;
+  ~Kept() {
+    if (is_long) delete[] data;
+  }
+  template <int Accesses>
+  OPGEN_INLINE T* at(const Run<Accesses>& run) const {
+    return data + run.first;
   }
 };
 

@@ -30,6 +30,7 @@ struct Prod {
     return a * b;
   }
 };
+// What is folded comes second, so that the next value does not wait for whether it is a number.
 struct Max {
   template <typename T>
   static T identity() {
@@ -37,7 +38,7 @@ struct Max {
   }
   template <typename T>
   static OPGEN_INLINE T combine(T a, T b) {
-    return max(a, b);
+    return max(b, a);
   }
 };
 struct Min {
@@ -47,7 +48,7 @@ struct Min {
   }
   template <typename T>
   static OPGEN_INLINE T combine(T a, T b) {
-    return min(a, b);
+    return min(b, a);
   }
 };
 struct Any {
@@ -71,14 +72,22 @@ struct All {
   }
 };
 
+// The halves of a few values joined, then the halves of what is left; each step has its own size, lest a compiler make
+// loops through memory of them.
+template <int Lanes, typename Op, typename T>
+OPGEN_INLINE T joined(const T* partial) {
+  if constexpr (Lanes == 1) {
+    return partial[0];
+  } else {
+    T half[Lanes / 2];
+#pragma GCC unroll 1
+    for (int lane = 0; lane < Lanes / 2; ++lane) half[lane] = Op::combine(partial[lane], partial[lane + Lanes / 2]);
+    return joined<Lanes / 2, Op>(half);
+  }
+}
 template <typename Op, typename T, int Lanes>
 OPGEN_INLINE T joined(const T (&partial)[Lanes]) {
-  T part[Lanes];
-  for (int lane = 0; lane < Lanes; ++lane) part[lane] = partial[lane];
-  for (int half = Lanes / 2; half > 0; half /= 2) {
-    for (int lane = 0; lane < half; ++lane) part[lane] = Op::combine(part[lane], part[lane + half]);
-  }
-  return part[0];
+  return joined<Lanes, Op>(static_cast<const T*>(partial));
 }
 
 // One partial value per lane.

@@ -21,26 +21,30 @@ int forward_0_y(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<6> over_k;
   over_k.dim(K, {0, 0, logits.stride(1), 0, 0, y.stride(1)}, true);
   rt::parallel(host, outer.count, 4 * over_k.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Kept<opmath_t> row_values(K);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const int64_t seed_value = rt::load(seed, row.at[0]);
       const int64_t t = row.at[1] * K;
       rt::Fold<rt::Max, opmath_t> soft_max_value_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> logits_at(logits, run.at[2], run.step[2], run.size);
+        auto* const row_values_at = row_values.at(run);
         rt::lanes<rt::lane_count>(run.size, [&, tau](int64_t i, int lane) {
           const int64_t part_2 = rt::philox(seed_value, int64_t{0}, t + over_k.index(run, 0, i));
-          soft_max_value_fold.add(lane, (logits_at[i] - rt::log(-rt::log(rt::uniform_of<opmath_t>(part_2)))) / tau);
+          const opmath_t div_value = (logits_at[i] - rt::log(-rt::log(rt::uniform_of<opmath_t>(part_2)))) / tau;
+          soft_max_value_fold.add(lane, div_value);
+          row_values_at[i] = div_value;
         });
       });
       const opmath_t soft_max_value = soft_max_value_fold.value();
       rt::store(soft_max, row.at[3], soft_max_value);
       rt::Fold<rt::Sum, opmath_t> soft_sum_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> logits_at(logits, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&, tau](int64_t i, int lane) {
-          const int64_t part_3 = rt::philox(seed_value, int64_t{0}, t + over_k.index(run, 0, i));
-          const opmath_t part_4 = (logits_at[i] - rt::log(-rt::log(rt::uniform_of<opmath_t>(part_3)))) / tau;
-          soft_sum_fold.add(lane, rt::exp(part_4 - soft_max_value));
+        auto* const row_values_at = row_values.at(run);
+        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+          const opmath_t exp_value = rt::exp(row_values_at[i] - soft_max_value);
+          soft_sum_fold.add(lane, exp_value);
+          row_values_at[i] = exp_value;
         });
         soft_sum_fold.ran(run.size);
       });
@@ -49,23 +53,18 @@ int forward_0_y(const OpgenCall& call, OpgenHost& host) {
       rt::store(soft_scale, row.at[4], soft_scale_value);
       rt::Arg<rt::Best<true>, opmath_t> chosen_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> logits_at(logits, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&, tau](int64_t i, int lane) {
-          const int64_t part_5 = t + over_k.index(run, 0, i);
-          const int64_t part_6 = rt::philox(seed_value, int64_t{0}, part_5);
-          const opmath_t part_7 = -rt::log(-rt::log(rt::uniform_of<opmath_t>(part_6)));
-          const opmath_t part_8 = rt::exp((logits_at[i] + part_7) / tau - soft_max_value);
-          chosen_fold.add(lane, part_8 * soft_scale_value, over_k.index(run, 0, i));
+        auto* const row_values_at = row_values.at(run);
+        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+          const auto value = row_values_at[i] * soft_scale_value;
+          chosen_fold.add(lane, value, over_k.index(run, 0, i));
         });
       });
       const int64_t chosen = chosen_fold.value();
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> logits_at(logits, run.at[2], run.step[2], run.size);
         rt::Sink<opmath_t> y_out(y, run.at[5], run.step[5], run.size);
-        rt::each(run.size, [&, tau](int64_t i) {
-          const int64_t part_9 = rt::philox(seed_value, int64_t{0}, t + over_k.index(run, 0, i));
-          const opmath_t part_10 = (logits_at[i] - rt::log(-rt::log(rt::uniform_of<opmath_t>(part_9)))) / tau;
-          const opmath_t soft = rt::exp(part_10 - soft_max_value) * soft_scale_value;
+        auto* const row_values_at = row_values.at(run);
+        rt::each(run.size, [&](int64_t i) {
+          const opmath_t soft = row_values_at[i] * soft_scale_value;
           y_out.set(i, soft + ((over_k.index(run, 0, i) == chosen ? 1 : 0) - soft));
         });
       });
@@ -90,26 +89,30 @@ int forward_1_y(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<6> over_k;
   over_k.dim(K, {0, 0, logits.stride(1), 0, 0, y.stride(1)}, true);
   rt::parallel(host, outer.count, 3 * over_k.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Kept<opmath_t> row_values(K);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const int64_t seed_value = rt::load(seed, row.at[0]);
       const int64_t t = row.at[1] * K;
       rt::Fold<rt::Max, opmath_t> soft_max_value_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> logits_at(logits, run.at[2], run.step[2], run.size);
+        auto* const row_values_at = row_values.at(run);
         rt::lanes<rt::lane_count>(run.size, [&, tau](int64_t i, int lane) {
           const int64_t part_2 = rt::philox(seed_value, int64_t{0}, t + over_k.index(run, 0, i));
-          soft_max_value_fold.add(lane, (logits_at[i] - rt::log(-rt::log(rt::uniform_of<opmath_t>(part_2)))) / tau);
+          const opmath_t div_value = (logits_at[i] - rt::log(-rt::log(rt::uniform_of<opmath_t>(part_2)))) / tau;
+          soft_max_value_fold.add(lane, div_value);
+          row_values_at[i] = div_value;
         });
       });
       const opmath_t soft_max_value = soft_max_value_fold.value();
       rt::store(soft_max, row.at[3], soft_max_value);
       rt::Fold<rt::Sum, opmath_t> soft_sum_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> logits_at(logits, run.at[2], run.step[2], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&, tau](int64_t i, int lane) {
-          const int64_t part_3 = rt::philox(seed_value, int64_t{0}, t + over_k.index(run, 0, i));
-          const opmath_t part_4 = (logits_at[i] - rt::log(-rt::log(rt::uniform_of<opmath_t>(part_3)))) / tau;
-          soft_sum_fold.add(lane, rt::exp(part_4 - soft_max_value));
+        auto* const row_values_at = row_values.at(run);
+        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+          const opmath_t exp_value = rt::exp(row_values_at[i] - soft_max_value);
+          soft_sum_fold.add(lane, exp_value);
+          row_values_at[i] = exp_value;
         });
         soft_sum_fold.ran(run.size);
       });
@@ -117,14 +120,9 @@ int forward_1_y(const OpgenCall& call, OpgenHost& host) {
       const opmath_t soft_scale_value = 1 / soft_sum;
       rt::store(soft_scale, row.at[4], soft_scale_value);
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> logits_at(logits, run.at[2], run.step[2], run.size);
         rt::Sink<opmath_t> y_out(y, run.at[5], run.step[5], run.size);
-        rt::each(run.size, [&, tau](int64_t i) {
-          const int64_t part_6 = rt::philox(seed_value, int64_t{0}, t + over_k.index(run, 0, i));
-          const opmath_t part_5 = rt::uniform_of<opmath_t>(part_6);
-          const opmath_t part_7 = rt::exp((logits_at[i] - rt::log(-rt::log(part_5))) / tau - soft_max_value);
-          y_out.set(i, part_7 * soft_scale_value);
-        });
+        auto* const row_values_at = row_values.at(run);
+        rt::each(run.size, [&](int64_t i) { y_out.set(i, row_values_at[i] * soft_scale_value); });
       });
     });
   });
@@ -140,14 +138,15 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
   const rt::Places places;
   const rt::Tensor<opmath_t> soft_max(call, 1, 1, 0);
   const rt::Tensor<opmath_t> soft_scale(call, 2, 1, 0);
-  const rt::Tensor<opmath_t> grad_y(call, 3, 2, 0);
   const rt::Tensor<opmath_t> logits(call, 4, 2, 0);
+  const rt::Tensor<opmath_t> grad_y(call, 3, 2, 0);
   const rt::Tensor<opmath_t> grad_logits(call, 5, 2, 0);
   rt::Loops<7> outer;
-  outer.batch(call, nullptr, &places, &soft_max, &soft_scale, &grad_y, &logits, &grad_logits);
+  outer.batch(call, nullptr, &places, &soft_max, &soft_scale, &logits, &grad_y, &grad_logits);
   rt::Loops<7> over_k;
-  over_k.dim(K, {0, 0, 0, 0, grad_y.stride(1), logits.stride(1), grad_logits.stride(1)}, true);
+  over_k.dim(K, {0, 0, 0, 0, logits.stride(1), grad_y.stride(1), grad_logits.stride(1)}, true);
   rt::parallel(host, outer.count, 2 * over_k.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Kept<opmath_t> row_values(K);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const int64_t seed_value = rt::load(seed, row.at[0]);
       const int64_t t = row.at[1] * K;
@@ -155,25 +154,26 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
       const opmath_t soft_scale_value = rt::load(soft_scale, row.at[3]);
       rt::Fold<rt::Sum, opmath_t> dot_soft_fold;
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_y_at(grad_y, run.at[4], run.step[4], run.size);
-        const rt::Source<opmath_t> logits_at(logits, run.at[5], run.step[5], run.size);
+        const rt::Source<opmath_t> logits_at(logits, run.at[4], run.step[4], run.size);
+        const rt::Source<opmath_t> grad_y_at(grad_y, run.at[5], run.step[5], run.size);
+        auto* const row_values_at = row_values.at(run);
         rt::lanes<rt::lane_count>(run.size, [&, tau](int64_t i, int lane) {
           const int64_t part_2 = rt::philox(seed_value, int64_t{0}, t + over_k.index(run, 0, i));
           const opmath_t part_3 = (logits_at[i] - rt::log(-rt::log(rt::uniform_of<opmath_t>(part_2)))) / tau;
-          dot_soft_fold.add(lane, grad_y_at[i] * (rt::exp(part_3 - soft_max_value) * soft_scale_value));
+          const opmath_t mul_value = rt::exp(part_3 - soft_max_value) * soft_scale_value;
+          dot_soft_fold.add(lane, grad_y_at[i] * mul_value);
+          row_values_at[i] = mul_value;
         });
         dot_soft_fold.ran(run.size);
       });
       const opmath_t dot_soft = dot_soft_fold.value();
       over_k.runs<rt::block>(0, over_k.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> grad_y_at(grad_y, run.at[4], run.step[4], run.size);
-        const rt::Source<opmath_t> logits_at(logits, run.at[5], run.step[5], run.size);
+        const rt::Source<opmath_t> grad_y_at(grad_y, run.at[5], run.step[5], run.size);
         rt::Sink<opmath_t> grad_logits_out(grad_logits, run.at[6], run.step[6], run.size);
+        auto* const row_values_at = row_values.at(run);
         rt::each(run.size, [&, tau](int64_t i) {
-          const int64_t part_4 = rt::philox(seed_value, int64_t{0}, t + over_k.index(run, 0, i));
-          const opmath_t part_5 = (logits_at[i] - rt::log(-rt::log(rt::uniform_of<opmath_t>(part_4)))) / tau;
-          const opmath_t part_6 = rt::exp(part_5 - soft_max_value) * soft_scale_value * (grad_y_at[i] - dot_soft);
-          grad_logits_out.set(i, part_6 / tau);
+          const auto value = row_values_at[i] * (grad_y_at[i] - dot_soft) / tau;
+          grad_logits_out.set(i, value);
         });
       });
     });

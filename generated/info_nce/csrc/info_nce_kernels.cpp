@@ -8,8 +8,8 @@ namespace {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_0_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
-  const auto temperature = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
+  const auto temperature = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> sum_d(call, 0, 2);
   const rt::Tensor<opmath_t> logsumexp_j(call, 1, 1);
   rt::Loops<2> outer;
@@ -17,22 +17,25 @@ int forward_0_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> over_j;
   over_j.dim(N, {sum_d.stride(1), 0});
   rt::parallel(host, outer.count, 2 * over_j.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Kept<opmath_t> row_values(N);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Max, opmath_t> logsumexp_j_max_fold;
       over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> sum_d_at(sum_d, run.at[0], run.step[0], run.size);
+        auto* const row_values_at = row_values.at(run);
         rt::lanes<rt::lane_count>(run.size, [&, temperature](int64_t i, int lane) {
-          const auto value = sum_d_at[i] / temperature;
-          logsumexp_j_max_fold.add(lane, value);
+          const opmath_t div_value = sum_d_at[i] / temperature;
+          logsumexp_j_max_fold.add(lane, div_value);
+          row_values_at[i] = div_value;
         });
       });
       const opmath_t logsumexp_j_max = logsumexp_j_max_fold.value();
       const opmath_t logsumexp_j_shift = rt::isfinite(logsumexp_j_max) ? logsumexp_j_max : opmath_t(0);
       rt::Fold<rt::Sum, opmath_t> logsumexp_j_sum_fold;
       over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> sum_d_at(sum_d, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&, temperature](int64_t i, int lane) {
-          const auto value = rt::exp(sum_d_at[i] / temperature - logsumexp_j_shift);
+        auto* const row_values_at = row_values.at(run);
+        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+          const auto value = rt::exp(row_values_at[i] - logsumexp_j_shift);
           logsumexp_j_sum_fold.add(lane, value);
         });
         logsumexp_j_sum_fold.ran(run.size);
@@ -113,8 +116,8 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
-  const auto temperature = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
+  const auto temperature = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> sum_d(call, 0, 2);
   const rt::Tensor<opmath_t> logsumexp_j(call, 1, 1);
   const rt::Tensor<opmath_t> output(call, 2, 1);
@@ -127,22 +130,25 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<4> over_j;
   over_j.dim(N, {sum_d.stride(1), 0, 0, 0});
   rt::parallel(host, outer.count, 2 * over_j.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Kept<opmath_t> row_values(N);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Max, opmath_t> logsumexp_j_max_fold;
       over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> sum_d_at(sum_d, run.at[0], run.step[0], run.size);
+        auto* const row_values_at = row_values.at(run);
         rt::lanes<rt::lane_count>(run.size, [&, temperature](int64_t i, int lane) {
-          const auto value = sum_d_at[i] / temperature;
-          logsumexp_j_max_fold.add(lane, value);
+          const opmath_t div_value = sum_d_at[i] / temperature;
+          logsumexp_j_max_fold.add(lane, div_value);
+          row_values_at[i] = div_value;
         });
       });
       const opmath_t logsumexp_j_max = logsumexp_j_max_fold.value();
       const opmath_t logsumexp_j_shift = rt::isfinite(logsumexp_j_max) ? logsumexp_j_max : opmath_t(0);
       rt::Fold<rt::Sum, opmath_t> logsumexp_j_sum_fold;
       over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> sum_d_at(sum_d, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&, temperature](int64_t i, int lane) {
-          const auto value = rt::exp(sum_d_at[i] / temperature - logsumexp_j_shift);
+        auto* const row_values_at = row_values.at(run);
+        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+          const auto value = rt::exp(row_values_at[i] - logsumexp_j_shift);
           logsumexp_j_sum_fold.add(lane, value);
         });
         logsumexp_j_sum_fold.ran(run.size);

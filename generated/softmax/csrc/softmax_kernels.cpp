@@ -8,8 +8,8 @@ namespace {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
-  const auto temperature = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[0];
+  const auto temperature = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> input(call, 0, 2, 0);
   const rt::Tensor<opmath_t> output(call, 1, 2, 0);
   rt::Loops<2> outer;
@@ -17,34 +17,35 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<2> over_n;
   over_n.dim(N, {input.stride(1), output.stride(1)});
   rt::parallel(host, outer.count, 3 * over_n.count, [=, &host](int64_t begin, int64_t end) {
+    const rt::Kept<opmath_t> row_values(N);
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Max, opmath_t> output_max_fold;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+        auto* const row_values_at = row_values.at(run);
         rt::lanes<rt::lane_count>(run.size, [&, temperature](int64_t i, int lane) {
-          const auto value = input_at[i] / temperature;
-          output_max_fold.add(lane, value);
+          const opmath_t div_value = input_at[i] / temperature;
+          output_max_fold.add(lane, div_value);
+          row_values_at[i] = div_value;
         });
       });
       const opmath_t output_max = output_max_fold.value();
       rt::Fold<rt::Sum, opmath_t> output_sum_fold;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-        rt::lanes<rt::lane_count>(run.size, [&, temperature](int64_t i, int lane) {
-          const auto value = rt::exp(input_at[i] / temperature - output_max);
-          output_sum_fold.add(lane, value);
+        auto* const row_values_at = row_values.at(run);
+        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+          const opmath_t exp_value = rt::exp(row_values_at[i] - output_max);
+          output_sum_fold.add(lane, exp_value);
+          row_values_at[i] = exp_value;
         });
         output_sum_fold.ran(run.size);
       });
       const opmath_t output_sum = output_sum_fold.value();
       const opmath_t output_scale = 1 / output_sum;
       over_n.runs<rt::block>(0, over_n.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
         rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
-        rt::each(run.size, [&, temperature](int64_t i) {
-          const auto value = rt::exp(input_at[i] / temperature - output_max) * output_scale;
-          output_out.set(i, value);
-        });
+        auto* const row_values_at = row_values.at(run);
+        rt::each(run.size, [&](int64_t i) { output_out.set(i, row_values_at[i] * output_scale); });
       });
     });
   });

@@ -1,0 +1,201 @@
+"""Rows that are kept: what a pass along a row has computed, and a later pass would compute again, stands in a tile.
+
+In goes a kernel whose loops have the roles of a processor with vectors, out comes one in which passes over the same row
+hand on what takes longer to compute than to store and to load: exponentials, quotients. A tile is as long as the row,
+and taken again by what is kept later where nobody reads it any more. A loop that goes on from what it stored has rows
+of its own, which may take points twice: nothing is kept beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from opgen.ir.names import Names
+from opgen.ir.program import Axis, Loop
+from opgen.ir.scalar import Apply, Cast, Index, Read, Scalar, children, mentions, reads, rebuild, walk
+from opgen.kernel.model import Atomic, Body, For, If, Join, Kernel, Node, Role, Store, Tile
+from opgen.kernel.walk import bound, chain, inside, waits
+from opgen.kernel.wanted import is_lazy, opened
+from opgen.plan.model import Let
+from opgen.plan.speed import FUNCTIONS
+
+_OF_WHOLE_NUMBERS = ("floordiv", "fmod", "mod", "remainder")
+_LONG = frozenset(FUNCTIONS) - {*_OF_WHOLE_NUMBERS} | {"div", "reciprocal", "rsqrt", "sqrt"}
+_ARITHMETIC = ("abs", "add", "max", "min", "mul", "neg", "sub")
+
+
+def kept(k: Kernel) -> Kernel:
+    """The kernel with what its rows hand on."""
+    names = Names(())
+    for name in (*(s.name for s in k.slots), *bound(k.body), *_indices(k.body)):
+        names.fresh(name)
+    stored = frozenset(n.slot for n in inside(k.body) if isinstance(n, Store | Atomic))
+    return replace(k, body=_body(k.body, names, stored, row=False))
+
+
+def _indices(body: Body) -> Iterator[str]:
+    return (n.loop.name for n in inside(body) if isinstance(n, For) and isinstance(n.loop, Axis))
+
+
+def _body(body: Body, names: Names, stored: frozenset[str], *, row: bool) -> Body:
+    """A body; `row`: what stands at one point of the parallel loops."""
+    found: list[Node] = []
+    for node in body:
+        match node:
+            case For(body=inner, role=Role.PARALLEL):
+                found.append(replace(node, body=_body(inner, names, stored, row=True)))
+            case If(body=then, otherwise=otherwise):
+                parts = (_body(part, names, stored, row=row) for part in (then, otherwise))
+                found.append(replace(node, body=next(parts), otherwise=next(parts)))
+            case _:
+                found.append(node)
+    turns = any(isinstance(n, For) and n.role is Role.SERIAL and waits(n) for n in found)
+    return _handed_on(tuple(found), names, stored) if row and not turns else tuple(found)
+
+
+@dataclass
+class _Row:
+    """A pass along a row: where it stands, its statements, and what its values are without its locals."""
+
+    at: int
+    loops: tuple[Axis, ...]
+    body: Body
+    whole: dict[Scalar, Scalar]  # of every value in it
+
+    @property
+    def here(self) -> tuple[Index, ...]:
+        return tuple(Index(a.name) for a in self.loops)
+
+
+def _handed_on(body: Body, names: Names, stored: frozenset[str]) -> Body:
+    nodes = list(body)
+    tiles: list[Tile] = []
+    found = [r for at, n in enumerate(nodes) if (r := _row(at, n)) is not None]
+    for loops in dict.fromkeys(r.loops for r in found):
+        rows = [r for r in found if r.loops == loops]
+        made: dict[str, int] = {}  # tiles, and the row that fills them
+        for n, row in enumerate(rows):
+            later = rows[n + 1 :]
+            wanted = frozenset(e for r in later for e in r.whole.values())
+            for e in _worth_keeping(row, wanted, stored):
+                name = names.fresh("row_values")
+                made[name] = n
+                _keep(row, e, name, names.fresh(f"{e.fn}_value" if isinstance(e, Apply) else "number"))
+                for r in later:
+                    _replace(r, {e: Read(name, r.here)})
+        shared = _shared(made, rows)
+        for row in rows:
+            nodes[row.at] = _around(row.loops, tuple(_renamed(n, shared) for n in row.body))
+        tiles += [Tile(name, tuple(a.extent for a in loops)) for name in dict.fromkeys(shared.values())]
+    return (*tiles, *nodes)
+
+
+def _shared(made: Mapping[str, int], rows: Sequence[_Row]) -> dict[str, str]:
+    """The tile that each is: one that nobody reads behind the row which fills it anew."""
+    last = {name: max(n for n, r in enumerate(rows) if _reads(r.body, name)) for name in made}
+    found: dict[str, str] = {}
+    until: dict[str, int] = {}
+    for name, filled in made.items():
+        tile = next((t for t, n in until.items() if n <= filled), name)
+        found[name], until[tile] = tile, last[name]
+    return found
+
+
+def _renamed(node: Node, names: Mapping[str, str]) -> Node:
+    def step(e: Scalar) -> Scalar:
+        e = rebuild(e, step)
+        return replace(e, tensor=names[e.tensor]) if isinstance(e, Read) and e.tensor in names else e
+
+    assert isinstance(node, Let | Join | Store)
+    node = replace(node, value=step(node.value))
+    return replace(node, slot=names.get(node.slot, node.slot)) if isinstance(node, Store) else node
+
+
+def _row(at: int, node: Node) -> _Row | None:
+    loops, body = chain((node,), (Role.LANES,))
+    if not loops or not all(isinstance(n, Let | Join | Store) for n in body):
+        return None
+    axes = tuple(a for a in loops if isinstance(a, Axis))
+    return _Row(at, axes, body, _whole(body)) if len(axes) == len(loops) else None
+
+
+def _around(loops: Iterable[Loop], body: Body) -> Node:
+    for a in reversed(tuple(loops)):
+        body = (For(a, body, Role.LANES),)
+    return body[0]
+
+
+def _whole(body: Body) -> dict[Scalar, Scalar]:
+    return {e: opened(e, body) for n in body for top in _values(n) for e in walk(top)}
+
+
+def _values(node: Node) -> tuple[Scalar, ...]:
+    return (node.value,) if isinstance(node, Let | Join | Store) else ()
+
+
+def _reads(body: Body, tile: str) -> bool:
+    return any(r.tensor == tile for n in body for e in _values(n) for r in reads(e))
+
+
+# --- what is worth keeping -------------------------------------------------------------------------------------------
+
+
+def _worth_keeping(row: _Row, wanted: frozenset[Scalar], stored: frozenset[str]) -> list[Scalar]:
+    """The largest values that every point of a row computes and a later pass asks for, without locals of the row."""
+    found: dict[Scalar, None] = {}
+    seen: set[Scalar] = set()
+    left = [e for n in row.body for e in _values(n)]
+    while left:
+        e = left.pop(0)
+        if e in seen:
+            continue
+        seen.add(e)
+        whole = row.whole[e]
+        if whole in wanted and _takes_long(whole) and _is_same_later(whole, row, stored):
+            found[whole] = None
+        else:
+            left += children(e)[:1] if is_lazy(e) else () if isinstance(e, Read) else children(e)
+    return list(found)
+
+
+def _takes_long(e: Scalar) -> bool:
+    """Whether a number is computed by more than additions and products."""
+    match e:
+        case Apply(fn, args):
+            parts = args[1:] if fn == "where" else args
+            return fn in _LONG or (fn in ("where", *_ARITHMETIC) and any(map(_takes_long, parts)))
+        case Cast(arg):
+            return _takes_long(arg)
+        case _:
+            return False
+
+
+def _is_same_later(e: Scalar, row: _Row, stored: frozenset[str]) -> bool:
+    """Whether a value moves along the row, and nothing that it reads in memory is stored meanwhile."""
+    return row.loops[-1].name in mentions(e)[0] and all(r.tensor not in stored for r in reads(e) if r.at)
+
+
+def _keep(row: _Row, e: Scalar, tile: str, local: str) -> None:
+    """A value as a local, which goes to the tile behind all that is read from it."""
+    known = Read(local, ())
+    _replace(row, {e: known})
+    first = next(k for k, n in enumerate(row.body) if any(known in reads(v) for v in _values(n)))
+    row.body = (*row.body[:first], Let(local, e), *row.body[first:], Store(tile, row.here, known))
+    row.whole = _whole(row.body)
+
+
+def _replace(row: _Row, by: Mapping[Scalar, Scalar]) -> None:
+    """Other values in place of some, whatever locals these are made of."""
+    done: dict[Scalar, Scalar] = {}
+
+    def step(e: Scalar) -> Scalar:
+        if e not in done:
+            whole = row.whole.get(e, e)
+            done[e] = by[whole] if whole in by else rebuild(e, step)
+        return done[e]
+
+    nodes = [replace(n, value=step(n.value)) if isinstance(n, Let | Join | Store) else n for n in row.body]
+    asked = {r.tensor for n in nodes for e in _values(n) for r in reads(e)}
+    row.body = tuple(n for n in nodes if not isinstance(n, Let) or n.name in asked)
+    row.whole = _whole(row.body)

@@ -87,7 +87,8 @@ def operands(op: str, names: Sequence[str], kinds: str, tensors: Sequence[Any]) 
                 raise TypeError(f"{op}: {name} must be bool, not {tensor.dtype}")
         elif tensor.dtype != torch.int64:
             if tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool:
-                raise TypeError(f"{op}: {name} must have an integer dtype, not {tensor.dtype}")
+                shape = list(tensor.shape)
+                raise TypeError(f"{op}: {name} must have an integer dtype, not {tensor.dtype} of shape {shape}")
             same = False
     if "c" in kinds:
         return split_operands(kinds, tensors, dtype)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from opgen.diagnostics.model import Bag, Span
 from opgen.lang.cursor import Cursor
 from opgen.lang.depth import MAX_DEPTH
+from opgen.lang.groups import within_groups
 from opgen.lang.habits import KEPT, POSITION, SLICE, TUPLE
 from opgen.lang.idioms import KEYWORDS, Arguments, Idioms
 from opgen.lang.lexer import T, Token, number_value
@@ -244,10 +245,8 @@ class ExpressionParser(Cursor):
                 takes = self.idioms.words.further.get(token.text) or self.idioms.takes_more(token.text)
                 more = self.expression() if takes and self.accept(",") else None
                 if self.token.is_op(","):
-                    hint = "indices stand in the brackets, the expression in the parentheses"
-                    hint = KEPT if self.peek().is_word("keepdim", "keepdims") else hint
-                    message = f"the body of `{token.text}[…]` is one expression"
-                    raise self.fail(message, self.token.span, "OPG201", hint)
+                    message, at = f"the body of `{token.text}[…]` is one expression", self.token.span
+                    raise self.fail(message, at, "OPG201", *self.further(token.text, items, body))
                 span = token.span.to(self.expect(")", body_opener).span)
                 meant = self.idioms.limited(token.text, items, body, span)
                 if meant is None:
@@ -316,6 +315,14 @@ class ExpressionParser(Cursor):
             ends.append(None if self.token.is_op(":", ",", "]") else self.expression())
         stop, step = (*ends, None)[:2]
         return Slice(start, stop, step, colon)
+
+    def further(self, name: str, items: tuple[Expr | Dots, ...], body: Expr) -> tuple[str, ...]:
+        """What is meant by an argument that follows the body of a reduction."""
+        self.expect(",")
+        if self.token.is_word("keepdim", "keepdims"):
+            return (KEPT,)
+        hints = within_groups(self.words, name, items, body, self.expression())
+        return hints or ("indices stand in the brackets, the expression in the parentheses",)
 
     def without_slices(self, items: tuple[Item, ...]) -> tuple[Expr | Dots, ...]:
         plain = tuple(i for i in items if not isinstance(i, Slice))

@@ -37,6 +37,7 @@ from opgen.lang.walk import nodes, operands, transform
 Named = Mapping[str, Expr | tuple[Expr, ...]]
 Turned = tuple[Expr, tuple[str, ...]]
 
+TURNED = ("T", "mT")  # attributes of a matrix whose indices change places
 _OTHERWISE = ("var[", "median[", "quantile[")  # of which torch gives another value by itself
 _ALIASES = MappingProxyType({
     "amax": "max", "amin": "min", "average": "mean", "absolute": "abs",
@@ -320,6 +321,18 @@ def lettered(node: Expr, order: tuple[str, ...], left: tuple[str, ...]) -> tuple
 def is_product(name: str) -> bool:
     """Whether a function of another library is a product of two matrices."""
     return _ALIASES.get(name.lower(), name.lower()) == "matmul"
+
+
+def product_of(words: Vocabulary, name: str, args: Sequence[Expr]) -> str | None:
+    """How a product of two tensors is written whose shapes are not known, as if they were matrices."""
+    of = [e for e in args if isinstance(e, Name) and words.letters.get(e.name, ()) in ((), ("...",))]
+    if not is_product(name) or len(of) != len(args) or len(of) != 2:
+        return None
+    turned = [e.span.source.text.startswith(tuple(f".{word}" for word in TURNED), e.span.end) for e in of]
+    a, b = (
+        f"{e.name}[{y}, {x}]" if t else f"{e.name}[{x}, {y}]" for e, t, x, y in zip(of, turned, "ik", "kj", strict=True)
+    )
+    return f"of two matrices it is `y[i, j] = sum[k]({a}*{b})`"
 
 
 def _product(words: Vocabulary, a: Expr, b: Expr, left: Sequence[str], turned: Sequence[Turned]) -> Meant | None:

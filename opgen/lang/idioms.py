@@ -13,12 +13,14 @@ from opgen.diagnostics.model import Bag, Label, Span
 from opgen.lang import habits, orders
 from opgen.lang.circles import step_before
 from opgen.lang.foreign import (
+    TURNED,
     bare,
     called,
     is_product,
     layout,
     lettered,
     over_the_rest,
+    product_of,
     renamed,
     spelled,
     transposed,
@@ -112,7 +114,7 @@ class Idioms:
             self.note(span, message, "a function stands before what it is applied to")
             return self._called(word, (of, *arguments.given), arguments.named, span)
         self.note(span, message, *([habits.ATTRIBUTES[word]] if word in habits.ATTRIBUTES else ()))
-        if word in ("T", "mT") and (turned := transposed(self.words, of, 2 if word == "T" else None)) is not None:
+        if word in TURNED and (turned := transposed(self.words, of, 2 if word == "T" else None)) is not None:
             self.results.append(turned)
             return turned[0]
         if word in ("real", "imag"):
@@ -125,7 +127,7 @@ class Idioms:
         """`x.T[i, j]`: the positions in what is turned round are those of `x` in another order."""
         hints = [habits.ATTRIBUTES[word]] if word in habits.ATTRIBUTES else []
         self.note(of.span.to(at), f"`{of.name}.{word}` is not part of the formula language", *hints)
-        if word in ("T", "mT") and len(items) > 1:
+        if word in TURNED and len(items) > 1:
             items = (*items[:-2], items[-1], items[-2])
         else:
             self.note_unclear(habits.NO_ATTRIBUTES)
@@ -140,9 +142,8 @@ class Idioms:
         if not slices:
             return Access(name.text, plain, span, name.span)
         stretched = any(i == Name("None", span) for i in plain)
-        message = "a slice is not part of the formula language"
         general = habits.NO_AXIS if stretched else habits.SLICE
-        self.note(slices[0].span, message, habits.POSITION, otherwise=general)
+        self.note(slices[0].span, "a slice is not part of the formula language", habits.POSITION, otherwise=general)
         if stretched:
             lined_up = along_new_axes(items, self.left)
             self.unclear |= lined_up is None
@@ -178,9 +179,8 @@ class Idioms:
         """A call with an axis, or of a reduction without an index; None for any other."""
         reduces = name in self.words.reductions and (name not in self.words.functions or len(arguments.given) == 1)
         if arguments.at is not None:
-            self.note(
-                arguments.at, "arguments are positional", f"an axis is named by its index: {habits.example(name)}"
-            )
+            hint = f"an axis is named by its index: {habits.example(name)}"
+            self.note(arguments.at, "arguments are positional", hint)
         elif reduces:
             message = f"`{name}` reduces over an index that is not named"
             self.note(at, message, f"name the index in brackets: {habits.example(name)}", code="OPG206")
@@ -278,7 +278,6 @@ class Idioms:
         self.note_unclear(made or "")
 
     def product(self, a: Expr, b: Expr, at: Span) -> Expr:
-        """`a @ b`."""
         self.note(at, "`@` is not an operator of the formula language", habits.PRODUCT)
         return self._called("matmul", (a, b), {}, a.span.to(b.span))
 
@@ -306,7 +305,7 @@ class Idioms:
         if meant is None and self.takes_more(name) and args:
             self._in_order(name, args[0], None, args[1] if len(args) > 1 else None)
         if meant is None:
-            self.note_unclear(habits.FUNCTIONS.get(name, ""))
+            self.note_unclear(product_of(self.words, name, args) or habits.FUNCTIONS.get(name, ""))
             return Name(name, span)
         if meant.order is None:
             return meant.node

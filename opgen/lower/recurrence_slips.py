@@ -37,15 +37,18 @@ def _in_front(d: Declarations, body: Assign, s: Assign, place: int, step: Step) 
     shown = ["..." if isinstance(i, Dots) else i.name if isinstance(i, Binder) else _text(i) for i in items]
     moved = ", ".join(where_ if k == place else item for k, item in enumerate(shown))
     value = unparse(s.value)
-    hint = f"the start stands one place before the first element: write `{s.target.name}[{moved}] = {value}`"
+    start = f"the start stands one place before the first element: write `{s.target.name}[{moved}] = {value}`"
     if step.offset > 0:
-        return (f"downwards the start stands at the extent: write `{s.target.name}[{moved}] = {value}`",)
+        start = (
+            f"downwards the start stands at the extent, behind the last element: `{s.target.name}[{moved}] = {value}`"
+        )
     if isinstance(old, Binder | Name):
-        return (hint,)
+        return (start,)
     along = (body.target.items or ())[place]
     index = along.name if isinstance(along, Binder) else step.index
     inside = f"{unparse_target(body.target)} = where({index} == {_text(old)}, {value}, {unparse(body.value)})"
-    return (hint, f"or, for an element itself, `{inside}`")
+    none = f"or leave it out: without a start, `{s.target.name}[{moved}]` is 0"
+    return (f"for an element itself, write `{inside}`", f"or {start}", none)
 
 
 def _extent(d: Declarations, body: Assign, place: int, index: str) -> str:

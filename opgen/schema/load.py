@@ -47,10 +47,8 @@ SYNONYMS = {
 
 # Fields that have no one counterpart, by what they are written in.
 ELSEWHERE = {
-    (
-        "default",
-        "an input",
-    ): "an input that may be left out has `optional: true`, and a value then: `absent: 0`",
+    ("default", "an input"): "an input that may be left out has `optional: true`, and a value that is read then: "
+    "`absent: 1` for a factor, 0 for what is added",
 }
 
 # Fields for one bound, and how it is said of the name.

@@ -32,9 +32,12 @@ def release_of(settings: Settings, name: str | None, version: str | None, bag: B
         bag.error("OPG512", message, None, hints=[f"--name NAME, or `name` below [project] in {hint}"])
     if not is_version(number):
         message = f"'{number}' cannot be the version of a wheel" if number else "the wheel has no version"
-        bag.error("OPG512", message, None, hints=[f"--version 1.0.0, or `version` below [project] in {hint}"])
-    stated = project.get("dependencies")
-    needs = [need for need in stated if isinstance(need, str)] if isinstance(stated, list) else []
+        stated = f"`version` below [project] in {hint}"
+        if "version" in _list(project.get("dynamic")):
+            message = f"the version in {hint} is dynamic: what builds the project computes it, and opgen does not"
+            stated += ', in place of "version" in `dynamic`'
+        bag.error("OPG512", message, None, hints=[f"--version 1.0.0 says it for this wheel, or {stated}"])
+    needs = [need for need in _list(project.get("dependencies")) if isinstance(need, str)]
     if not any(_names_torch(need) for need in needs):
         needs.insert(0, _TORCH)
     return Release(
@@ -91,3 +94,7 @@ def _licenses(root: Path, stated: object) -> Iterator[tuple[str, bytes]]:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opgen.ir.scalar import Apply, Lit, Scalar, add, both, div, mul, neg, sub
+from opgen.ir.scalar import Apply, Lit, Scalar, add, all_of, both, div, mul, neg, sub
 
 COMPARISONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 
@@ -48,12 +48,13 @@ def comparison_of(operands: Sequence[Scalar], ops: Sequence[str]) -> Scalar:
 
 
 def either(a: Scalar, b: Scalar) -> Scalar:
-    """Logical or, with literal conditions folded."""
+    """Logical or, with literal conditions folded; what holds wherever the other one does is all of it."""
     if isinstance(a, Lit):
         return a if a.value else b
     if isinstance(b, Lit):
         return b if b.value else a
-    return a if a == b else Apply("or", (a, b))
+    first, second = set(all_of(a)), set(all_of(b))
+    return a if first <= second else b if second <= first else Apply("or", (a, b))
 
 
 def negation_of(a: Scalar) -> Scalar:

@@ -363,7 +363,7 @@ def both(a: Scalar, b: Scalar) -> Scalar:
         return b if a.value else a
     if isinstance(b, Lit):
         return a if b.value else b
-    first, second = _all_of(a), _all_of(b)
+    first, second = all_of(a), all_of(b)
     if len(first) + len(second) <= _SPOKEN or set(first).isdisjoint(second):
         return Apply("and", (a, b))
     whole: Scalar = a
@@ -373,10 +373,10 @@ def both(a: Scalar, b: Scalar) -> Scalar:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _all_of(condition: Scalar) -> tuple[Scalar, ...]:
+def all_of(condition: Scalar) -> tuple[Scalar, ...]:
     """The conditions that hold where one does, in turn."""
     if isinstance(condition, Apply) and condition.fn == "and":
-        return tuple(c for a in condition.args for c in _all_of(a))
+        return tuple(c for a in condition.args for c in all_of(a))
     return (condition,)
 
 

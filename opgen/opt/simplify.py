@@ -95,7 +95,7 @@ def _tidy_where(args: tuple[Scalar, ...]) -> Scalar:
     a, b = assume(a, condition, holds=True), assume(b, condition, holds=False)
     match b:
         case Apply("where", (c, x, y)) if x == a and y == ZERO:
-            return where(Apply("or", (condition, c)), a, ZERO)
+            return where(either(condition, c), a, ZERO)
     return where(condition, a, b)
 
 

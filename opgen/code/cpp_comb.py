@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from opgen.ir.polynomial import polynomial
-from opgen.ir.scalar import ZERO, Apply, Index, Read, Scalar, call, mentions, reads, substitute, walk
+from opgen.ir.polynomial import slope
+from opgen.ir.scalar import ZERO, Apply, Read, Scalar, call, mentions, reads, substitute, walk
 from opgen.kernel.model import Acc, Body, For, If, Join, Node, Role, Store, conjuncts, ranged
 from opgen.kernel.walk import alive, chain, inside, waits
 from opgen.kernel.wanted import bends
@@ -158,24 +158,16 @@ def _moves(e: Scalar, index: str) -> bool:
 def _multiple(c: Scalar, index: str) -> tuple[Scalar, Scalar] | None:
     """What has to be a multiple of what, by a condition on the index."""
     match c:
-        case Apply("eq", (Apply("mod", (e, divisor)), rest)) if rest == ZERO and _slope(e, index) in (1, -1):
+        case Apply("eq", (Apply("mod", (e, divisor)), rest)) if rest == ZERO and slope(e, index) in (1, -1):
             return None if _moves(divisor, index) else (e, divisor)
         case _:
             return None
 
 
-def _slope(e: Scalar, index: str) -> int | None:
-    """How far a number moves with an index; None where that is no constant."""
-    parts = polynomial(e).split(Index(index))
-    if parts is None or parts[0].constant is None or any(_moves(a, index) for a in parts[1].atoms()):
-        return None
-    return int(parts[0].constant)
-
-
 def _jumps(part: Scalar, index: str) -> Scalar | None:
     """The divisor of a quotient or remainder of a number that moves evenly with an index."""
     match part:
-        case Apply("floordiv" | "mod", (e, divisor)) if _slope(e, index) is not None and not _moves(divisor, index):
+        case Apply("floordiv" | "mod", (e, divisor)) if slope(e, index) is not None and not _moves(divisor, index):
             return divisor
         case _:
             return None

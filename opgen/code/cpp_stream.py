@@ -20,6 +20,7 @@ from opgen.kernel.formal import Formal
 from opgen.plan.build import step_scalars
 from opgen.plan.model import Dot, Fold, Let, Stream, Sweep, Weigh
 from opgen.plan.stream import asked_of, point_scalars, stores_of, sums_of, sweep_scalars
+from opgen.plan.unseen import bounds
 
 _FOLDS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min"}
 _ROW, _POINT, _INNER = "r", "i", "e"
@@ -139,11 +140,9 @@ class _Code:
 
     def lines(self) -> list[str]:
         scope, step = self.scope, self.step
-        number = 0
         for a in step.outer:
             if isinstance(a, Axis):
-                scope.indices[a.name] = f"outer.index(rows, {number}, {_ROW})"
-                number += 1
+                scope.indices[a.name] = self._row(a.name, _ROW)
         scope.indices[step.along.name] = f"(start + {_POINT})"
         length = scope.extent(step.along)
         body = self._point(0)
@@ -165,6 +164,11 @@ class _Code:
 
     def _room(self, w: Weigh) -> str:
         return f"rt::tile_rows * {self.scope.width(w.over)}"
+
+    def _row(self, index: str, row: str) -> str:
+        """The index of an outer loop at a row of a run."""
+        number = [a.name for a in self.step.outer if isinstance(a, Axis)].index(index)
+        return f"outer.index(rows, {number}, {row})"
 
     # --- rows --------------------------------------------------------------------------------------------------------
 
@@ -255,9 +259,21 @@ class _Code:
         flowing += [t.filled for t in list(scope.tiles.values())[:known] if t.flows and mentions(t.name, group)]
         size = f"const int64_t size = {length} - start < rt::tile_width ? {length} - start : rt::tile_width;"
         own = f"const rt::Group {_GROUP}({_FIRST}, rows.size);"
-        rows = block(f"for (int64_t {_FIRST} = 0; {_FIRST} < rows.size; {_FIRST} += rt::row_group) {{", [own, *group])
+        each = [own, *self._seen(s, f"{_GROUP}.first", f"{_GROUP}.last - 1"), *group]
+        rows = block(f"for (int64_t {_FIRST} = 0; {_FIRST} < rows.size; {_FIRST} += rt::row_group) {{", each)
         head = f"for (int64_t start = 0; start < {length}; start += rt::tile_width) {{"
-        return [*lines, *block(head, [size, *flowing, *rows])]
+        return [*lines, *block(head, [size, *self._seen(s, "0", "rows.size - 1"), *flowing, *rows])]
+
+    def _seen(self, s: Sweep, first: str, last: str) -> list[str]:
+        """Leaves a tile out that has nothing for some rows: a bound holds at none of its corners."""
+        scope, along = self.scope, self.step.along.name
+        known, lines = dict(scope.indices), []
+        for b in bounds(self.step, s):
+            scope.indices[along] = "(start + size - 1)" if b.rises[along] else "start"
+            scope.indices[scope.rows] = self._row(scope.rows, last if b.rises.get(scope.rows, False) else first)
+            lines.append(f"if (!({scope.print(b.condition)})) continue;")
+        scope.indices.update(known)
+        return lines
 
     def _group(self, s: Sweep) -> list[str]:
         """Some rows against one tile: their dots, then point by point what these give, then what is weighed by it."""

@@ -29,6 +29,7 @@ from opgen.ir.scalar import ZERO, Index, Read, Scalar, mul, reads, substitute
 from opgen.kernel.model import Store
 from opgen.plan.model import Dot, Fold, Let, Pass, Stream, Sweep, Weigh
 from opgen.plan.stream import asked_of, sums_of
+from opgen.plan.unseen import bounds
 
 
 def stream_lines(scope: Scope, step: Stream) -> list[str]:
@@ -136,7 +137,8 @@ def _sweep(scope: Scope, s: Sweep, step: Stream, lost: _Lost) -> list[str]:
     for w in s.sums:
         lines += _over(scope, w, lost, partial(_cleared, scope, w))
     before = scope.enter((along,))
-    body = [line for d in s.dots for line in _dot(scope, d)]
+    body = [f"if (!({scope.print(b.condition)})) continue;" for b in bounds(step, s)]
+    body += [line for d in s.dots for line in _dot(scope, d)]
     rest = s.lets
     top = next((f for f in s.folds if f.name == s.online), None)
     if top is not None:

@@ -11,7 +11,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from opgen.ir.scalar import ONE, ZERO, Apply, Batch, Dim, Lit, Scalar, add, mul, neg, rebuild, sub
+from opgen.ir.scalar import (
+    ONE,
+    ZERO,
+    Apply,
+    Batch,
+    Dim,
+    Index,
+    Lit,
+    Scalar,
+    add,
+    mentions,
+    mul,
+    neg,
+    rebuild,
+    sub,
+)
 
 Monomial = tuple[Scalar, ...]
 _MAX_POWER = 4
@@ -233,6 +248,14 @@ def _is_remainder(p: Polynomial, divisor: Polynomial) -> bool:
 def same_number(a: Scalar, b: Scalar, dims: Mapping[str, Scalar | None] | None = None) -> bool:
     """Whether two integer scalars are equal for all sizes, as far as their normal forms tell."""
     return a == b or polynomial(a, dims).same(polynomial(b, dims))
+
+
+def slope(e: Scalar, index: str) -> int | None:
+    """How far a number moves with an index; None where that is no constant."""
+    parts = polynomial(e).split(Index(index))
+    if parts is None or parts[0].constant is None or any(index in mentions(a)[0] for a in parts[1].atoms()):
+        return None
+    return parts[0].constant
 
 
 def same_shape(

@@ -78,7 +78,9 @@ def _handed_on(body: Body, names: Names, stored: frozenset[str]) -> Body:
         for n, row in enumerate(rows):
             later = rows[n + 1 :]
             wanted = frozenset(e for r in later for e in r.whole.values())
-            for e in _worth_keeping(row, wanted, stored):
+            for e in sorted(_worth_keeping(row, wanted, stored), key=_size, reverse=True):
+                if not any(e in r.whole.values() for r in later):  # all that asked for it asks for a larger part
+                    continue
                 name = names.fresh("row_values")
                 made[name] = n
                 _keep(row, e, name, names.fresh(f"{e.fn}_value" if isinstance(e, Apply) else "number"))
@@ -159,6 +161,10 @@ def _worth_keeping(row: _Row, wanted: frozenset[Scalar], stored: frozenset[str])
     return list(found)
 
 
+def _size(e: Scalar) -> int:
+    return sum(1 for _ in walk(e))
+
+
 def _takes_long(e: Scalar) -> bool:
     """Whether a number is computed by more than additions and products."""
     match e:
@@ -179,9 +185,10 @@ def _is_same_later(e: Scalar, row: _Row, stored: frozenset[str]) -> bool:
 def _keep(row: _Row, e: Scalar, tile: str, local: str) -> None:
     """A value as a local, which goes to the tile behind all that is read from it."""
     known = Read(local, ())
+    own = next(v for n in row.body for top in _values(n) for v in walk(top) if row.whole[v] == e)  # with its locals
     _replace(row, {e: known})
     first = next(k for k, n in enumerate(row.body) if any(known in reads(v) for v in _values(n)))
-    row.body = (*row.body[:first], Let(local, e), *row.body[first:], Store(tile, row.here, known))
+    row.body = (*row.body[:first], Let(local, own), *row.body[first:], Store(tile, row.here, known))
     row.whole = _whole(row.body)
 
 

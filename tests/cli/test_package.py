@@ -176,7 +176,11 @@ def test_only_what_the_folder_was_made_from_is_looked_at(mylib: Path, opgen: Opg
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
-        ('version = "1.0rc1"', 'dynamic = ["version"]', ("pyproject.toml is dynamic", "--version 1.0.0", "in `dynamic`")),
+        (
+            'version = "1.0rc1"',
+            'dynamic = ["version"]',
+            ("pyproject.toml is dynamic", "--version 1.0.0", "in `dynamic`"),
+        ),
         ("1.0rc1", "next", ("'next' cannot be the version",)),
         ('name = "My.Lib"\n', "", ("the wheel has no name", "--name NAME")),
         ("My.Lib", "my lib", ("'my lib' cannot be the name",)),

@@ -34,6 +34,7 @@ struct Step_attention_forward_0_output {
       lost_row[v] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
+      if (!(j <= i_2)) continue;
       rt::Sum<opmath_t> sum_e;
       for (int64_t e = 0; e < e_size.size; ++e) {
         sum_e.add(query.load(place, i_2, e) * key.load(place, j, e));
@@ -139,6 +140,7 @@ struct Step_attention_forward_1_output {
       lost_row[v] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
+      if (!(j <= i_2)) continue;
       rt::Sum<opmath_t> sum_e;
       for (int64_t e = 0; e < e_size.size; ++e) {
         sum_e.add(query.load(place, i_2, e) * key.load(place, j, e));
@@ -339,6 +341,7 @@ struct Step_attention_backward_0_grad_query {
     const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i_2);
     rt::Sum<opmath_t> dot_softmax_j_value_fold;
     for (int64_t j = 0; j < j_size.size; ++j) {
+      if (!(j <= i_2)) continue;
       rt::Sum<opmath_t> grad_softmax_j;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
         const opmath_t part = grad_output.load_or_zero(place, i_2, v_2);
@@ -365,6 +368,7 @@ struct Step_attention_backward_0_grad_query {
       lost_row[e] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
+      if (!(j <= i_2)) continue;
       rt::Sum<opmath_t> sum_e_2;
       for (int64_t e_2 = 0; e_2 < e_size.size; ++e_2) {
         sum_e_2.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
@@ -430,6 +434,7 @@ struct Step_attention_backward_0_grad_value {
       lost_row[v + e_2_size.size] = 0;
     }
     for (int64_t i_2 = 0; i_2 < i_size.size; ++i_2) {
+      if (!(j <= i_2)) continue;
       rt::Sum<opmath_t> sum_e_3;
       for (int64_t e_3 = 0; e_3 < e_2_size.size; ++e_3) {
         sum_e_3.add(query.load(place, i_2, e_3) * key.load(place, j, e_3));
@@ -498,6 +503,7 @@ struct Step_attention_backward_1_grad_query {
     const opmath_t softmax_j_scale_value = softmax_j_scale.load(place, i_2);
     rt::Sum<opmath_t> dot_softmax_j_value_fold;
     for (int64_t j = 0; j < j_size.size; ++j) {
+      if (!(j <= i_2)) continue;
       rt::Sum<opmath_t> grad_softmax_j;
       for (int64_t v_2 = 0; v_2 < v_2_size.size; ++v_2) {
         const opmath_t part = grad_output.load_or_zero(place, i_2, v_2);
@@ -524,6 +530,7 @@ struct Step_attention_backward_1_grad_query {
       lost_row[e] = 0;
     }
     for (int64_t j = 0; j < j_size.size; ++j) {
+      if (!(j <= i_2)) continue;
       rt::Sum<opmath_t> sum_e_2;
       for (int64_t e_2 = 0; e_2 < e_size.size; ++e_2) {
         sum_e_2.add(query.load(place, i_2, e_2) * key.load(place, j, e_2));
@@ -589,6 +596,7 @@ struct Step_attention_backward_1_grad_value {
       lost_row[v + e_2_size.size] = 0;
     }
     for (int64_t i_2 = 0; i_2 < i_size.size; ++i_2) {
+      if (!(j <= i_2)) continue;
       rt::Sum<opmath_t> sum_e_3;
       for (int64_t e_3 = 0; e_3 < e_2_size.size; ++e_3) {
         sum_e_3.add(query.load(place, i_2, e_3) * key.load(place, j, e_3));

@@ -41,11 +41,13 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       output_sum.clear(rt::tile_rows * v_padded);
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
+        if (!(start <= outer.index(rows, 0, rows.size - 1))) continue;
         key_tile.fill(key, rows.at[1] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         value_2_tile.fill(value_2, rows.at[2] + start * value_2.stride(1), size, value_2.stride(1), V_2,
                           value_2.stride(2), v_padded);
         for (int64_t first = 0; first < rows.size; first += rt::row_group) {
           const rt::Group group(first, rows.size);
+          if (!(start <= outer.index(rows, 0, group.last - 1))) continue;
           rt::Points<opmath_t> sum_e(group);
           rt::Points<opmath_t> t_2(group);
           rt::Points<opmath_t> t_3(group);
@@ -149,11 +151,13 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       output_sum.clear(rt::tile_rows * v_padded);
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
+        if (!(start <= outer.index(rows, 0, rows.size - 1))) continue;
         key_tile.fill(key, rows.at[1] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         value_2_tile.fill(value_2, rows.at[2] + start * value_2.stride(1), size, value_2.stride(1), V_2,
                           value_2.stride(2), v_padded);
         for (int64_t first = 0; first < rows.size; first += rt::row_group) {
           const rt::Group group(first, rows.size);
+          if (!(start <= outer.index(rows, 0, group.last - 1))) continue;
           rt::Points<opmath_t> sum_e(group);
           rt::Points<opmath_t> t_3(group);
           rt::Points<opmath_t> t_4(group);
@@ -429,11 +433,13 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> dot_softmax_j_value_fold[rt::tile_rows];
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
+        if (!(start <= outer.index(rows, 0, rows.size - 1))) continue;
         value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
                           value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t first = 0; first < rows.size; first += rt::row_group) {
           const rt::Group group(first, rows.size);
+          if (!(start <= outer.index(rows, 0, group.last - 1))) continue;
           rt::Points<opmath_t> grad_softmax_j(group);
           rt::Points<opmath_t> sum_e(group);
           rt::dots(V_2, group, grad_softmax_j, [&](int64_t r, int64_t e, int64_t i) {
@@ -464,12 +470,14 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
       grad_query_sum.clear(rt::tile_rows * e_padded);
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
+        if (!(start <= outer.index(rows, 0, rows.size - 1))) continue;
         key_tile_2.fill(key, rows.at[4] + start * key.stride(1), size, key.stride(1), E, key.stride(2), e_padded);
         value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
                           value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t first = 0; first < rows.size; first += rt::row_group) {
           const rt::Group group(first, rows.size);
+          if (!(start <= outer.index(rows, 0, group.last - 1))) continue;
           rt::Points<opmath_t> sum_e_2(group);
           rt::Points<opmath_t> grad_softmax_j_2(group);
           rt::Points<opmath_t> t_3(group);
@@ -556,6 +564,7 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
       grad_value_sum.clear(rt::tile_rows * v_padded);
       for (int64_t start = 0; start < L; start += rt::tile_width) {
         const int64_t size = L - start < rt::tile_width ? L - start : rt::tile_width;
+        if (!(outer.index(rows, 0, 0) <= (start + size - 1))) continue;
         query_tile.fill(query, rows.at[0] + start * query.stride(1), E, query.stride(2), size, query.stride(1),
                         rt::tile_width);
         grad_output_tile.fill(grad_output, rows.at[2] + start * grad_output.stride(1), V_2, grad_output.stride(2), size,
@@ -572,6 +581,7 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
                                 V_2, grad_output.stride(2), v_padded);
         for (int64_t first = 0; first < rows.size; first += rt::row_group) {
           const rt::Group group(first, rows.size);
+          if (!(outer.index(rows, 0, group.first) <= (start + size - 1))) continue;
           rt::Points<opmath_t> sum_e_3(group);
           rt::Points<opmath_t> grad_softmax_j_3(group);
           rt::Points<opmath_t> t_6(group);
@@ -674,11 +684,13 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
       rt::Fold<rt::Sum, opmath_t> dot_softmax_j_value_fold[rt::tile_rows];
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
+        if (!(start <= outer.index(rows, 0, rows.size - 1))) continue;
         value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
                           value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t first = 0; first < rows.size; first += rt::row_group) {
           const rt::Group group(first, rows.size);
+          if (!(start <= outer.index(rows, 0, group.last - 1))) continue;
           rt::Points<opmath_t> grad_softmax_j(group);
           rt::Points<opmath_t> sum_e(group);
           rt::dots(V_2, group, grad_softmax_j, [&](int64_t r, int64_t e, int64_t i) {
@@ -708,12 +720,14 @@ int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
       grad_query_sum.clear(rt::tile_rows * e_padded);
       for (int64_t start = 0; start < S; start += rt::tile_width) {
         const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
+        if (!(start <= outer.index(rows, 0, rows.size - 1))) continue;
         key_tile_2.fill(key, rows.at[4] + start * key.stride(1), size, key.stride(1), E, key.stride(2), e_padded);
         value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
                           value_2.stride(1), rt::tile_width);
         key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
         for (int64_t first = 0; first < rows.size; first += rt::row_group) {
           const rt::Group group(first, rows.size);
+          if (!(start <= outer.index(rows, 0, group.last - 1))) continue;
           rt::Points<opmath_t> sum_e_2(group);
           rt::Points<opmath_t> grad_softmax_j_2(group);
           rt::Points<opmath_t> t_4(group);
@@ -800,6 +814,7 @@ int backward_1_grad_value(const OpgenCall& call, OpgenHost& host) {
       grad_value_sum.clear(rt::tile_rows * v_padded);
       for (int64_t start = 0; start < L; start += rt::tile_width) {
         const int64_t size = L - start < rt::tile_width ? L - start : rt::tile_width;
+        if (!(outer.index(rows, 0, 0) <= (start + size - 1))) continue;
         query_tile.fill(query, rows.at[0] + start * query.stride(1), E, query.stride(2), size, query.stride(1),
                         rt::tile_width);
         grad_output_tile.fill(grad_output, rows.at[2] + start * grad_output.stride(1), V_2, grad_output.stride(2), size,
@@ -816,6 +831,7 @@ int backward_1_grad_value(const OpgenCall& call, OpgenHost& host) {
                                 V_2, grad_output.stride(2), v_padded);
         for (int64_t first = 0; first < rows.size; first += rt::row_group) {
           const rt::Group group(first, rows.size);
+          if (!(outer.index(rows, 0, group.first) <= (start + size - 1))) continue;
           rt::Points<opmath_t> sum_e_3(group);
           rt::Points<opmath_t> grad_softmax_j_3(group);
           rt::Points<opmath_t> t_8(group);

@@ -15,7 +15,7 @@ from opgen.ir.names import Names
 from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import Apply, Cast, Index, Read, Scalar, children, mentions, reads, rebuild, walk
 from opgen.kernel.model import Atomic, Body, For, If, Join, Kernel, Node, Role, Store, Tile
-from opgen.kernel.walk import bound, chain, inside, waits
+from opgen.kernel.walk import alive, bound, chain, inside, waits
 from opgen.kernel.wanted import is_lazy, opened
 from opgen.plan.model import Let
 from opgen.plan.speed import FUNCTIONS
@@ -186,14 +186,19 @@ def _keep(row: _Row, e: Scalar, tile: str, local: str) -> None:
     """A value as a local, which goes to the tile behind all that is read from it."""
     known = Read(local, ())
     own = next(v for n in row.body for top in _values(n) for v in walk(top) if row.whole[v] == e)  # with its locals
-    _replace(row, {e: known})
-    first = next(k for k, n in enumerate(row.body) if any(known in reads(v) for v in _values(n)))
-    row.body = (*row.body[:first], Let(local, own), *row.body[first:], Store(tile, row.here, known))
+    body = _with(row, {e: known})
+    first = next(k for k, n in enumerate(body) if any(known in reads(v) for v in _values(n)))
+    row.body = alive((*body[:first], Let(local, own), *body[first:], Store(tile, row.here, known)))
     row.whole = _whole(row.body)
 
 
 def _replace(row: _Row, by: Mapping[Scalar, Scalar]) -> None:
     """Other values in place of some, whatever locals these are made of."""
+    row.body = alive(_with(row, by))
+    row.whole = _whole(row.body)
+
+
+def _with(row: _Row, by: Mapping[Scalar, Scalar]) -> Body:
     done: dict[Scalar, Scalar] = {}
 
     def step(e: Scalar) -> Scalar:
@@ -202,7 +207,4 @@ def _replace(row: _Row, by: Mapping[Scalar, Scalar]) -> None:
             done[e] = by[whole] if whole in by else rebuild(e, step)
         return done[e]
 
-    nodes = [replace(n, value=step(n.value)) if isinstance(n, Let | Join | Store) else n for n in row.body]
-    asked = {r.tensor for n in nodes for e in _values(n) for r in reads(e)}
-    row.body = tuple(n for n in nodes if not isinstance(n, Let) or n.name in asked)
-    row.whole = _whole(row.body)
+    return tuple(replace(n, value=step(n.value)) if isinstance(n, Let | Join | Store) else n for n in row.body)

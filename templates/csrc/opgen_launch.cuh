@@ -182,10 +182,10 @@ struct Rows {
     return rows(call, step, points.of(call), longest(call));
   }
 
-  // Whether rows are as long as some threads can hold, in vectors of V elements; and then runs them so.
+  // Whether rows are made of vectors of V elements; and then runs them so.
   template <int V>
   bool fits(const OpgenCall& call) const {
-    bool whole = longest(call) <= most_held<V>;
+    bool whole = true;
     for (const Count& length : lengths) whole = whole && length.of(call) % V == 0;
     return whole;
   }

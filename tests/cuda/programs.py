@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opgen.ir.program import Argument, Axis, Compute, DimSource, Kind, Output, Program, Scatter, Tensor
+from opgen.ir.program import Argument, Axis, Compute, DimSource, Kind, Output, Program, Role, Scatter, Tensor
 from opgen.ir.scalar import BATCH, Batch, Dim, Index, Param, Read, Scalar, add, call, div, mul, sub, where
 
 K, N, V = Dim("K"), Dim("N"), Dim("V")
@@ -38,6 +38,22 @@ def softmax() -> Program:
             Compute("top", (BATCH,), read("x", BATCH, "k"), "max", (k,)),
             Compute("total", (BATCH,), shifted, "sum", (k,)),
             Compute("y", (BATCH, k), div(shifted, read("total", BATCH))),
+        ),
+        (Output("y", "y", (BATCH, K)),),
+    )
+
+
+def moved() -> Program:
+    """A row and what may be missing, folded together."""
+    x, g = read("x", BATCH, "k"), read("g", BATCH, "k")
+    return Program(
+        "forward",
+        (Tensor("x", (BATCH, K)), Tensor("g", (BATCH, K), role=Role.COTANGENT)),
+        (),
+        (DimSource("K", "x", 1),),
+        (
+            Compute("dot", (BATCH,), mul(x, g), "sum", (k,)),
+            Compute("y", (BATCH, k), add(x, g, read("dot", BATCH))),
         ),
         (Output("y", "y", (BATCH, K)),),
     )

@@ -22,7 +22,7 @@ from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import Lit
 from opgen.kernel.formal import Formal
 from opgen.kernel.model import Atomic, Body, Role, Store
-from opgen.kernel.teams import teams
+from opgen.kernel.teams import teams, without_batch
 from opgen.kernel.walk import chain, inside, parts
 from opgen.plan.build import written
 from opgen.plan.model import Kernel as Step
@@ -31,14 +31,19 @@ from opgen.plan.stream import sums_of
 
 _ASIDE = 10  # columns around an entry of the table
 _BASE = "base"  # what runs before the last part of a kernel
+_ALONE = "alone"  # what runs instead of a kernel where the batch is empty
 
 
 @dataclass(frozen=True, slots=True)
 class CudaKernel:
-    """The structs of one kernel, in the order in which they are launched; `lines` define them."""
+    """The structs of one kernel, in the order in which they are launched; `lines` define them.
+
+    `choice`: of two structs the call takes one.
+    """
 
     structs: tuple[str, ...]
     lines: tuple[str, ...]
+    choice: bool = False
 
 
 _SIMT = "opgen_simt.h"  # the header that lets a host compiler have them
@@ -72,7 +77,7 @@ def _table(kernels: Sequence[CudaKernel]) -> list[str]:
     """The table of kernels; that of an operator that torch computes as a whole has an entry that is never run."""
     groups: list[list[str]] = [[]]  # rows with comments below one another
     for number, k in enumerate(kernels):
-        *first, last = _entry(k.structs)
+        *first, last = _entry(k)
         if first:
             groups += [first, []]
         groups[-1].append(f"{last}//{number}")
@@ -85,11 +90,12 @@ def _aligned(rows: Sequence[str]) -> list[str]:
     return [f"{code:{width}}  // {number}" if number else code for code, _, number in parts]
 
 
-def _entry(structs: Sequence[str]) -> list[str]:
-    head, short = "rt::kernel<", f"rt::kernel<{', '.join(structs)}>(),"
+def _entry(k: CudaKernel) -> list[str]:
+    head = f"rt::{'either' if k.choice else 'kernel'}<"
+    short = f"{head}{', '.join(k.structs)}>(),"
     if len(short) + _ASIDE <= LIMIT:
         return [short]
-    rows = [f"{' ' * len(head)}{name}," for name in structs]
+    rows = [f"{' ' * len(head)}{name}," for name in k.structs]
     return [head + rows[0].lstrip(), *rows[1:-1], f"{rows[-1][:-1]}>(),"]
 
 
@@ -109,7 +115,14 @@ def cuda_kernel(formal: Formal, step: Step, name: str) -> CudaKernel:
         structs.append(_struct_name(f"{name}_{_BASE}"))
     order = ", repeats in any order" if isinstance(step, ScatterStep) else ""
     lines += [*_reason(f"{step.reason}{order}"), *_part(formal, *last, name)]
-    return CudaKernel((*structs, _struct_name(name)), tuple(laid_out(lines)))
+    structs.append(_struct_name(name))
+    other = without_batch(formal.kernel, formal.schedule)
+    if other is not formal.schedule:
+        name = f"{name}_{_ALONE}"
+        lines += ["", *_reason("the same where the batch is empty: another loop is the fastest then")]
+        lines += _part(formal, teams(formal.kernel, other).body, last[1], name)
+        return CudaKernel((*structs, _struct_name(name)), tuple(laid_out(lines)), choice=True)
+    return CudaKernel(tuple(structs), tuple(laid_out(lines)))
 
 
 def _struct_name(name: str) -> str:

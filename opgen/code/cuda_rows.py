@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from opgen.code.cuda_scope import Scope, hole
+from opgen.ir.lazy import always_read
 from opgen.ir.program import Axis, Loop
-from opgen.ir.scalar import ZERO, Apply, Batch, Dim, Index, Lit, Param, Position, Read, Scalar, children, walk
+from opgen.ir.scalar import ZERO, Batch, Dim, Index, Lit, Param, Position, Read, Scalar, walk
 from opgen.kernel.model import Atomic, Body, For, Role, Store
 from opgen.kernel.walk import chain, inside, values
 from opgen.plan.model import Let
@@ -81,15 +82,7 @@ def _is_told(scope: Scope, slot: str, at: Sequence[Position], last: Axis, body: 
 
 def _certain(body: Body) -> set[Scalar]:
     """What is read at every point, whatever the data."""
-
-    def found(e: Scalar) -> Iterator[Scalar]:
-        if isinstance(e, Read):
-            yield e
-        lazy = isinstance(e, Apply) and e.fn in ("where", "and", "or")
-        for c in children(e)[:1] if lazy else children(e):
-            yield from found(c)
-
-    return {r for n in body if isinstance(n, Let | Store) for r in found(n.value)}
+    return {r for n in body if isinstance(n, Let | Store) for r in always_read(n.value)}
 
 
 @contextmanager

@@ -279,6 +279,12 @@ int run(const OpgenCall* call) {
   return status;
 }
 
+// Of two kernels that do the same, the second where the batch is empty.
+template <template <typename, int> class Part, template <typename, int> class Alone>
+int run_either(const OpgenCall* call) {
+  return batch_count(*call) == 1 ? run<Alone>(call) : run<Part>(call);
+}
+
 // Bytes of workspace that the parts can use, one after the other; those for doubles are enough for any dtype.
 template <template <typename, int> class... Parts>
 int64_t workspace(const OpgenCall* call) {
@@ -289,11 +295,21 @@ int64_t workspace(const OpgenCall* call) {
   return most;
 }
 
+template <template <typename, int> class Part, template <typename, int> class Alone>
+int64_t workspace_of_either(const OpgenCall* call) {
+  return batch_count(*call) == 1 ? workspace<Alone>(call) : workspace<Part>(call);
+}
+
 // A kernel as an entry of the table.
 template <template <typename, int> class... Parts>
 constexpr OpgenCudaStep kernel() {
   constexpr bool room = (Parts<double, 1>::launch.wants_room() || ...);
   return {run<Parts...>, room ? workspace<Parts...> : nullptr};
+}
+
+template <template <typename, int> class Part, template <typename, int> class Alone>
+constexpr OpgenCudaStep either() {
+  return {run_either<Part, Alone>, workspace_of_either<Part, Alone>};
 }
 
 }  // namespace rt

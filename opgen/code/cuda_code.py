@@ -18,6 +18,7 @@ from opgen.code.native_elsewhere import Preamble
 from opgen.code.native_layout import LIMIT, commented, indented, laid_out
 from opgen.code.native_scope import mentions
 from opgen.code.templates import fill
+from opgen.ir.polynomial import Monomial
 from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import Lit
 from opgen.kernel.formal import Formal
@@ -137,7 +138,11 @@ def _part(formal: Formal, part: Body, flat: bool, name: str) -> list[str]:
     form = form_of(body, flat)
     methods = device_lines(scope, form, outer, body)
     lengths = dict.fromkeys(_count(formal, loops) for loops in inner_loops(body) if loops)
-    lanes = _count(formal, outer[-1:]) if form in (Form.MAP, Form.COLUMNS) and scope.rows.names else ""
+    lanes: list[str] = []
+    if form in (Form.MAP, Form.COLUMNS) and scope.rows.dims:
+        lanes.append(_count(formal, outer[-1:]))
+        parts_ = dict.fromkeys(_product(formal, m, c) for m, c in scope.rows.parts.items())
+        lanes += [f"{{{', '.join(parts_)}}}"] if parts_ else []
     launcher = "Lines" if form is Form.MAP and lanes else _launcher(form, outer)
     launch = _launch(launcher, _count(formal, outer), tuple(lengths), lanes)
     return _struct(scope, name, launch, methods)
@@ -155,21 +160,22 @@ def _launcher(form: Form, outer: Sequence[Loop]) -> str:
             return f"Columns<{'true' if outer else 'false'}>"
 
 
-def _launch(launcher: str, points: str, more: Sequence[str], lanes: str = "") -> list[str]:
+def _launch(launcher: str, points: str, more: Sequence[str], lanes: Sequence[str] = ()) -> list[str]:
     """How points are given to threads: how many, then the lengths of loops at a point, or the room that it needs.
 
-    `lanes`: how many points are neighbours, where a thread may take several.
+    `lanes`: how many points are neighbours, where a thread may take several, and what else has to be whole vectors.
     """
     listed = ", ".join(more)
     given = [points]
     given += [listed if launcher.startswith("Columns") else f"{{{listed}}}"] if more else []
-    given += [lanes] if lanes else []
+    given += lanes
     braces = ("{{", "}}") if launcher.startswith("Flat") else ("{", "}")  # that of the class behind it
     head = f"static constexpr rt::{launcher} launch = {braces[0]}"
+    alone = any(text.startswith("{") for text in given) and len(f"  {head}{', '.join(given)}{braces[1]};") > LIMIT
     lines = [head + given[0]]
     for text in given[1:]:
         end = f"{braces[1]};" if text is given[-1] else ","
-        if len(f"  {lines[-1]}, {text}{end}") <= LIMIT:
+        if not alone and len(f"  {lines[-1]}, {text}{end}") <= LIMIT:
             lines[-1] += f", {text}"
         else:
             lines[-1] += ","
@@ -196,6 +202,12 @@ def _count(formal: Formal, loops: Sequence[Loop]) -> str:
     parts += ["rt::elements()"] if len(axes) < len(loops) else []
     parts += [f"rt::integer({formal.ints.index(e)})" for e in axes if not isinstance(e, Lit)]
     return f"rt::count({', '.join(parts)})"
+
+
+def _product(formal: Formal, factors: Monomial, number: int) -> str:
+    """A term of a distance."""
+    parts = [str(abs(number))] if abs(number) != 1 else []
+    return f"rt::count({', '.join([*parts, *(f'rt::integer({formal.ints.index(e)})' for e in factors)])})"
 
 
 def _reason(text: str) -> list[str]:

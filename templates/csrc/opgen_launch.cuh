@@ -123,11 +123,20 @@ struct Map {
   }
 };
 
+// Whether some counts are those of whole vectors.
+template <int V, int Size>
+bool whole(const OpgenCall& call, const Count& lanes, const Count (&parts)[Size]) {
+  bool fit = lanes.of(call) % V == 0;
+  for (const Count& part : parts) fit = fit && part.of(call) % V == 0;
+  return fit;
+}
+
 // As many neighbours at a time as there are elements in a vector, where what these read and store is; `lanes`: how many
-// are neighbours.
+// are neighbours; `parts`: what else has to be a number of vectors, as distances between rows that a point reads.
 struct Lines {
   Count points;
   Count lanes;
+  Count parts[4] = {};
 
   constexpr bool wants_room() const { return false; }
   template <typename Step>
@@ -140,7 +149,7 @@ struct Lines {
   }
   template <int V>
   bool fits(const OpgenCall& call) const {
-    return lanes.of(call) % V == 0;
+    return whole<V>(call, lanes, parts);
   }
   template <int V, typename Step>
   int run_held(const OpgenCall& call, const Step& step) const {
@@ -199,12 +208,13 @@ struct Rows {
   }
 };
 
-// Folds of some length, across points or for one point; `lanes`: how many points are neighbours whose reads are named.
+// Folds of some length, across points or for one point; `lanes` and `parts` are those of lines.
 template <bool Across>
 struct Columns {
   Count points;
   Count length;
   Count lanes = {};
+  Count parts[4] = {};
 
   constexpr bool wants_room() const { return true; }
   template <typename Step>
@@ -220,7 +230,7 @@ struct Columns {
   }
   template <int V>
   bool fits(const OpgenCall& call) const {
-    return lanes.of(call) % V == 0;
+    return whole<V>(call, lanes, parts);
   }
   template <int V, typename Step>
   int run_held(const OpgenCall& call, const Step& step) const {

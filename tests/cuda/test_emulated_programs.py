@@ -56,6 +56,14 @@ def test_a_missing_row_is_zeros(emulation: Make, length: int) -> None:
     assert made.emulated.run({"x": x}, {}, "float32")["y"].data == x.data
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
+def test_halves_are_cases_of_whole_vectors_or_of_points(emulation: Make, dtype: str) -> None:
+    made = emulation("halves", programs.halves(), [dtype])
+    for d, h in ((32, 16), (48, 16), (64, 16), (32, 12), (32, 5), (11, 5), (16, 8)):
+        made.check({"x": (3, 5, d), "c": (h,)}, dtype)
+    made.check({"x": (40, 64), "c": (24,)}, dtype, margin=1)
+
+
 def test_contraction_with_the_batch_inside(emulation: Make) -> None:
     made = emulation("affine", programs.affine(), ["float64", "bfloat16"])
     for dtype in ("float64", "bfloat16"):

@@ -123,11 +123,20 @@ struct Map {
   }
 };
 
+// Whether some counts are those of whole vectors.
+template <int V, int Size>
+bool whole(const OpgenCall& call, const Count& lanes, const Count (&parts)[Size]) {
+  bool fit = lanes.of(call) % V == 0;
+  for (const Count& part : parts) fit = fit && part.of(call) % V == 0;
+  return fit;
+}
+
 // As many neighbours at a time as there are elements in a vector, where what these read and store is; `lanes`: how many
-// are neighbours.
+// are neighbours; `parts`: what else has to be a number of vectors, as distances between rows that a point reads.
 struct Lines {
   Count points;
   Count lanes;
+  Count parts[4] = {};
 
   constexpr bool wants_room() const { return false; }
   template <typename Step>
@@ -140,7 +149,7 @@ struct Lines {
   }
   template <int V>
   bool fits(const OpgenCall& call) const {
-    return lanes.of(call) % V == 0;
+    return whole<V>(call, lanes, parts);
   }
   template <int V, typename Step>
   int run_held(const OpgenCall& call, const Step& step) const {
@@ -182,10 +191,10 @@ struct Rows {
     return rows(call, step, points.of(call), longest(call));
   }
 
-  // Whether rows are as long as some threads can hold, in vectors of V elements; and then runs them so.
+  // Whether rows are made of vectors of V elements; and then runs them so.
   template <int V>
   bool fits(const OpgenCall& call) const {
-    bool whole = longest(call) <= most_held<V>;
+    bool whole = true;
     for (const Count& length : lengths) whole = whole && length.of(call) % V == 0;
     return whole;
   }
@@ -199,12 +208,13 @@ struct Rows {
   }
 };
 
-// Folds of some length, across points or for one point; `lanes`: how many points are neighbours whose reads are named.
+// Folds of some length, across points or for one point; `lanes` and `parts` are those of lines.
 template <bool Across>
 struct Columns {
   Count points;
   Count length;
   Count lanes = {};
+  Count parts[4] = {};
 
   constexpr bool wants_room() const { return true; }
   template <typename Step>
@@ -220,7 +230,7 @@ struct Columns {
   }
   template <int V>
   bool fits(const OpgenCall& call) const {
-    return lanes.of(call) % V == 0;
+    return whole<V>(call, lanes, parts);
   }
   template <int V, typename Step>
   int run_held(const OpgenCall& call, const Step& step) const {
@@ -279,6 +289,12 @@ int run(const OpgenCall* call) {
   return status;
 }
 
+// Of two kernels that do the same, the second where the batch is empty.
+template <template <typename, int> class Part, template <typename, int> class Alone>
+int run_either(const OpgenCall* call) {
+  return batch_count(*call) == 1 ? run<Alone>(call) : run<Part>(call);
+}
+
 // Bytes of workspace that the parts can use, one after the other; those for doubles are enough for any dtype.
 template <template <typename, int> class... Parts>
 int64_t workspace(const OpgenCall* call) {
@@ -289,11 +305,21 @@ int64_t workspace(const OpgenCall* call) {
   return most;
 }
 
+template <template <typename, int> class Part, template <typename, int> class Alone>
+int64_t workspace_of_either(const OpgenCall* call) {
+  return batch_count(*call) == 1 ? workspace<Alone>(call) : workspace<Part>(call);
+}
+
 // A kernel as an entry of the table.
 template <template <typename, int> class... Parts>
 constexpr OpgenCudaStep kernel() {
   constexpr bool room = (Parts<double, 1>::launch.wants_room() || ...);
   return {run<Parts...>, room ? workspace<Parts...> : nullptr};
+}
+
+template <template <typename, int> class Part, template <typename, int> class Alone>
+constexpr OpgenCudaStep either() {
+  return {run_either<Part, Alone>, workspace_of_either<Part, Alone>};
 }
 
 }  // namespace rt

@@ -2,7 +2,8 @@
 //
 // A device function of a row is written once. In a team of `Strided` threads each of them takes every so-many-th
 // element, from memory in every pass. In one of `Held` threads it takes vectors of 16 bytes of the operator's own type,
-// which are read once, all of them ahead of the first pass, and stay in registers.
+// which are read once, all of them ahead of the first pass, and stay in registers. `Passing` threads take such vectors
+// of rows that are too long to be held, from memory in every pass.
 #pragma once
 
 #include "opgen_fold.cuh"
@@ -92,6 +93,18 @@ struct Spot {
   OPGEN_DEVICE operator int64_t() const { return position; }
 };
 
+// What is stored of a vector goes to memory with its last lane.
+template <typename T, int V>
+struct Written {
+  T* data;
+  Values<T, V> vector;
+  template <typename Value>
+  OPGEN_DEVICE void set(const Spot& at, Value value) {
+    vector.set(at.lane, value);
+    if (at.lane == V - 1) vector.store(data + (at.position - at.lane));
+  }
+};
+
 // K vectors of V elements for each thread, whose neighbours have those beside them. Where rows are `whole`, every
 // thread has all of its vectors: no pass has branches, and what two of them compute alike is computed once.
 template <typename Lanes, int K, int V, bool whole>
@@ -108,16 +121,6 @@ struct Held : Lanes {
   struct Read {
     Pack<T, V> vectors[K];
     OPGEN_DEVICE math_t<T> operator[](const Spot& at) const { return vectors[at.vector].get(at.lane); }
-  };
-  template <typename T>
-  struct Written {
-    T* data;
-    Values<T, V> vector;
-    template <typename Value>
-    OPGEN_DEVICE void set(const Spot& at, Value value) {
-      vector.set(at.lane, value);
-      if (at.lane == V - 1) vector.store(data + (at.position - at.lane));
-    }
   };
 
   template <typename T>
@@ -138,7 +141,7 @@ struct Held : Lanes {
     return row.data == nullptr ? Read<T>{} : read(row, count);
   }
   template <typename T>
-  static OPGEN_DEVICE Written<T> write(const Row<T>& row) {
+  static OPGEN_DEVICE Written<T, V> write(const Row<T>& row) {
     return {row.data, {}};
   }
   template <typename... Sums, typename F>
@@ -149,6 +152,64 @@ struct Held : Lanes {
       OPGEN_UNROLL
       for (int i = 0; i < V; ++i) f(Spot{k, i, start(k) + i});
     }
+  }
+};
+
+// What a vector of a missing argument is read from: no lane has a condition of its own.
+static __device__ const Pack<float, 8> zeros = {};
+
+// Some vectors of V elements, then all that are left: passes over a part have no branches.
+template <typename Lanes, int V>
+struct Passing : Lanes {
+  static constexpr int together = 4;
+  static_assert(together * V <= block_adds, "a thread settles its sums behind them only");
+
+  template <typename T>
+  struct Read {
+    const T* data;
+    OPGEN_DEVICE math_t<T> operator[](const Spot& at) const {
+      return fixed_pack<T, V>(data + (at.position - at.lane)).get(at.lane);
+    }
+  };
+  template <typename T>
+  struct ReadOrZero {
+    const T* data;
+    int64_t mask;
+    OPGEN_DEVICE math_t<T> operator[](const Spot& at) const {
+      return fixed_pack<T, V>(data + ((at.position - at.lane) & mask)).get(at.lane);
+    }
+  };
+
+  template <typename T>
+  static OPGEN_DEVICE Read<T> read(const Row<T>& row, int64_t) {
+    return {row.data};
+  }
+  template <typename T>
+  static OPGEN_DEVICE ReadOrZero<T> read_or_zero(const Row<T>& row, int64_t) {
+    const bool none = row.data == nullptr;
+    return {none ? reinterpret_cast<const T*>(&zeros) : row.data, none ? 0 : -1};
+  }
+  template <typename T>
+  static OPGEN_DEVICE Written<T, V> write(const Row<T>& row) {
+    return {row.data, {}};
+  }
+  template <typename F>
+  static OPGEN_DEVICE void at_vector(int64_t first, const F& f) {
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) f(Spot{0, i, first + i});
+  }
+  template <typename... Sums, typename F>
+  static OPGEN_DEVICE void each(int64_t count, const Settled<Sums...>& sums, const F& f) {
+    const int64_t step = int64_t{Lanes::size()} * V;
+    int64_t first = int64_t{Lanes::rank()} * V;
+    OPGEN_ROLLED
+    for (; first + (together - 1) * step < count; first += together * step) {
+      OPGEN_UNROLL
+      for (int k = 0; k < together; ++k) at_vector(first + k * step, f);
+      sums.settle();
+    }
+    OPGEN_ROLLED
+    for (; first < count; first += step) at_vector(first, f);
   }
 };
 

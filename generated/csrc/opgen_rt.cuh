@@ -117,7 +117,7 @@ int rows(const OpgenCall& call, const Step& step, int64_t count, int64_t length)
   return launch_rows<Strided<Block>>(call, step, count, threads_for(length, 64), 1);
 }
 
-// The same for rows of vectors of V elements, no longer than this.
+// The longest rows that threads hold, of vectors of V elements.
 template <int V>
 constexpr int64_t most_held = int64_t{Block::most} * Held<Block, 4, V, false>::part;
 
@@ -131,9 +131,11 @@ int held_rows_of(const OpgenCall& call, const Step& step, int64_t count, int64_t
   return launch_rows<Team>(call, step, count, threads, teams);
 }
 
+// The same for rows of vectors of V elements.
 template <int V, typename Step>
 int held_rows(const OpgenCall& call, const Step& step, int64_t count, int64_t length, int64_t shortest) {
   if (count <= 0) return OPGEN_OK;
+  if (length > most_held<V>) return launch_rows<Passing<Block, V>>(call, step, count, Block::most, 1);
   if (length <= 16 * V) return held_rows_of<Lanes<4>, 4, V>(call, step, count, shortest, 128, 128 / 4);
   return held_rows_of<Block, 4, V>(call, step, count, shortest, threads_for(length, 4 * V), 1);
 }

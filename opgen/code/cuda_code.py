@@ -18,11 +18,12 @@ from opgen.code.native_elsewhere import Preamble
 from opgen.code.native_layout import LIMIT, commented, indented, laid_out
 from opgen.code.native_scope import mentions
 from opgen.code.templates import fill
+from opgen.ir.polynomial import Monomial
 from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import Lit
 from opgen.kernel.formal import Formal
 from opgen.kernel.model import Atomic, Body, Role, Store
-from opgen.kernel.teams import teams
+from opgen.kernel.teams import teams, without_batch
 from opgen.kernel.walk import chain, inside, parts
 from opgen.plan.build import written
 from opgen.plan.model import Kernel as Step
@@ -31,14 +32,19 @@ from opgen.plan.stream import sums_of
 
 _ASIDE = 10  # columns around an entry of the table
 _BASE = "base"  # what runs before the last part of a kernel
+_ALONE = "alone"  # what runs instead of a kernel where the batch is empty
 
 
 @dataclass(frozen=True, slots=True)
 class CudaKernel:
-    """The structs of one kernel, in the order in which they are launched; `lines` define them."""
+    """The structs of one kernel, in the order in which they are launched; `lines` define them.
+
+    `choice`: of two structs the call takes one.
+    """
 
     structs: tuple[str, ...]
     lines: tuple[str, ...]
+    choice: bool = False
 
 
 _SIMT = "opgen_simt.h"  # the header that lets a host compiler have them
@@ -72,7 +78,7 @@ def _table(kernels: Sequence[CudaKernel]) -> list[str]:
     """The table of kernels; that of an operator that torch computes as a whole has an entry that is never run."""
     groups: list[list[str]] = [[]]  # rows with comments below one another
     for number, k in enumerate(kernels):
-        *first, last = _entry(k.structs)
+        *first, last = _entry(k)
         if first:
             groups += [first, []]
         groups[-1].append(f"{last}//{number}")
@@ -85,11 +91,12 @@ def _aligned(rows: Sequence[str]) -> list[str]:
     return [f"{code:{width}}  // {number}" if number else code for code, _, number in parts]
 
 
-def _entry(structs: Sequence[str]) -> list[str]:
-    head, short = "rt::kernel<", f"rt::kernel<{', '.join(structs)}>(),"
+def _entry(k: CudaKernel) -> list[str]:
+    head = f"rt::{'either' if k.choice else 'kernel'}<"
+    short = f"{head}{', '.join(k.structs)}>(),"
     if len(short) + _ASIDE <= LIMIT:
         return [short]
-    rows = [f"{' ' * len(head)}{name}," for name in structs]
+    rows = [f"{' ' * len(head)}{name}," for name in k.structs]
     return [head + rows[0].lstrip(), *rows[1:-1], f"{rows[-1][:-1]}>(),"]
 
 
@@ -109,7 +116,14 @@ def cuda_kernel(formal: Formal, step: Step, name: str) -> CudaKernel:
         structs.append(_struct_name(f"{name}_{_BASE}"))
     order = ", repeats in any order" if isinstance(step, ScatterStep) else ""
     lines += [*_reason(f"{step.reason}{order}"), *_part(formal, *last, name)]
-    return CudaKernel((*structs, _struct_name(name)), tuple(laid_out(lines)))
+    structs.append(_struct_name(name))
+    other = without_batch(formal.kernel, formal.schedule)
+    if other is not formal.schedule:
+        name = f"{name}_{_ALONE}"
+        lines += ["", *_reason("the same where the batch is empty: another loop is the fastest then")]
+        lines += _part(formal, teams(formal.kernel, other).body, last[1], name)
+        return CudaKernel((*structs, _struct_name(name)), tuple(laid_out(lines)), choice=True)
+    return CudaKernel(tuple(structs), tuple(laid_out(lines)))
 
 
 def _struct_name(name: str) -> str:
@@ -124,7 +138,11 @@ def _part(formal: Formal, part: Body, flat: bool, name: str) -> list[str]:
     form = form_of(body, flat)
     methods = device_lines(scope, form, outer, body)
     lengths = dict.fromkeys(_count(formal, loops) for loops in inner_loops(body) if loops)
-    lanes = _count(formal, outer[-1:]) if form in (Form.MAP, Form.COLUMNS) and scope.rows.names else ""
+    lanes: list[str] = []
+    if form in (Form.MAP, Form.COLUMNS) and scope.rows.dims:
+        lanes.append(_count(formal, outer[-1:]))
+        parts_ = dict.fromkeys(_product(formal, m, c) for m, c in scope.rows.parts.items())
+        lanes += [f"{{{', '.join(parts_)}}}"] if parts_ else []
     launcher = "Lines" if form is Form.MAP and lanes else _launcher(form, outer)
     launch = _launch(launcher, _count(formal, outer), tuple(lengths), lanes)
     return _struct(scope, name, launch, methods)
@@ -142,21 +160,22 @@ def _launcher(form: Form, outer: Sequence[Loop]) -> str:
             return f"Columns<{'true' if outer else 'false'}>"
 
 
-def _launch(launcher: str, points: str, more: Sequence[str], lanes: str = "") -> list[str]:
+def _launch(launcher: str, points: str, more: Sequence[str], lanes: Sequence[str] = ()) -> list[str]:
     """How points are given to threads: how many, then the lengths of loops at a point, or the room that it needs.
 
-    `lanes`: how many points are neighbours, where a thread may take several.
+    `lanes`: how many points are neighbours, where a thread may take several, and what else has to be whole vectors.
     """
     listed = ", ".join(more)
     given = [points]
     given += [listed if launcher.startswith("Columns") else f"{{{listed}}}"] if more else []
-    given += [lanes] if lanes else []
+    given += lanes
     braces = ("{{", "}}") if launcher.startswith("Flat") else ("{", "}")  # that of the class behind it
     head = f"static constexpr rt::{launcher} launch = {braces[0]}"
+    alone = any(text.startswith("{") for text in given) and len(f"  {head}{', '.join(given)}{braces[1]};") > LIMIT
     lines = [head + given[0]]
     for text in given[1:]:
         end = f"{braces[1]};" if text is given[-1] else ","
-        if len(f"  {lines[-1]}, {text}{end}") <= LIMIT:
+        if not alone and len(f"  {lines[-1]}, {text}{end}") <= LIMIT:
             lines[-1] += f", {text}"
         else:
             lines[-1] += ","
@@ -183,6 +202,12 @@ def _count(formal: Formal, loops: Sequence[Loop]) -> str:
     parts += ["rt::elements()"] if len(axes) < len(loops) else []
     parts += [f"rt::integer({formal.ints.index(e)})" for e in axes if not isinstance(e, Lit)]
     return f"rt::count({', '.join(parts)})"
+
+
+def _product(formal: Formal, factors: Monomial, number: int) -> str:
+    """A term of a distance."""
+    parts = [str(abs(number))] if abs(number) != 1 else []
+    return f"rt::count({', '.join([*parts, *(f'rt::integer({formal.ints.index(e)})' for e in factors)])})"
 
 
 def _reason(text: str) -> list[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
-from opgen.code.cuda_rows import across, lines_across, rows_along
+from opgen.code.cuda_rows import across, any_read, lines_across, rows_along
 from opgen.code.cuda_scope import Scope, element_type
 from opgen.code.cuda_statements import (
     accumulator,
@@ -30,7 +30,8 @@ from opgen.code.native_scope import value_type
 from opgen.ir.point import positions
 from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import Read, reads, walk
-from opgen.kernel.model import Acc, Body, For, Role, Store
+from opgen.kernel.cases import borders, cases, leaves
+from opgen.kernel.model import Acc, Body, For, If, Role, Store
 from opgen.kernel.walk import alive, chain, inside, values
 from opgen.plan.model import Let
 
@@ -72,14 +73,46 @@ def device_lines(scope: Scope, form: Form, outer: Sequence[Loop], body: Body) ->
 def _map(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
     """`point`, or as many neighbouring ones as there are elements in a vector."""
     before = scope.enter(outer)
-    named = lines_across(scope, outer, (), body)
-    with across(scope, outer, named):
+    ranges = cases(outer, body)
+    ends = list(borders(ranges)) if ranges != body else []
+    if not all(map(scope.takes, ends)):
+        ends = []
+    parts = list(leaves(ranges)) if ends else [body]
+    by_lines = any(any_read(scope, outer, (), part) for part in parts)
+    if not by_lines:
         lines = thread_lines(scope, body, {})
-    if named:
-        lines = [*named, "rt::lanes<V>([&](int at) {", *indented(lines), "});"]
+    elif ends:
+        for end in ends:  # a vector is in one case
+            scope.rows.apart(end)
+        lines = _case(scope, outer, ranges)
+    else:
+        lines = _side_by_side(scope, outer, body)
     lines = decoded(scope, outer, "point", lines)
     scope.leave(before, outer)
-    return [*(["template <int V>"] if named else []), *point_function(lines)]
+    return [*(["template <int V>"] if by_lines else []), *point_function(lines)]
+
+
+def _case(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
+    """Neighbouring points, case by case."""
+    match body:
+        case (If(condition, then, otherwise),):
+            first, other = _case(scope, outer, then), _case(scope, outer, otherwise)
+            chained = isinstance(otherwise[0], If)
+            other = [f"}} else {other[0]}", *other[1:]] if chained else ["} else {", *indented(other), "}"]
+            return [f"if ({scope.print(condition)}) {{", *indented(first), *other]
+        case _:
+            return _side_by_side(scope, outer, body)
+
+
+def _side_by_side(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
+    """What neighbouring points compute; what one reads of others is named for all of them."""
+    named = lines_across(scope, outer, (), body, wanted=True)
+    known = dict(scope.locals)
+    with across(scope, outer, named):
+        lines = thread_lines(scope, body, {})
+    scope.locals = known
+    scope.rows.names.clear()
+    return [*named, "rt::lanes<V>([&](int at) {", *indented(lines), "});"]
 
 
 def _flat(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:

@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from opgen.code.cuda_scope import Scope, hole
+from opgen.code.cuda_scope import Scope, along, hole
+from opgen.ir.lazy import always_read
+from opgen.ir.polynomial import Polynomial
 from opgen.ir.program import Axis, Loop
-from opgen.ir.scalar import ZERO, Apply, Batch, Dim, Index, Lit, Param, Position, Read, Scalar, children, walk
-from opgen.kernel.model import Atomic, Body, For, Role, Store
+from opgen.ir.scalar import ZERO, Batch, Dim, Index, Lit, Param, Position, Read, Scalar, walk
+from opgen.kernel.cases import shift
+from opgen.kernel.model import Atomic, Body, For, Join, Role, Store
 from opgen.kernel.walk import chain, inside, values
 from opgen.plan.model import Let
 
@@ -28,50 +31,86 @@ def rows_along(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
     for loop, inner in _loops(body):
         for slot, at in dict.fromkeys((*_reads(inner, stored), *_stores(inner, body))):
             new = (slot, hole(at, loop)) not in scope.rows.names and _is_row(scope, slot, at, loop, around)
-            if new and scope.rows.along(slot) in ([], [at.index(Index(loop.name))]):
+            here = Index(loop.name)
+            if new and here in at and scope.rows.dims.get(slot, at.index(here)) == at.index(here):
                 lines.append(_named(scope, slot, at, loop, stored))
     return lines
 
 
-def lines_across(scope: Scope, outer: Sequence[Loop], loops: Sequence[Loop], body: Body) -> list[str]:
-    """Names what neighbouring points read, at one place of the inner loops, and what they store."""
+def lines_across(
+    scope: Scope, outer: Sequence[Loop], loops: Sequence[Loop], body: Body, *, wanted: bool = False
+) -> list[str]:
+    """Names what neighbouring points read, at one place of the inner loops, and what they store.
+
+    Nothing where nothing is read so, unless it is `wanted` even then.
+    """
     last = outer[-1] if outer else None
-    if not isinstance(last, Axis):
+    found = list(_lines(scope, outer, loops, body))
+    if not isinstance(last, Axis) or not (wanted or any_read(scope, outer, loops, body)):
         return []
     stored = {n.slot for n in inside(body) if isinstance(n, Store | Atomic)}
-    around = {a.name for a in (*outer[:-1], *loops) if isinstance(a, Axis)}
-    lines: list[str] = []
     added = {n.slot for n in body if isinstance(n, Atomic)}
-    cells = [(n.slot, n.at) for n in body if isinstance(n, Atomic)]
-    for slot, at in dict.fromkeys((*_reads(body, stored), *_stores(body, body), *cells)):
-        here = Index(last.name)
-        if list(at).count(here) != 1 or scope.rows.along(slot) not in ([], [at.index(here)]):
-            continue
-        if not _is_row(scope, slot, at, last, around) and not _is_told(scope, slot, at, last, body, stored):
-            continue
+    lines: list[str] = []
+    for slot, at in found:
         method = "write_line" if slot in stored else "read_line"
         method += "_or_zero" if slot not in stored and scope.formal.slots[slot].optional else ""
+        if (slot, hole(at, last)) in scope.rows.names:
+            continue
         name = scope.fresh(f"{slot}_line")
-        scope.rows.names[slot, hole(at, last)] = name, last.extent
+        scope.rows.add(slot, at, last, name)
+        scope.rows.apart(_distance(at, last))
         tensor, places = scope.tensor(slot), scope.positions(at, slot)
         if slot in added:
             lines.append(f"auto* const {name} = {tensor}.at({places});")
         else:
             const = "" if slot in stored else "const "
             lines.append(f"{const}auto {name} = rt::{method}<V>({tensor}, {places});")
-    return lines if any("rt::read" in line for line in lines) else _forgotten(scope)
+    return lines
 
 
-def _forgotten(scope: Scope) -> list[str]:
-    scope.rows.names.clear()
-    return []
+def any_read(scope: Scope, outer: Sequence[Loop], loops: Sequence[Loop], body: Body) -> bool:
+    """Whether neighbouring points read neighbours anywhere."""
+    stored = {n.slot for n in inside(body) if isinstance(n, Store | Atomic)}
+    return any(slot not in stored for slot, _ in _lines(scope, outer, loops, body))
+
+
+def _lines(
+    scope: Scope, outer: Sequence[Loop], loops: Sequence[Loop], body: Body
+) -> Iterator[tuple[str, tuple[Position, ...]]]:
+    """The accesses of neighbouring points that are neighbours, those of a slot along one of its dims."""
+    last = outer[-1] if outer else None
+    if not isinstance(last, Axis):
+        return
+    stored = {n.slot for n in inside(body) if isinstance(n, Store | Atomic)}
+    around = {a.name for a in (*outer[:-1], *loops) if isinstance(a, Axis)}
+    cells = [(n.slot, n.at) for n in body if isinstance(n, Atomic)]
+    dims = dict(scope.rows.dims)
+    certain = _certain(body)
+    for slot, at in dict.fromkeys((*_reads(body, stored), *_stores(body, body), *cells)):
+        here = along(at, last)
+        if len(here) != 1 or dims.get(slot, here[0]) != here[0] or not scope.takes(_distance(at, last)):
+            continue
+        sure = Read(slot, at) in certain
+        if Index(last.name) not in at and not sure:  # out of range ahead of a condition, maybe
+            continue
+        if _is_row(scope, slot, at, last, around, sure=sure) or _is_told(scope, slot, at, last, body, stored):
+            dims[slot] = here[0]
+            yield slot, at
+
+
+def _distance(at: Sequence[Position], loop: Axis) -> Polynomial:
+    (p,) = (at[k] for k in along(at, loop))
+    found = None if isinstance(p, Batch) else shift(p, Index(loop.name))
+    assert found is not None
+    return found
 
 
 def _is_told(scope: Scope, slot: str, at: Sequence[Position], last: Axis, body: Body, stored: set[str]) -> bool:
     """Whether what is read is at a place that data tell, wherever the last loop is, and is read at every point."""
-    if slot not in scope.formal.slots or scope.doubtful(slot, list(at).index(Index(last.name)), Index(last.name)):
+    (here,) = along(at, last)
+    if slot not in scope.formal.slots or scope.doubtful(slot, here, at[here]):
         return False
-    places = [n for p in at if p != Index(last.name) and not isinstance(p, Batch) for n in walk(p)]
+    places = [n for k, p in enumerate(at) if k != here and not isinstance(p, Batch) for n in walk(p)]
     moves = any(n == Index(last.name) for n in places)
     data = [n for n in places if isinstance(n, Read)]
     outside = all(n.at and n.fill is None and n.tensor not in stored for n in data)
@@ -81,15 +120,7 @@ def _is_told(scope: Scope, slot: str, at: Sequence[Position], last: Axis, body: 
 
 def _certain(body: Body) -> set[Scalar]:
     """What is read at every point, whatever the data."""
-
-    def found(e: Scalar) -> Iterator[Scalar]:
-        if isinstance(e, Read):
-            yield e
-        lazy = isinstance(e, Apply) and e.fn in ("where", "and", "or")
-        for c in children(e)[:1] if lazy else children(e):
-            yield from found(c)
-
-    return {r for n in body if isinstance(n, Let | Store) for r in found(n.value)}
+    return {r for n in body if isinstance(n, Let | Store | Join) for r in always_read(n.value)}
 
 
 @contextmanager
@@ -128,16 +159,19 @@ def _stores(body: Body, whole: Body) -> Iterator[tuple[str, tuple[Position, ...]
             yield n.slot, n.at
 
 
-def _is_row(scope: Scope, slot: str, at: Sequence[Position], loop: Axis, around: set[str]) -> bool:
+def _is_row(
+    scope: Scope, slot: str, at: Sequence[Position], loop: Axis, around: set[str], *, sure: bool = False
+) -> bool:
+    """Whether nothing but a loop moves an access; one that is `sure` to be met may be where a host has to check it."""
     if isinstance(loop.extent, Lit) and loop.extent.value % _VECTOR:  # few, and never whole vectors
         return False
-    if slot not in scope.formal.slots or any(scope.doubtful(slot, k, p) for k, p in enumerate(at)):
+    if slot not in scope.formal.slots or any(scope.doubtful(slot, k, p, told=sure) for k, p in enumerate(at)):
         return False
-    here = Index(loop.name)
-    rest = [p for p in at if p != here and not isinstance(p, Batch)]
+    here = along(at, loop)
+    rest = [p for k, p in enumerate(at) if k not in here and not isinstance(p, Batch)]
     parts = [n for p in rest for n in walk(p)]
     fixed = all(isinstance(n, Lit | Dim | Param) or (isinstance(n, Index) and n.name in around) for n in parts)
-    return list(at).count(here) == 1 and fixed
+    return len(here) == 1 and fixed
 
 
 def _named(scope: Scope, slot: str, at: Sequence[Position], loop: Axis, stored: set[str]) -> str:
@@ -146,7 +180,7 @@ def _named(scope: Scope, slot: str, at: Sequence[Position], loop: Axis, stored: 
     places = scope.positions([ZERO if p == here else p for p in at], slot)
     name = scope.fresh(f"{slot}_row")
     tensor = scope.tensor(slot)
-    scope.rows.names[slot, hole(at, loop)] = name, loop.extent
+    scope.rows.add(slot, at, loop, name)
     axis = list(at).index(here)
     if slot in stored:
         return f"auto {name} = rt::write_row<Team, {axis}>({tensor}, {places});"

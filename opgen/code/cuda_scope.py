@@ -15,8 +15,10 @@ from opgen.code.names import KERNELS
 from opgen.code.native_scope import layout, outside, value_type, wish
 from opgen.code.printer import NATIVE, Leaf, Printer, Text
 from opgen.ir.names import Names
+from opgen.ir.polynomial import Monomial, Polynomial
 from opgen.ir.program import Axis, Kind, Loop
-from opgen.ir.scalar import Batch, Dim, Index, Lit, Param, Position, Read, Scalar
+from opgen.ir.scalar import Batch, Dim, Index, Lit, Param, Position, Read, Scalar, add
+from opgen.kernel.cases import shift
 from opgen.kernel.formal import Formal
 from opgen.plan.model import Storage
 
@@ -38,18 +40,22 @@ class Member:
     field: str
 
 
-Hole = tuple[Position | None, ...]  # positions of an access, None where the loop of a row stands
+Hole = tuple[Position, ...]  # positions of an access, the same wherever the loop of a row stands in it
+_HERE = Index("")
+_PARTS = 4  # of distances, in the runtime
 
 
 @dataclass(slots=True)
 class Rows:
     """The rows that a kernel goes along: of each slot, with the positions around it, its name and the size of its loop.
 
-    `loop`: the one that is being printed, whose places are called `at`.
+    `dims`: the one of a slot that its rows go along; `loop`: that which is being printed, whose places are called `at`.
     """
 
     names: dict[tuple[str, Hole], tuple[str, Scalar]] = field(default_factory=dict)
+    dims: dict[str, int] = field(default_factory=dict)
     loop: Axis | None = None
+    parts: dict[Monomial, int] = field(default_factory=dict)  # of distances: whole vectors, or there are none
 
     def name(self, slot: str, at: Sequence[Position]) -> str | None:
         """The row that an access of the present loop goes along, if any."""
@@ -58,14 +64,29 @@ class Rows:
         name, size = self.names.get((slot, hole(at, self.loop)), (None, None))
         return name if size == self.loop.extent else None
 
-    def along(self, slot: str) -> list[int]:
-        """The dim of a slot that its rows go along."""
-        return [next(k for k, p in enumerate(at) if p is None) for name, at in self.names if name == slot][:1]
+    def add(self, slot: str, at: Sequence[Position], loop: Axis, name: str) -> None:
+        self.names[slot, hole(at, loop)] = name, loop.extent
+        self.dims[slot] = along(at, loop)[0]
+
+    def apart(self, distance: Polynomial) -> None:
+        """Note that something lies that far away."""
+        self.parts.update(distance.terms)
 
 
 def hole(at: Sequence[Position], loop: Axis) -> Hole:
     """The positions of an access without that of a loop."""
-    return tuple(None if p == Index(loop.name) else p for p in at)
+    here = along(at, loop)
+    return tuple(_away(p, loop) if k in here and not isinstance(p, Batch) else p for k, p in enumerate(at))
+
+
+def along(at: Sequence[Position], loop: Axis) -> list[int]:
+    """Which positions go along a loop, step by step."""
+    return [k for k, p in enumerate(at) if not isinstance(p, Batch) and shift(p, Index(loop.name)) is not None]
+
+
+def _away(p: Scalar, loop: Axis) -> Scalar:
+    distance = shift(p, Index(loop.name))
+    return _HERE if distance is None or not distance.terms else add(_HERE, distance.scalar())
 
 
 @dataclass(slots=True)
@@ -111,7 +132,8 @@ class Scope:
             buffer = self.formal.slots[name]
             const = "" if name in self.written else "const "
             type_ = f"rt::Tensor<{const}{element_type(buffer.storage)}, rank>"
-            numbers = [self.formal.number(name), *layout(buffer), *self.rows.along(name)]
+            numbers = [self.formal.number(name), *layout(buffer)]
+            numbers += [self.rows.dims[name]] if name in self.rows.dims else []
             tensors.append(Member(type_, text, f"rt::tensor({', '.join(map(str, numbers))})"))
         order = list(dict.fromkeys(m.type for m in (*tensors, *self.members.values())))
         return sorted((*tensors, *self.members.values()), key=lambda m: order.index(m.type))
@@ -120,9 +142,14 @@ class Scope:
         """The arguments of `load` and `store`."""
         return ", ".join(self._position(p, buffer, k, checked) for k, p in enumerate(at))
 
-    def doubtful(self, buffer: str, k: int, p: Position) -> bool:
-        """Whether a position may leave its tensor, as far as anybody knows before the run."""
-        return (buffer, k, p) in self.formal.unsure
+    def takes(self, distance: Polynomial) -> bool:
+        """Whether a call can tell that something lies a number of vectors away."""
+        parts = {*self.rows.parts, *(m for m, _ in distance.terms)}
+        return len(parts) <= _PARTS and all(m and all(a in self.formal.ints for a in m) for m, _ in distance.terms)
+
+    def doubtful(self, buffer: str, k: int, p: Position, *, told: bool = False) -> bool:
+        """Whether a position may leave its tensor, as far as anybody knows before the run, or a host that is `told`."""
+        return (buffer, k, p) in self.formal.unsure and not (told and (buffer, k, p) in self.formal.told)
 
     def settled(self, r: Read) -> bool:
         """Whether a read does no harm where nobody wants it."""

@@ -9,14 +9,35 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from opgen.ir.program import Axis
+from opgen.ir.scalar import Batch, reads
 from opgen.kernel.model import Atomic, Body, For, If, Join, Kernel, Node, Role, Tile
-from opgen.kernel.walk import chain, inside, parts, waits
+from opgen.kernel.walk import chain, inside, moving, parts, values, waits
 from opgen.plan.model import Schedule
 
 
 def teams(k: Kernel, schedule: Schedule) -> Kernel:
     """The kernel for a device."""
     return replace(k, body=tuple(_node(n, _role(p, schedule)) for p in parts(k.body) for n in p))
+
+
+def without_batch(k: Kernel, schedule: Schedule) -> Schedule:
+    """How a nest that folds once meets memory in calls whose batch is empty, where another loop may be the fastest."""
+    outer, body = chain(k.body, (Role.PARALLEL,))
+    folded = [n for n in body if isinstance(n, For)]
+    inner, within = chain(tuple(folded), (Role.SERIAL,))
+    loops = (*outer, *inner)
+    one = len(folded) == 1 and any(isinstance(n, Join) for n in within)
+    if schedule not in (Schedule.ROW, Schedule.COLUMN) or not one or not any(isinstance(a, Axis) for a in outer):
+        return schedule
+    found = [r for e in values(within) for r in reads(e) if len(r.at) > 1]
+    most = max((len(moving(r.at, loops)) for r in found), default=0)
+    row = column = 0
+    for r in found:
+        last = moving([p for p in r.at if not isinstance(p, Batch)][-1:], loops)
+        if last and len(moving(r.at, loops)) == most:
+            row, column = (row + 1, column) if last <= {*inner} else (row, column + 1)
+    return schedule if row == column else Schedule.COLUMN if column > row else Schedule.ROW
 
 
 def _role(part: Body, schedule: Schedule) -> Role:

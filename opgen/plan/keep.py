@@ -6,9 +6,11 @@ values that a reader would compute at more points than they have, and every so o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import assert_never
 
-from opgen.ir.program import Compute, Loop, Recurrence, Scatter, Statement
+from opgen.ir.lazy import always_read
+from opgen.ir.program import Axis, Compute, Loop, Recurrence, Scatter, Statement
 from opgen.ir.scalar import BATCH, Apply, Batch, Index, Read, Scalar, occurrences, walk
 from opgen.plan.model import label
 from opgen.plan.ranges import Ranges
@@ -18,13 +20,15 @@ _CHEAP = frozenset(
 )
 _ROOTS = frozenset(("div", "sqrt", "rsqrt", "reciprocal"))
 _DEAR = 8  # a value at least this costly is stored rather than computed once per point of a wider loop
+_QUICK = 2  # a value that costs no more is computed again rather than stored and gathered
 _DEPTH = 16  # maps written into each other at most this deep, so that expressions stay readable and shallow
 
 
 def kept_maps(statements: tuple[Statement, ...], results: set[str], operands: set[str], ranges: Ranges) -> set[str]:
     """The maps that are computed once; `operands` have to be in memory.
 
-    A map that is read with a fill, or where a check is needed, has to be there as a tensor of its own.
+    A map that is read with a fill has to be there as a tensor of its own, and so does one that is read where a check is
+    needed: unless it is quick, and reads a tensor at the same position, which is then checked in its place.
     """
     maps = {s.target: s for s in statements if isinstance(s, Compute) and s.op is None}
     deep = _deep(statements, maps)
@@ -44,9 +48,32 @@ def kept_maps(statements: tuple[Statement, ...], results: set[str], operands: se
                 read.add(r.tensor)
                 if inherits or labels - _used(r):
                     spread.add(r.tensor)
-                if r.fill is not None or not ranges.surely(r, loops):
+                if r.fill is not None or not _checked(r, loops, maps, ranges):
                     padded.add(r.tensor)
     return kept & set(maps)
+
+
+def _checked(r: Read, loops: tuple[Loop, ...], maps: Mapping[str, Compute], ranges: Ranges) -> bool:
+    """Whether no position that a map is read at can be out of range unnoticed, once the map is written in place."""
+    if ranges.surely(r, loops):
+        return True
+    m = maps[r.tensor]
+    pairs = zip(m.axes, r.at, strict=True)
+    named = [(a, p) for a, p in pairs if isinstance(a, Axis) and not isinstance(p, Batch)]
+    unsure = [a for a, p in named if not ranges.inside(p, a.extent, loops)]
+    return _cost(m.body) <= _QUICK and all(_meets(m, a, maps, ranges) for a in unsure)
+
+
+def _meets(m: Compute, a: Axis, maps: Mapping[str, Compute], ranges: Ranges) -> bool:
+    """Whether all values of a map read some tensor of the same extent where the map itself is along an axis."""
+    for r in always_read(m.body):
+        sizes = ranges.shapes[r.tensor]
+        for k in (k for k, p in enumerate(r.at) if r.fill is None and p == Index(a.name) and sizes[k] == a.extent):
+            own = maps.get(r.tensor)
+            along = None if own is None else own.axes[k]
+            if own is None or (isinstance(along, Axis) and _meets(own, along, maps, ranges)):
+                return True
+    return False
 
 
 def _deep(statements: tuple[Statement, ...], maps: dict[str, Compute]) -> set[str]:

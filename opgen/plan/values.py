@@ -14,6 +14,7 @@ from functools import reduce
 
 from opgen.ir.arithmetic import either, negation_of
 from opgen.ir.functions import row
+from opgen.ir.lazy import lazy_arguments
 from opgen.ir.polynomial import polynomial
 from opgen.ir.program import Axis, Compute, Kind, Loop
 from opgen.ir.scalar import (
@@ -96,7 +97,7 @@ class Values:
             case Apply(fn) if fn in _COMPARED and isinstance(known := _decided(Apply(fn, _places(e, point))), Lit):
                 return known
             case Apply(fn, args):
-                lazy = _lazy_arguments(fn, len(args))
+                lazy = lazy_arguments(fn, len(args))
                 built = (self._build(a, point, eager=eager and k not in lazy) for k, a in enumerate(args))
                 value = self._of_itself(_decided(Apply(fn, tuple(built))))
                 return self._intern(value, eager=eager, wish=wish) if isinstance(value, Apply) else value
@@ -262,17 +263,6 @@ class Values:
         if isinstance(e, Read) and not e.at:
             return e
         return rebuild(e, self.expression)
-
-
-def _lazy_arguments(fn: str, count: int) -> tuple[int, ...]:
-    """The arguments that are not always evaluated."""
-    match fn:
-        case "where":
-            return (1, 2)
-        case "and" | "or":
-            return tuple(range(1, count))
-        case _:
-            return ()
 
 
 def _decided(e: Apply) -> Scalar:

@@ -133,6 +133,26 @@ struct alignas(sizeof(T) * V < 16 ? sizeof(T) * V : 16) Pack {
     }
   }
 };
+// One of memory that nothing writes meanwhile, as one load wherever it is read again: said to the compiler, which would
+// load words where they are used.
+template <typename T, int V>
+OPGEN_DEVICE Pack<T, V> fixed_pack(const T* at) {
+  using Whole = Pack<T, V>;
+#if defined(__CUDACC__)
+  using Piece =
+      std::conditional_t<alignof(Whole) == 16, uint4, std::conditional_t<alignof(Whole) == 8, uint2, unsigned>>;
+  constexpr int pieces = sizeof(Whole) / sizeof(Piece);
+  Whole pack;
+  OPGEN_UNROLL
+  for (int i = 0; i < pieces; ++i) {
+    const Piece piece = __ldg(reinterpret_cast<const Piece*>(at) + i);
+    memcpy(reinterpret_cast<char*>(pack.words) + i * sizeof(Piece), &piece, sizeof(Piece));
+  }
+  return pack;
+#else
+  return *reinterpret_cast<const Whole*>(at);
+#endif
+}
 template <int V, typename T, int rank>
 OPGEN_DEVICE Pack<T, V> load_pack(const Tensor<T, rank>& tensor, int64_t first) {
   return *reinterpret_cast<const Pack<T, V>*>(tensor.data + first);

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from opgen.ir.program import Argument, Axis, Compute, DimSource, Kind, Output, Program, Scatter, Tensor
-from opgen.ir.scalar import BATCH, Batch, Dim, Index, Param, Read, Scalar, add, call, div, mul, sub, where
+from opgen.ir.program import Argument, Axis, Compute, DimSource, Kind, Output, Program, Role, Scatter, Tensor
+from opgen.ir.scalar import BATCH, Batch, Dim, Index, Lit, Param, Read, Scalar, add, call, div, mul, sub, where
 
 K, N, V = Dim("K"), Dim("N"), Dim("V")
 k, n, v = Axis("k", K), Axis("n", N), Axis("v", V)
@@ -40,6 +40,43 @@ def softmax() -> Program:
             Compute("y", (BATCH, k), div(shifted, read("total", BATCH))),
         ),
         (Output("y", "y", (BATCH, K)),),
+    )
+
+
+def moved() -> Program:
+    """A row and what may be missing, folded together."""
+    x, g = read("x", BATCH, "k"), read("g", BATCH, "k")
+    return Program(
+        "forward",
+        (Tensor("x", (BATCH, K)), Tensor("g", (BATCH, K), role=Role.COTANGENT)),
+        (),
+        (DimSource("K", "x", 1),),
+        (
+            Compute("dot", (BATCH,), mul(x, g), "sum", (k,)),
+            Compute("y", (BATCH, k), add(x, g, read("dot", BATCH))),
+        ),
+        (Output("y", "y", (BATCH, K)),),
+    )
+
+
+def halves() -> Program:
+    """A map in cases: planes of a first and a second half, and what is behind both; and a fold of the halves."""
+    h, d = Dim("H"), Axis("d", Dim("D"))
+    here, plane = Index("d"), sub(Index("d"), h)
+    first = sub(mul(read("x", BATCH, here), read("c", here)), read("x", BATCH, add(here, h)))
+    second = add(mul(read("x", BATCH, here), read("c", plane)), read("x", BATCH, plane))
+    value = where(call("lt", here, h), first, where(call("lt", plane, h), second, Lit(0)))
+    product = mul(read("x", BATCH, Index("k")), read("x", BATCH, add(Index("k"), h)))
+    return Program(
+        "forward",
+        (Tensor("x", (BATCH, Dim("D"))), Tensor("c", (h,))),
+        (),
+        (DimSource("D", "x", 1), DimSource("H", "c", 0)),
+        (
+            Compute("y", (BATCH, d), value),
+            Compute("both", (Axis("k", h),), product, "sum", (BATCH,)),
+        ),
+        (Output("y", "y", (BATCH, Dim("D"))), Output("both", "both", (h,))),
     )
 
 

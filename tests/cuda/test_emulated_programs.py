@@ -35,10 +35,33 @@ def test_rows_of_any_length(emulation: Make, dtype: str) -> None:
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_rows_held_in_registers(emulation: Make, dtype: str) -> None:
     made = emulation("held", programs.softmax(), [dtype])
-    for shape in ((3, 8), (19, 64), (2, 5, 128), (2, 136), (3, 1032), (1, 4104), (0, 8), (2, 0)):
+    for shape in ((3, 8), (19, 64), (2, 5, 128), (2, 136), (3, 1032), (1, 4096), (0, 8), (2, 0)):
         made.check({"x": shape}, dtype)
     made.check({"x": (3, 64)}, dtype, margin=1)
     made.check({"x": (3, 64)}, dtype, margin=16 // {"float32": 4, "bfloat16": 2}[dtype])
+
+
+@pytest.mark.parametrize(("dtype", "most"), [("float32", 4096), ("bfloat16", 8192)])
+def test_rows_that_are_too_long_to_be_held(emulation: Make, dtype: str, most: int) -> None:
+    made = emulation("long", programs.softmax(), [dtype])
+    for length in (most + 8, 2 * most, 2 * most + 2056):
+        made.check({"x": (2, length)}, dtype)
+
+
+@pytest.mark.parametrize("length", [40, 4104, 4105])
+def test_a_missing_row_is_zeros(emulation: Make, length: int) -> None:
+    made = emulation("moved", programs.moved(), ["float32"])
+    made.check({"x": (2, length), "g": (2, length)}, "float32")
+    x = Array((1, length), [float(k % 7) for k in range(length)])
+    assert made.emulated.run({"x": x}, {}, "float32")["y"].data == x.data
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
+def test_halves_are_cases_of_whole_vectors_or_of_points(emulation: Make, dtype: str) -> None:
+    made = emulation("halves", programs.halves(), [dtype])
+    for d, h in ((32, 16), (48, 16), (64, 16), (32, 12), (32, 5), (11, 5), (16, 8)):
+        made.check({"x": (3, 5, d), "c": (h,)}, dtype)
+    made.check({"x": (40, 64), "c": (24,)}, dtype, margin=1)
 
 
 def test_contraction_with_the_batch_inside(emulation: Make) -> None:

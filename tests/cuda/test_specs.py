@@ -28,7 +28,7 @@ OTHERS = ("gradient", "tangent", "second", "backward_tangent")
 SIZES = (37, 9, 5, 3)  # beyond a block
 CONSTRAINED = ("rope",)  # dims that do not go with any size of the others
 NEAR = {"float64": 1e-9, "float32": 2e-5}
-BATCHES = ((2, 3), (3,), (0,))
+BATCHES = ((2, 3), (3,), (0,), ())
 
 
 def compare(
@@ -48,8 +48,9 @@ def compare(
         floats = {t.name for t in p.inputs if t.kind is Kind.FLOAT}
         large = {n: size for (n, _), size in zip(case.sizes, large_sizes, strict=False)}
         free = path.stem not in CONSTRAINED and not any(d.value is not None for d in p.dims)
-        sizes_of = (dict(case.sizes), large if free else dict(case.sizes), dict(case.sizes))
-        for sizes, batch, spread in zip(sizes_of, BATCHES, (1, 2 if dtype == "float64" else 1, 1), strict=True):
+        known_sizes, large = dict(case.sizes), large if free else dict(case.sizes)
+        sizes_of = (known_sizes, large, known_sizes, large)
+        for sizes, batch, spread in zip(sizes_of, BATCHES, (1, 2 if dtype == "float64" else 1, 1, 1), strict=True):
             known = {n: value for n, value in params.items() if isinstance(value, int)} | sizes
             arrays = arguments(p, case.variant.program, dict(case.inputs), params, known, batch)
             arrays = {n: emulate.rounded(dtype, a) if n in floats else a for n, a in arrays.items()}

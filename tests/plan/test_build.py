@@ -133,3 +133,23 @@ def test_what_is_kept_of_what_a_sum_reads_is_stored_in_passing() -> None:
     (looped,) = [p for p in nest.passes if p.loops]
     assert [s.buffer for s in looped.stores] == ["difference"]
     assert len(looped.folds) == 1
+
+
+GATHERED = "{x: {shape: [N, C]}, m: {shape: [N]}, t: {shape: [N], dtype: int}}"
+
+
+@pytest.mark.parametrize(
+    ("formula", "stored"),
+    [
+        ("a[n, c] = x[n, c] - m[n]\ny[n] = a[n, t[n]]", False),
+        ("b[n, c] = x[n, c] - m[n]\na[n, c] = b[n, c]\ny[n] = a[n, t[n]] + a[n, 0]", False),
+        ("a[n, c] = where(m[n] > 0, x[n, c], 0)\ny[n] = a[n, t[n]]", True),  # nothing need be read at c
+        ("a[n, c < C] = m[n] + c\ny[n] = a[n, t[n]] + x[n, 0]", True),  # nothing is read at c
+        ("a[n, c] = exp(x[n, c])\ny[n] = a[n, t[n]]", True),
+    ],
+)
+def test_a_gathered_value_is_stored_unless_its_operands_tell_as_well_what_is_out_of_range(
+    formula: str, stored: bool
+) -> None:
+    p = spec_program(elementwise(formula, GATHERED))
+    assert ("a" in [b.name for b in build(p).buffers]) == stored

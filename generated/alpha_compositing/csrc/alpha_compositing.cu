@@ -97,13 +97,13 @@ struct Step_alpha_compositing_forward_output {
 
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t, int rank>
-struct Step_alpha_compositing_backward_grad_weight_1 {
+struct Step_alpha_compositing_backward_grad_weight_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 3, 0, 2), rt::tensor(2, 2, 0),
-                                            rt::tensor(3, 2, 0), rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> grad_output, colour, grad_weight;
-  rt::Tensor<opmath_t, rank> grad_weight_1;
+                                            rt::integer(1), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> grad_output, colour;
+  rt::Tensor<opmath_t, rank> grad_weight_output;
   rt::Divider c_size, t_size;
   rt::Batch<rank> batch;
 
@@ -114,49 +114,15 @@ struct Step_alpha_compositing_backward_grad_weight_1 {
     const rt::Place<rank> place = batch.place(rest);
     const auto grad_output_row = rt::read_row_or_zero<Team, 1>(c_size.size, grad_output, place, 0);
     const auto colour_row = rt::read_row<Team, 2>(c_size.size, colour, place, t, 0);
-    rt::Sum<opmath_t> grad_weight_output_fold;
-    rt::each<Team>(c_size.size, rt::settled(&grad_weight_output_fold),
-                   [&](auto at) { grad_weight_output_fold.add(grad_output_row[at] * colour_row[at]); });
-    grad_weight_output_fold.finish();
-    rt::join<Team>(&grad_weight_output_fold);
-    const opmath_t grad_weight_output = grad_weight_output_fold.value;
+    rt::Sum<opmath_t> grad_weight_output_value_fold;
+    rt::each<Team>(c_size.size, rt::settled(&grad_weight_output_value_fold),
+                   [&](auto at) { grad_weight_output_value_fold.add(grad_output_row[at] * colour_row[at]); });
+    grad_weight_output_value_fold.finish();
+    rt::join<Team>(&grad_weight_output_value_fold);
+    const opmath_t grad_weight_output_value = grad_weight_output_value_fold.value;
     if (Team::rank() == 0) {
-      grad_weight_1.store(grad_weight.load_or_zero(place, t) + grad_weight_output, place, t);
+      grad_weight_output.store(grad_weight_output_value, place, t);
     }
-  }
-};
-
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_alpha_compositing_backward_factor_through {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> alpha;
-  rt::Tensor<opmath_t, rank> factor_through;
-  rt::Divider t_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t alpha, opmath_t* factor_through) const { *factor_through = 1 - alpha; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t t = rt::split(&rest, t_size);
-    const rt::Place<rank> place = batch.place(rest);
-    opmath_t factor_through_value;
-    compute(alpha.load(place, t), &factor_through_value);
-    factor_through.store(factor_through_value, place, t);
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
-    const auto alpha_pack = rt::load_pack<V>(alpha, first);
-    rt::Values<opmath_t, V> factor_through_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t factor_through_value;
-      compute(alpha_pack.get(i), &factor_through_value);
-      factor_through_pack.set(i, factor_through_value);
-    }
-    rt::store_pack(factor_through, first, factor_through_pack);
   }
 };
 
@@ -165,11 +131,11 @@ template <typename scalar_t, int rank>
 struct Step_alpha_compositing_backward_share_through {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements())};
-  static constexpr auto fields = rt::fields(rt::tensor(2, 2, 0), rt::tensor(0, 2, 0), rt::tensor(3, 2, 0),
+  static constexpr auto fields = rt::fields(rt::tensor(3, 2, 0), rt::tensor(0, 2, 0), rt::tensor(2, 2, 0),
                                             rt::tensor(1, 2, 0), rt::integer(0), rt::integer(0), rt::batch());
   rt::Tensor<opmath_t, rank> share_through;
-  rt::Tensor<const opmath_t, rank> grad_weight_1, factor_through;
-  rt::Tensor<const scalar_t, rank> alpha;
+  rt::Tensor<const scalar_t, rank> grad_weight, alpha;
+  rt::Tensor<const opmath_t, rank> grad_weight_output;
   int64_t T;
   rt::Divider t_size;
   rt::Batch<rank> batch;
@@ -180,17 +146,19 @@ struct Step_alpha_compositing_backward_share_through {
       const bool t_2 = t + 1 < T;
       opmath_t part;
       if (t_2) {
-        part = grad_weight_1.load(place, t + 1) * alpha.load(place, t + 1);
+        const opmath_t part_3 = grad_weight.load_or_zero(place, t + 1);
+        const opmath_t part_2 = part_3 + grad_weight_output.load(place, t + 1);
+        part = part_2 * alpha.load(place, t + 1);
       } else {
         part = 0;
       }
-      opmath_t part_2;
+      opmath_t part_4;
       if (t_2) {
-        part_2 = share_through.load(place, t + 1) * factor_through.load(place, t + 1);
+        part_4 = share_through.load(place, t + 1) * (1 - alpha.load(place, t + 1));
       } else {
-        part_2 = 0;
+        part_4 = 0;
       }
-      share_through.store(part + part_2, place, t);
+      share_through.store(part + part_4, place, t);
     }
   }
 };
@@ -200,9 +168,10 @@ template <typename scalar_t, int rank>
 struct Step_alpha_compositing_backward_grad_alpha {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(0, 2, 0),
-                                            rt::tensor(3, 2, 0, 1), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t, rank> grad_weight_1, share_through, through;
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(3, 2, 0, 1),
+                                            rt::tensor(0, 2, 0), rt::tensor(4, 2, 0, 1), rt::integer(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> grad_weight;
+  rt::Tensor<const opmath_t, rank> grad_weight_output, share_through, through;
   rt::Tensor<scalar_t, rank> grad_alpha;
   rt::Divider t_size;
   rt::Batch<rank> batch;
@@ -212,12 +181,14 @@ struct Step_alpha_compositing_backward_grad_alpha {
     int64_t rest = point;
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto grad_weight_1_line = rt::read_line<V>(grad_weight_1, place, t);
+    const auto grad_weight_line = rt::read_line_or_zero<V>(grad_weight, place, t);
+    const auto grad_weight_output_line = rt::read_line<V>(grad_weight_output, place, t);
     const auto share_through_line = rt::read_line<V>(share_through, place, t);
     auto grad_alpha_line = rt::write_line<V>(grad_alpha, place, t);
     rt::lanes<V>([&](int at) {
       const opmath_t t_3 = (t + at) > 0 ? through.load(place, (t + at) - 1) : opmath_t(1);
-      grad_alpha_line.set(at, grad_weight_1_line[at] * t_3 - share_through_line[at] * t_3);
+      const opmath_t part = (grad_weight_line[at] + grad_weight_output_line[at]) * t_3;
+      grad_alpha_line.set(at, part - share_through_line[at] * t_3);
     });
   }
 };
@@ -252,12 +223,11 @@ struct Step_alpha_compositing_backward_grad_colour {
 };
 
 extern "C" const OpgenCudaStep alpha_compositing_cuda_steps[] = {
-    rt::kernel<Step_alpha_compositing_forward_through>(),          // 0
-    rt::kernel<Step_alpha_compositing_forward_weight>(),           // 1
-    rt::kernel<Step_alpha_compositing_forward_output>(),           // 2
-    rt::kernel<Step_alpha_compositing_backward_grad_weight_1>(),   // 3
-    rt::kernel<Step_alpha_compositing_backward_factor_through>(),  // 4
-    rt::kernel<Step_alpha_compositing_backward_share_through>(),   // 5
-    rt::kernel<Step_alpha_compositing_backward_grad_alpha>(),      // 6
-    rt::kernel<Step_alpha_compositing_backward_grad_colour>(),     // 7
+    rt::kernel<Step_alpha_compositing_forward_through>(),              // 0
+    rt::kernel<Step_alpha_compositing_forward_weight>(),               // 1
+    rt::kernel<Step_alpha_compositing_forward_output>(),               // 2
+    rt::kernel<Step_alpha_compositing_backward_grad_weight_output>(),  // 3
+    rt::kernel<Step_alpha_compositing_backward_share_through>(),       // 4
+    rt::kernel<Step_alpha_compositing_backward_grad_alpha>(),          // 5
+    rt::kernel<Step_alpha_compositing_backward_grad_colour>(),         // 6
 };

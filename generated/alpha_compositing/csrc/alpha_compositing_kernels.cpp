@@ -97,52 +97,31 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
-int backward_grad_weight_1(const OpgenCall& call, OpgenHost& host) {
+int backward_grad_weight_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t T = call.ints[0];
   const int64_t C = call.ints[1];
   const rt::Tensor<opmath_t> grad_output(call, 0, 2, 0);
   const rt::Tensor<opmath_t> colour(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> grad_weight(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> grad_weight_1(call, 3, 2, 0);
-  rt::Loops<4> outer;
-  outer.batch(call, &grad_output, &colour, &grad_weight, &grad_weight_1);
-  outer.dim(T, {0, colour.stride(1), grad_weight.stride(1), grad_weight_1.stride(1)});
-  rt::Loops<4> over_c;
-  over_c.dim(C, {grad_output.stride(1), colour.stride(2), 0, 0});
+  const rt::Tensor<opmath_t> grad_weight_output(call, 2, 2, 0);
+  rt::Loops<3> outer;
+  outer.batch(call, &grad_output, &colour, &grad_weight_output);
+  outer.dim(T, {0, colour.stride(1), grad_weight_output.stride(1)});
+  rt::Loops<3> over_c;
+  over_c.dim(C, {grad_output.stride(1), colour.stride(2), 0});
   rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      rt::Fold<rt::Sum, opmath_t> grad_weight_output_fold;
+      rt::Fold<rt::Sum, opmath_t> grad_weight_output_value_fold;
       over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
         const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
         const rt::Source<opmath_t> colour_at(colour, run.at[1], run.step[1], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
           const auto value = grad_output_at[i] * colour_at[i];
-          grad_weight_output_fold.add(lane, value);
+          grad_weight_output_value_fold.add(lane, value);
         });
-        grad_weight_output_fold.ran(run.size);
+        grad_weight_output_value_fold.ran(run.size);
       });
-      const opmath_t grad_weight_output = grad_weight_output_fold.value();
-      rt::store(grad_weight_1, row.at[3], rt::load(grad_weight, row.at[2]) + grad_weight_output);
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_factor_through(const OpgenCall& call, OpgenHost& host) {
-  const int64_t T = call.ints[0];
-  const rt::Tensor<opmath_t> alpha(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> factor_through(call, 1, 2, 0);
-  rt::Loops<2> outer;
-  outer.batch(call, &alpha, &factor_through);
-  outer.dim(T, {alpha.stride(1), factor_through.stride(1)});
-  outer.arrange();
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> alpha_at(alpha, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> factor_through_out(factor_through, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) { factor_through_out.set(i, 1 - alpha_at[i]); });
+      const opmath_t grad_weight_output_value = grad_weight_output_value_fold.value();
+      rt::store(grad_weight_output, row.at[2], grad_weight_output_value);
     });
   });
   return rt::status(host);
@@ -152,12 +131,12 @@ int backward_factor_through(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_share_through(const OpgenCall& call, OpgenHost& host) {
   const int64_t T = call.ints[0];
-  const rt::Tensor<opmath_t> grad_weight_1(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> alpha(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> share_through(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> factor_through(call, 3, 2, 0);
+  const rt::Tensor<opmath_t> grad_weight(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> grad_weight_output(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> alpha(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> share_through(call, 3, 2, 0);
   rt::Loops<5> outer;
-  outer.batch(call, &grad_weight_1, &alpha, &share_through, &factor_through, &share_through);
+  outer.batch(call, &grad_weight, &grad_weight_output, &alpha, &share_through, &share_through);
   rt::parallel(host, outer.count, T, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       if (run.size >= rt::lane_count) {
@@ -165,22 +144,22 @@ int backward_share_through(const OpgenCall& call, OpgenHost& host) {
           {
             rt::Sink<opmath_t> share_through_out(share_through, run.at[4] + t * share_through.stride(1), run.step[4],
                                                  run.size);
-            const auto grad_weight_1_1 = [&](int64_t) { return t + 1; };
-            const rt::Line<opmath_t> grad_weight_1_at(
-                host, grad_weight_1, rt::stretch(run, 0, 1), 0,
-                rt::clipped(grad_weight_1, 1, grad_weight_1.stride(1), grad_weight_1_1));
-            const rt::Line<opmath_t> alpha_at(host, alpha, rt::stretch(run, 1, 1), 0,
-                                              rt::clipped(alpha, 1, alpha.stride(1), grad_weight_1_1));
+            const auto grad_weight_1 = [&](int64_t) { return t + 1; };
+            const rt::Line<opmath_t> grad_weight_at(host, grad_weight, rt::stretch(run, 0, 1), 0,
+                                                    rt::clipped(grad_weight, 1, grad_weight.stride(1), grad_weight_1));
+            const rt::Line<opmath_t> grad_weight_output_at(
+                host, grad_weight_output, rt::stretch(run, 1, 1), 0,
+                rt::clipped(grad_weight_output, 1, grad_weight_output.stride(1), grad_weight_1));
+            const rt::Line<opmath_t> alpha_at(host, alpha, rt::stretch(run, 2, 1), 0,
+                                              rt::clipped(alpha, 1, alpha.stride(1), grad_weight_1));
             const rt::Line<opmath_t> share_through_at(
-                host, share_through, rt::stretch(run, 2, 1), 0,
-                rt::clipped(share_through, 1, share_through.stride(1), grad_weight_1_1));
-            const rt::Line<opmath_t> factor_through_at(
-                host, factor_through, rt::stretch(run, 3, 1), 0,
-                rt::clipped(factor_through, 1, factor_through.stride(1), grad_weight_1_1));
+                host, share_through, rt::stretch(run, 3, 1), 0,
+                rt::clipped(share_through, 1, share_through.stride(1), grad_weight_1));
             rt::each_of_row<rt::lane_count>(run.size, [&](int64_t i) {
               const bool t_2 = t + 1 < T;
-              const opmath_t part_2 = rt::blend(t_2, share_through_at[i] * factor_through_at[i], opmath_t(0));
-              share_through_out.set(i, rt::blend(t_2, grad_weight_1_at[i] * alpha_at[i], opmath_t(0)) + part_2);
+              const opmath_t part_2 = rt::blend(t_2, share_through_at[i] * (1 - alpha_at[i]), opmath_t(0));
+              const opmath_t part_3 = (grad_weight_at[i] + grad_weight_output_at[i]) * alpha_at[i];
+              share_through_out.set(i, rt::blend(t_2, part_3, opmath_t(0)) + part_2);
             });
           }
         }
@@ -188,21 +167,24 @@ int backward_share_through(const OpgenCall& call, OpgenHost& host) {
         for (int64_t t = T - 1; t >= 0; --t) {
           rt::each(run.size, [&](int64_t i) {
             const bool t_2_2 = t + 1 < T;
-            opmath_t part_3;
+            opmath_t part_4;
             if (t_2_2) {
-              const opmath_t part_4 = rt::load(grad_weight_1, run.of(0, i) + (t + 1) * grad_weight_1.stride(1));
-              part_3 = part_4 * rt::load(alpha, run.of(1, i) + (t + 1) * alpha.stride(1));
+              const int64_t at_2 = run.of(1, i) + (t + 1) * grad_weight_output.stride(1);
+              const opmath_t part_5 = rt::load(grad_weight_output, at_2);
+              const opmath_t part_7 = rt::load(grad_weight, run.of(0, i) + (t + 1) * grad_weight.stride(1));
+              const opmath_t part_6 = part_7 + part_5;
+              part_4 = part_6 * rt::load(alpha, run.of(2, i) + (t + 1) * alpha.stride(1));
             } else {
-              part_3 = 0;
+              part_4 = 0;
             }
-            opmath_t part_5;
+            opmath_t part_8;
             if (t_2_2) {
-              const opmath_t part_6 = rt::load(factor_through, run.of(3, i) + (t + 1) * factor_through.stride(1));
-              part_5 = rt::load(share_through, run.of(2, i) + (t + 1) * share_through.stride(1)) * part_6;
+              const opmath_t part_9 = rt::load(share_through, run.of(3, i) + (t + 1) * share_through.stride(1));
+              part_8 = part_9 * (1 - rt::load(alpha, run.of(2, i) + (t + 1) * alpha.stride(1)));
             } else {
-              part_5 = 0;
+              part_8 = 0;
             }
-            rt::store(share_through, run.of(4, i) + t * share_through.stride(1), part_3 + part_5);
+            rt::store(share_through, run.of(4, i) + t * share_through.stride(1), part_4 + part_8);
           });
         }
       }
@@ -216,24 +198,30 @@ template <typename opmath_t>
 int backward_grad_alpha(const OpgenCall& call, OpgenHost& host) {
   const int64_t T = call.ints[0];
   const rt::Tensor<opmath_t> through(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> grad_weight_1(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> share_through(call, 2, 2, 0);
-  const rt::Tensor<opmath_t> grad_alpha(call, 3, 2, 0);
-  rt::Loops<4> outer;
-  outer.batch(call, &through, &grad_weight_1, &share_through, &grad_alpha);
-  outer.dim(T, {0, grad_weight_1.stride(1), share_through.stride(1), grad_alpha.stride(1)}, true);
+  const rt::Tensor<opmath_t> grad_weight(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> grad_weight_output(call, 2, 2, 0);
+  const rt::Tensor<opmath_t> share_through(call, 3, 2, 0);
+  const rt::Tensor<opmath_t> grad_alpha(call, 4, 2, 0);
+  rt::Loops<5> outer;
+  outer.batch(call, &through, &grad_weight, &grad_weight_output, &share_through, &grad_alpha);
+  outer.step(1, grad_weight.stride(1));
+  outer.step(2, grad_weight_output.stride(1));
+  outer.step(3, share_through.stride(1));
+  outer.step(4, grad_alpha.stride(1));
+  outer.dim_of_steps(T, true);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_weight_1_at(grad_weight_1, run.at[1], run.step[1], run.size);
-      const rt::Source<opmath_t> share_through_at(share_through, run.at[2], run.step[2], run.size);
-      rt::Sink<opmath_t> grad_alpha_out(grad_alpha, run.at[3], run.step[3], run.size);
+      const rt::Source<opmath_t> grad_weight_at(grad_weight, run.at[1], run.step[1], run.size);
+      const rt::Source<opmath_t> grad_weight_output_at(grad_weight_output, run.at[2], run.step[2], run.size);
+      const rt::Source<opmath_t> share_through_at(share_through, run.at[3], run.step[3], run.size);
+      rt::Sink<opmath_t> grad_alpha_out(grad_alpha, run.at[4], run.step[4], run.size);
       const auto through_1 = [&](int64_t i) { return outer.index(run, 0, i) - 1; };
       const rt::Line<opmath_t> through_at(host, through, rt::stretch(run, 0, 1), 0,
                                           rt::clipped(through, 1, through.stride(1), through_1));
       rt::each(run.size, [&](int64_t i) {
         const opmath_t t_3 = outer.index(run, 0, i) > 0 ? through_at[i] : opmath_t(1);
-        grad_alpha_out.set(i, grad_weight_1_at[i] * t_3 - share_through_at[i] * t_3);
+        grad_alpha_out.set(i, (grad_weight_at[i] + grad_weight_output_at[i]) * t_3 - share_through_at[i] * t_3);
       });
     });
   });
@@ -274,12 +262,11 @@ int backward_grad_colour(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(alpha_compositing) = {
-    OPGEN_STEP(forward_through),          // 0
-    OPGEN_STEP(forward_weight),           // 1
-    OPGEN_STEP(forward_output),           // 2
-    OPGEN_STEP(backward_grad_weight_1),   // 3
-    OPGEN_STEP(backward_factor_through),  // 4
-    OPGEN_STEP(backward_share_through),   // 5
-    OPGEN_STEP(backward_grad_alpha),      // 6
-    OPGEN_STEP(backward_grad_colour),     // 7
+    OPGEN_STEP(forward_through),              // 0
+    OPGEN_STEP(forward_weight),               // 1
+    OPGEN_STEP(forward_output),               // 2
+    OPGEN_STEP(backward_grad_weight_output),  // 3
+    OPGEN_STEP(backward_share_through),       // 4
+    OPGEN_STEP(backward_grad_alpha),          // 5
+    OPGEN_STEP(backward_grad_colour),         // 6
 };

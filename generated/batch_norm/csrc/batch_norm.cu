@@ -590,6 +590,62 @@ struct Step_batch_norm_backward_1_grad_bias {
   }
 };
 
+// the same where the batch is empty: another loop is the fastest then
+template <typename scalar_t, int rank>
+struct Step_batch_norm_backward_1_grad_bias_alone {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements(), rt::integer(1)),
+                                               rt::count(rt::integer(0))};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 1, -1, 0), rt::tensor(1, 3, 2, 1), rt::tensor(2, 3, 2, 1), rt::tensor(4, 1, -1),
+                 rt::tensor(3, 1, -1), rt::tensor(5, 1, -1), rt::elements(), rt::batch(), rt::real(0));
+  rt::Tensor<const scalar_t, rank> running_mean, grad_output, input, running_var;
+  rt::Tensor<scalar_t, rank> grad_bias, grad_weight;
+  rt::Divider batch_size;
+  rt::Batch<rank> batch;
+  opmath_t eps;
+
+  struct Folds {
+    rt::Sum<opmath_t> grad_weight_sum_fold;
+    rt::Sum<opmath_t> grad_bias_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) {
+      grad_weight_sum_fold.merge(other.grad_weight_sum_fold);
+      grad_bias_value_fold.merge(other.grad_bias_value_fold);
+    }
+    OPGEN_DEVICE void settle() {
+      grad_weight_sum_fold.settle();
+      grad_bias_value_fold.settle();
+    }
+    OPGEN_DEVICE void finish() {
+      grad_weight_sum_fold.finish();
+      grad_bias_value_fold.finish();
+    }
+  };
+  template <int V>
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+    const int64_t c = point;
+    int64_t inner_rest = inner;
+    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
+    const int64_t n = inner_rest;
+    const auto running_mean_line = rt::read_line<V>(running_mean, c);
+    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, n, c, place);
+    const auto input_line = rt::read_line<V>(input, n, c, place);
+    rt::lanes<V>([&](int at) {
+      const opmath_t running_mean_value = running_mean_line[at];
+      const opmath_t grad_output_value = grad_output_line[at];
+      folds[at].grad_weight_sum_fold.add(grad_output_value * (input_line[at] - running_mean_value));
+      folds[at].grad_bias_value_fold.add(grad_output_value);
+    });
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    const int64_t c = point;
+    const opmath_t grad_weight_sum = folds.grad_weight_sum_fold.value;
+    const opmath_t grad_bias_value = folds.grad_bias_value_fold.value;
+    grad_bias.store(grad_bias_value, c);
+    grad_weight.store(grad_weight_sum * rt::rsqrt(running_var.load(c) + eps), c);
+  }
+};
+
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t, int rank>
 struct Step_batch_norm_backward_4_grad_input {
@@ -699,22 +755,56 @@ struct Step_batch_norm_backward_5_grad_bias {
   }
 };
 
+// the same where the batch is empty: another loop is the fastest then
+template <typename scalar_t, int rank>
+struct Step_batch_norm_backward_5_grad_bias_alone {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements(), rt::integer(1)),
+                                               rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 1, -1), rt::elements(), rt::batch());
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<scalar_t, rank> grad_bias;
+  rt::Divider batch_size;
+  rt::Batch<rank> batch;
+
+  struct Folds {
+    rt::Sum<opmath_t> grad_bias_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) { grad_bias_value_fold.merge(other.grad_bias_value_fold); }
+    OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
+  };
+  template <int V>
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+    const int64_t c = point;
+    int64_t inner_rest = inner;
+    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
+    const int64_t n = inner_rest;
+    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, n, c, place);
+    rt::lanes<V>([&](int at) { folds[at].grad_bias_value_fold.add(grad_output_line[at]); });
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    const int64_t c = point;
+    const opmath_t grad_bias_value = folds.grad_bias_value_fold.value;
+    grad_bias.store(grad_bias_value, c);
+  }
+};
+
 extern "C" const OpgenCudaStep batch_norm_cuda_steps[] = {
-    rt::kernel<Step_batch_norm_forward_0_next_mean>(),     // 0
-    rt::kernel<Step_batch_norm_forward_0_sum_all>(),       // 1
-    rt::kernel<Step_batch_norm_forward_0_next_var>(),      // 2
-    rt::kernel<Step_batch_norm_forward_1_variance_>(),     // 3
-    rt::kernel<Step_batch_norm_forward_1_output>(),        // 4
-    rt::kernel<Step_batch_norm_forward_2_next_mean>(),     // 5
-    rt::kernel<Step_batch_norm_forward_3_output>(),        // 6
-    rt::kernel<Step_batch_norm_forward_4_next_mean>(),     // 7
-    rt::kernel<Step_batch_norm_forward_5_output>(),        // 8
-    rt::kernel<Step_batch_norm_forward_6_next_mean>(),     // 9
-    rt::kernel<Step_batch_norm_forward_7_output>(),        // 10
-    rt::kernel<Step_batch_norm_backward_0_grad_weight>(),  // 11
-    rt::kernel<Step_batch_norm_backward_1_grad_input>(),   // 12
-    rt::kernel<Step_batch_norm_backward_1_grad_bias>(),    // 13
-    rt::kernel<Step_batch_norm_backward_4_grad_input>(),   // 14
-    rt::kernel<Step_batch_norm_backward_5_grad_input>(),   // 15
-    rt::kernel<Step_batch_norm_backward_5_grad_bias>(),    // 16
+    rt::kernel<Step_batch_norm_forward_0_next_mean>(),                                               // 0
+    rt::kernel<Step_batch_norm_forward_0_sum_all>(),                                                 // 1
+    rt::kernel<Step_batch_norm_forward_0_next_var>(),                                                // 2
+    rt::kernel<Step_batch_norm_forward_1_variance_>(),                                               // 3
+    rt::kernel<Step_batch_norm_forward_1_output>(),                                                  // 4
+    rt::kernel<Step_batch_norm_forward_2_next_mean>(),                                               // 5
+    rt::kernel<Step_batch_norm_forward_3_output>(),                                                  // 6
+    rt::kernel<Step_batch_norm_forward_4_next_mean>(),                                               // 7
+    rt::kernel<Step_batch_norm_forward_5_output>(),                                                  // 8
+    rt::kernel<Step_batch_norm_forward_6_next_mean>(),                                               // 9
+    rt::kernel<Step_batch_norm_forward_7_output>(),                                                  // 10
+    rt::kernel<Step_batch_norm_backward_0_grad_weight>(),                                            // 11
+    rt::kernel<Step_batch_norm_backward_1_grad_input>(),                                             // 12
+    rt::either<Step_batch_norm_backward_1_grad_bias, Step_batch_norm_backward_1_grad_bias_alone>(),  // 13
+    rt::kernel<Step_batch_norm_backward_4_grad_input>(),                                             // 14
+    rt::kernel<Step_batch_norm_backward_5_grad_input>(),                                             // 15
+    rt::either<Step_batch_norm_backward_5_grad_bias, Step_batch_norm_backward_5_grad_bias_alone>(),  // 16
 };

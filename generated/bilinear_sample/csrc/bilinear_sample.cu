@@ -51,6 +51,48 @@ struct Step_bilinear_sample_forward_output {
   }
 };
 
+// the same where the batch is empty: another loop is the fastest then
+template <typename scalar_t, int rank>
+struct Step_bilinear_sample_forward_output_alone {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(2, 2)}};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 1, -1),
+                                            rt::integer(1), rt::integer(2), rt::fixed(2));
+  rt::Tensor<const scalar_t, rank> points_2, image;
+  rt::Tensor<scalar_t, rank> output;
+  int64_t H, W;
+  rt::Divider b_size;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    const int64_t n = point;
+    const opmath_t points_value = points_2.load(n, 0);
+    const int64_t row_2 = static_cast<int64_t>(rt::floor(points_value));
+    const opmath_t points_value_2 = points_2.load(n, 1);
+    const int64_t col = static_cast<int64_t>(rt::floor(points_value_2));
+    const int64_t t = -row_2;
+    const int64_t t_2 = -col;
+    rt::Sum<opmath_t> output_value_fold;
+    rt::each<Team>(2 * 2, rt::settled(&output_value_fold), [&](auto at) {
+      int64_t inner_rest = at;
+      const int64_t b = rt::split(&inner_rest, b_size);
+      const int64_t a = inner_rest;
+      const opmath_t part = 1 - rt::abs(points_value_2 + t_2 - b);
+      const opmath_t part_2 = (1 - rt::abs(points_value + t - a)) * part;
+      const int64_t at_h = row_2 + a;
+      opmath_t part_3 = opmath_t(0);
+      if (at_h >= 0 && at_h < H && col + b >= 0 && col + b < W) part_3 = image.load(at_h, col + b);
+      output_value_fold.add(part_2 * part_3);
+    });
+    output_value_fold.finish();
+    rt::join<Team>(&output_value_fold);
+    const opmath_t output_value = output_value_fold.value;
+    if (Team::rank() == 0) {
+      output.store(output_value, n);
+    }
+  }
+};
+
 // one value per point, nothing shared between points
 template <typename scalar_t, int rank>
 struct Step_bilinear_sample_backward_col {
@@ -212,9 +254,76 @@ struct Step_bilinear_sample_backward_grad_points {
   }
 };
 
+// the same where the batch is empty: another loop is the fastest then
+template <typename scalar_t, int rank>
+struct Step_bilinear_sample_backward_grad_points_alone {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Rows launch = {rt::count(2, rt::integer(0)), {rt::count(2, 2)}};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 1, -1), rt::tensor(3, 2, -1), rt::tensor(4, 2, -1), rt::tensor(1, 1, -1),
+                 rt::tensor(2, 1, -1), rt::tensor(5, 2, -1), rt::integer(1), rt::integer(2), rt::fixed(2));
+  rt::Tensor<const scalar_t, rank> grad_output, image, points_2;
+  rt::Tensor<const int64_t, rank> row_2, col;
+  rt::Tensor<scalar_t, rank> grad_points;
+  int64_t H, W;
+  rt::Divider b_size;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t i_2 = rt::split(&rest, b_size);
+    const int64_t n = rest;
+    const bool t = 0 == i_2;
+    const opmath_t grad_output_value = grad_output.load_or_zero(n);
+    const int64_t row_value_2 = row_2.load(n);
+    const int64_t col_value_2 = col.load(n);
+    const int64_t t_2 = -row_value_2;
+    const int64_t t_3 = -col_value_2;
+    const bool t_4 = 1 == i_2;
+    rt::Sum<opmath_t> grad_points_share_fold;
+    rt::Sum<opmath_t> grad_points_share_1_fold;
+    rt::each<Team>(2 * 2, rt::settled(&grad_points_share_fold, &grad_points_share_1_fold), [&](auto at) {
+      int64_t inner_rest = at;
+      const int64_t b = rt::split(&inner_rest, b_size);
+      const int64_t a = inner_rest;
+      const int64_t at_h = row_value_2 + a;
+      const int64_t at_w = col_value_2 + b;
+      opmath_t part = opmath_t(0);
+      if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) part = image.load(at_h, at_w);
+      const opmath_t grad_share = grad_output_value * part;
+      const int64_t t_5 = -a;
+      const int64_t t_6 = -b;
+      opmath_t part_2;
+      if (t) {
+        const opmath_t part_3 = 1 - rt::abs(points_2.load(n, 1) + t_3 + t_6);
+        part_2 = -(grad_share * rt::sign(points_2.load(n, 0) + t_2 + t_5) * part_3);
+      } else {
+        part_2 = 0;
+      }
+      grad_points_share_fold.add(part_2);
+      opmath_t part_4;
+      if (t_4) {
+        const opmath_t part_5 = 1 - rt::abs(points_2.load(n, 0) + t_2 + t_5);
+        part_4 = -(grad_share * part_5 * rt::sign(points_2.load(n, 1) + t_3 + t_6));
+      } else {
+        part_4 = 0;
+      }
+      grad_points_share_1_fold.add(part_4);
+    });
+    grad_points_share_fold.finish();
+    grad_points_share_1_fold.finish();
+    rt::join<Team>(&grad_points_share_fold, &grad_points_share_1_fold);
+    const opmath_t grad_points_share = grad_points_share_fold.value;
+    const opmath_t grad_points_share_1 = grad_points_share_1_fold.value;
+    if (Team::rank() == 0) {
+      grad_points.store(grad_points_share + grad_points_share_1, n, i_2);
+    }
+  }
+};
+
 extern "C" const OpgenCudaStep bilinear_sample_cuda_steps[] = {
-    rt::kernel<Step_bilinear_sample_forward_output>(),                                                      // 0
-    rt::kernel<Step_bilinear_sample_backward_col>(),                                                        // 1
-    rt::kernel<Step_bilinear_sample_backward_grad_image_base, Step_bilinear_sample_backward_grad_image>(),  // 2
-    rt::kernel<Step_bilinear_sample_backward_grad_points>(),                                                // 3
+    rt::either<Step_bilinear_sample_forward_output, Step_bilinear_sample_forward_output_alone>(),              // 0
+    rt::kernel<Step_bilinear_sample_backward_col>(),                                                           // 1
+    rt::kernel<Step_bilinear_sample_backward_grad_image_base, Step_bilinear_sample_backward_grad_image>(),     // 2
+    rt::either<Step_bilinear_sample_backward_grad_points, Step_bilinear_sample_backward_grad_points_alone>(),  // 3
 };

@@ -142,6 +142,55 @@ struct Step_bilinear_splat_backward_grad_values {
   }
 };
 
+// the same where the batch is empty: another loop is the fastest then
+template <typename scalar_t, int rank>
+struct Step_bilinear_splat_backward_grad_values_alone {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(2, 2)}};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 2, -1), rt::tensor(3, 2, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1),
+                 rt::tensor(4, 1, -1), rt::integer(1), rt::integer(2), rt::fixed(2));
+  rt::Tensor<const scalar_t, rank> places, grad_grid;
+  rt::Tensor<int64_t, rank> row_2, col;
+  rt::Tensor<scalar_t, rank> grad_values;
+  int64_t H, W;
+  rt::Divider b_size;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    const int64_t n = point;
+    const opmath_t places_value = places.load(n, 0);
+    const int64_t row_value = static_cast<int64_t>(rt::floor(places_value));
+    const opmath_t places_value_2 = places.load(n, 1);
+    const int64_t col_value = static_cast<int64_t>(rt::floor(places_value_2));
+    const int64_t t = -row_value;
+    const int64_t t_2 = -col_value;
+    if (Team::rank() == 0) {
+      row_2.store(row_value, n);
+      col.store(col_value, n);
+    }
+    rt::Sum<opmath_t> grad_values_value_fold;
+    rt::each<Team>(2 * 2, rt::settled(&grad_values_value_fold), [&](auto at) {
+      int64_t inner_rest = at;
+      const int64_t b = rt::split(&inner_rest, b_size);
+      const int64_t a = inner_rest;
+      const opmath_t part = 1 - rt::abs(places_value_2 + t_2 - b);
+      const opmath_t part_2 = (1 - rt::abs(places_value + t - a)) * part;
+      const int64_t at_h = row_value + a;
+      const int64_t at_w = col_value + b;
+      opmath_t part_3 = opmath_t(0);
+      if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) part_3 = grad_grid.load_or_zero(at_h, at_w);
+      grad_values_value_fold.add(part_3 * part_2);
+    });
+    grad_values_value_fold.finish();
+    rt::join<Team>(&grad_values_value_fold);
+    const opmath_t grad_values_value = grad_values_value_fold.value;
+    if (Team::rank() == 0) {
+      grad_values.store(grad_values_value, n);
+    }
+  }
+};
+
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t, int rank>
 struct Step_bilinear_splat_backward_grad_places {
@@ -220,9 +269,76 @@ struct Step_bilinear_splat_backward_grad_places {
   }
 };
 
+// the same where the batch is empty: another loop is the fastest then
+template <typename scalar_t, int rank>
+struct Step_bilinear_splat_backward_grad_places_alone {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Rows launch = {rt::count(2, rt::integer(0)), {rt::count(2, 2)}};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 1, -1), rt::tensor(3, 2, -1),
+                 rt::tensor(4, 2, -1), rt::tensor(5, 2, -1), rt::integer(1), rt::integer(2), rt::fixed(2));
+  rt::Tensor<const int64_t, rank> row_2, col;
+  rt::Tensor<const scalar_t, rank> values, grad_grid, places;
+  rt::Tensor<scalar_t, rank> grad_places;
+  int64_t H, W;
+  rt::Divider b_size;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const int64_t i_2 = rt::split(&rest, b_size);
+    const int64_t n = rest;
+    const bool t_3 = 0 == i_2;
+    const int64_t row_value_2 = row_2.load(n);
+    const int64_t col_value_2 = col.load(n);
+    const opmath_t values_value = values.load(n);
+    const int64_t t_4 = -row_value_2;
+    const int64_t t_5 = -col_value_2;
+    const bool t_6 = 1 == i_2;
+    rt::Sum<opmath_t> grad_places_share_fold;
+    rt::Sum<opmath_t> grad_places_share_1_fold;
+    rt::each<Team>(2 * 2, rt::settled(&grad_places_share_fold, &grad_places_share_1_fold), [&](auto at) {
+      int64_t inner_rest = at;
+      const int64_t b = rt::split(&inner_rest, b_size);
+      const int64_t a = inner_rest;
+      const int64_t at_h = row_value_2 + a;
+      const int64_t at_w = col_value_2 + b;
+      opmath_t part = opmath_t(0);
+      if (at_h >= 0 && at_h < H && at_w >= 0 && at_w < W) part = grad_grid.load_or_zero(at_h, at_w);
+      const opmath_t grad_share = part * values_value;
+      const int64_t t_7 = -a;
+      const int64_t t_8 = -b;
+      opmath_t part_2;
+      if (t_3) {
+        const opmath_t part_3 = 1 - rt::abs(places.load(n, 1) + t_5 + t_8);
+        part_2 = -(grad_share * rt::sign(places.load(n, 0) + t_4 + t_7) * part_3);
+      } else {
+        part_2 = 0;
+      }
+      grad_places_share_fold.add(part_2);
+      opmath_t part_4;
+      if (t_6) {
+        const opmath_t part_5 = 1 - rt::abs(places.load(n, 0) + t_4 + t_7);
+        part_4 = -(grad_share * part_5 * rt::sign(places.load(n, 1) + t_5 + t_8));
+      } else {
+        part_4 = 0;
+      }
+      grad_places_share_1_fold.add(part_4);
+    });
+    grad_places_share_fold.finish();
+    grad_places_share_1_fold.finish();
+    rt::join<Team>(&grad_places_share_fold, &grad_places_share_1_fold);
+    const opmath_t grad_places_share = grad_places_share_fold.value;
+    const opmath_t grad_places_share_1 = grad_places_share_1_fold.value;
+    if (Team::rank() == 0) {
+      grad_places.store(grad_places_share + grad_places_share_1, n, i_2);
+    }
+  }
+};
+
 extern "C" const OpgenCudaStep bilinear_splat_cuda_steps[] = {
-    rt::kernel<Step_bilinear_splat_forward_col>(),                                          // 0
-    rt::kernel<Step_bilinear_splat_forward_grid_base, Step_bilinear_splat_forward_grid>(),  // 1
-    rt::kernel<Step_bilinear_splat_backward_grad_values>(),                                 // 2
-    rt::kernel<Step_bilinear_splat_backward_grad_places>(),                                 // 3
+    rt::kernel<Step_bilinear_splat_forward_col>(),                                                           // 0
+    rt::kernel<Step_bilinear_splat_forward_grid_base, Step_bilinear_splat_forward_grid>(),                   // 1
+    rt::either<Step_bilinear_splat_backward_grad_values, Step_bilinear_splat_backward_grad_values_alone>(),  // 2
+    rt::either<Step_bilinear_splat_backward_grad_places, Step_bilinear_splat_backward_grad_places_alone>(),  // 3
 };

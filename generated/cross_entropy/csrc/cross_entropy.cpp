@@ -30,12 +30,12 @@ Tensor cross_entropy_forward_0(const Tensor& input, const Tensor& target, const 
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")});
   call.begin();
   call.hold();
-  call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
+  call.allocate("logp_max", Element::compute, {opgen::dim(0, "N"), opgen::batch});
+  call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("output", Element::scalar, {});
-  call.run(0, {0, 3}, {call.size(0), call.size(1)});
-  call.run(1, {2, 3, 4}, {call.size(0), call.size(1)});
-  call.run(2, {1, 2, 3, 4, 5}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  call.run(0, {0, 3, 4, 2, 5}, {call.size(0), call.size(1)});
+  call.run(1, {1, 2, 0, 3, 4, 5, 6}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   return call.result("output", Element::scalar);
 }
 
@@ -48,12 +48,12 @@ Tensor cross_entropy_forward_1(const Tensor& input, const Tensor& target, const 
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")});
   call.begin();
   call.hold();
-  call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
+  call.allocate("logp_max", Element::compute, {opgen::dim(0, "N"), opgen::batch});
+  call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("output", Element::scalar, {});
-  call.run(0, {0, 3}, {call.size(0), call.size(1)});
-  call.run(1, {2, 3, 4}, {call.size(0), call.size(1)});
-  call.run(3, {1, 2, 3, 4, 5}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  call.run(0, {0, 3, 4, 2, 5}, {call.size(0), call.size(1)});
+  call.run(2, {1, 2, 0, 3, 4, 5, 6}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   return call.result("output", Element::scalar);
 }
 
@@ -66,10 +66,8 @@ Tensor cross_entropy_forward_2(const Tensor& input, const Tensor& target, const 
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")});
   call.begin();
   call.hold();
-  call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::batch});
-  call.run(0, {0, 3}, {call.size(0), call.size(1)});
-  call.run(4, {2, 3, 1, 4}, {call.size(0), call.size(1), ignore_index}, {label_smoothing});
+  call.run(3, {0, 2, 1, 3}, {call.size(0), call.size(1), ignore_index}, {label_smoothing});
   return call.result("output", Element::scalar);
 }
 
@@ -81,12 +79,12 @@ Tensor cross_entropy_forward_3(const Tensor& input, const Tensor& target, const 
   call.input("target", target, Element::int64, {opgen::dim(0, "N"), opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
+  call.allocate("logp_max", Element::compute, {opgen::dim(0, "N"), opgen::batch});
+  call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("output", Element::scalar, {});
-  call.run(0, {0, 2}, {call.size(0), call.size(1)});
-  call.run(5, {2, 3}, {call.size(0), call.size(1)});
-  call.run(6, {1, 2, 3, 4}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  call.run(4, {0, 2, 3, 4}, {call.size(0), call.size(1)});
+  call.run(5, {1, 0, 2, 3, 4, 5}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   return call.result("output", Element::scalar);
 }
 
@@ -98,12 +96,12 @@ Tensor cross_entropy_forward_4(const Tensor& input, const Tensor& target, const 
   call.input("target", target, Element::int64, {opgen::dim(0, "N"), opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
+  call.allocate("logp_max", Element::compute, {opgen::dim(0, "N"), opgen::batch});
+  call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("output", Element::scalar, {});
-  call.run(0, {0, 2}, {call.size(0), call.size(1)});
-  call.run(5, {2, 3}, {call.size(0), call.size(1)});
-  call.run(7, {1, 2, 3, 4}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  call.run(4, {0, 2, 3, 4}, {call.size(0), call.size(1)});
+  call.run(6, {1, 0, 2, 3, 4, 5}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   return call.result("output", Element::scalar);
 }
 
@@ -115,10 +113,8 @@ Tensor cross_entropy_forward_5(const Tensor& input, const Tensor& target, const 
   call.input("target", target, Element::int64, {opgen::dim(0, "N"), opgen::batch});
   call.begin();
   call.hold();
-  call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch});
   call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::batch});
-  call.run(0, {0, 2}, {call.size(0), call.size(1)});
-  call.run(8, {2, 1, 3}, {call.size(0), call.size(1), ignore_index}, {label_smoothing});
+  call.run(7, {0, 1, 2}, {call.size(0), call.size(1), ignore_index}, {label_smoothing});
   return call.result("output", Element::scalar);
 }
 
@@ -154,7 +150,8 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_0(const Tensor& grad_output, c
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")});
   call.begin();
   call.hold();
-  call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0] || mask[2]);
+  call.allocate("logp_max", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[2]);
+  call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[2]);
   call.allocate("sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[2]);
   call.allocate("sum_n_all_2", Element::compute, {}, mask[0] || mask[2]);
   call.allocate("grad_sum_n_all_2", Element::compute, {}, mask[0] || mask[2]);
@@ -165,18 +162,17 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_0(const Tensor& grad_output, c
   call.allocate("grad_weight_hit", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight_share", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[2]);
-  if (mask[0] || mask[2]) call.run(0, {1, 4}, {call.size(0), call.size(1)});
-  if (mask[0] || mask[2]) call.run(1, {3, 4, 5}, {call.size(0), call.size(1)});
+  if (mask[0] || mask[2]) call.run(0, {1, 4, 5, 3, 6}, {call.size(0), call.size(1)});
   if (mask[0] || mask[2]) {
-    call.run(9, {2, 3, 4, 5, 6, 0, 7}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+    call.run(8, {2, 3, 1, 4, 5, 6, 7, 0, 8}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   }
   if (mask[0] || mask[2]) {
-    call.run(10, {2, 0, 6, 8, 3, 4, 9}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+    call.run(9, {2, 0, 7, 9, 3, 4, 5, 1, 10}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   }
-  if (mask[2]) call.run(11, {2, 4, 8, 10}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
-  if (mask[2]) call.run(12, {11, 2, 0, 6, 4}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
-  if (mask[2]) call.run(13, {12, 2, 7}, {call.size(1), call.size(0), ignore_index});
-  if (mask[2]) call.run(14, {10, 11, 12, 13}, {call.size(1)});
+  if (mask[2]) call.run(10, {2, 1, 4, 5, 9, 11}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
+  if (mask[2]) call.run(11, {12, 2, 0, 7, 1, 4, 5}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
+  if (mask[2]) call.run(12, {13, 2, 8}, {call.size(1), call.size(0), ignore_index});
+  if (mask[2]) call.run(13, {11, 12, 13, 14}, {call.size(1)});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 2, "input") : Tensor();
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   return {grad_input, grad_weight};
@@ -194,20 +190,21 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_1(const Tensor& grad_output, c
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")});
   call.begin();
   call.hold();
-  call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0] || mask[2]);
+  call.allocate("logp_max", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[2]);
+  call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[2]);
   call.allocate("grad_sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[2]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch},
                 mask[0] || mask[2], mask[0]);
   call.allocate("grad_weight_sum_c", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight_hit", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[2]);
-  if (mask[0] || mask[2]) call.run(0, {1, 4}, {call.size(0), call.size(1)});
+  if (mask[0] || mask[2]) call.run(14, {1, 4, 5}, {call.size(0), call.size(1)});
   if (mask[0] || mask[2]) {
-    call.run(15, {2, 0, 5, 3, 4, 6}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+    call.run(15, {2, 0, 6, 3, 4, 5, 1, 7}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   }
-  if (mask[2]) call.run(11, {2, 4, 5, 7}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
-  if (mask[2]) call.run(16, {8, 2, 0, 4}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
-  if (mask[2]) call.run(17, {7, 8, 9}, {call.size(1)});
+  if (mask[2]) call.run(10, {2, 1, 4, 5, 6, 8}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
+  if (mask[2]) call.run(16, {9, 2, 0, 1, 4, 5}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
+  if (mask[2]) call.run(17, {8, 9, 10}, {call.size(1)});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 2, "input") : Tensor();
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   return {grad_input, grad_weight};
@@ -225,20 +222,21 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_2(const Tensor& grad_output, c
   call.input("weight", weight, Element::scalar, {opgen::dim(1, "C")});
   call.begin();
   call.hold();
-  call.allocate("logp", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0] || mask[2]);
+  call.allocate("logp_max", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[2]);
+  call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[2]);
   call.allocate("grad_sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[2]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch},
                 mask[0] || mask[2], mask[0]);
   call.allocate("grad_weight_sum_c", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight_hit", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[2]);
-  if (mask[0] || mask[2]) call.run(0, {1, 4}, {call.size(0), call.size(1)});
+  if (mask[0] || mask[2]) call.run(14, {1, 4, 5}, {call.size(0), call.size(1)});
   if (mask[0] || mask[2]) {
-    call.run(18, {2, 0, 5, 3, 4, 6}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+    call.run(18, {2, 0, 6, 3, 4, 5, 1, 7}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   }
-  if (mask[2]) call.run(11, {2, 4, 5, 7}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
-  if (mask[2]) call.run(19, {8, 2, 0, 4}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
-  if (mask[2]) call.run(17, {7, 8, 9}, {call.size(1)});
+  if (mask[2]) call.run(10, {2, 1, 4, 5, 6, 8}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
+  if (mask[2]) call.run(19, {9, 2, 0, 1, 4, 5}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
+  if (mask[2]) call.run(17, {8, 9, 10}, {call.size(1)});
   const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 2, "input") : Tensor();
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   return {grad_input, grad_weight};
@@ -259,9 +257,9 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_3(const Tensor& grad_output, c
   call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
   call.allocate("sum_n_all_2", Element::compute, {}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
-  if (mask[0]) call.run(20, {1, 3, 4}, {call.size(0), call.size(1)});
-  if (mask[0]) call.run(21, {2, 5}, {call.size(0), ignore_index});
-  if (mask[0]) call.run(22, {2, 0, 5, 3, 4, 1, 6}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  if (mask[0]) call.run(14, {1, 3, 4}, {call.size(0), call.size(1)});
+  if (mask[0]) call.run(20, {2, 5}, {call.size(0), ignore_index});
+  if (mask[0]) call.run(21, {2, 0, 5, 3, 4, 1, 6}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   return {call.result("grad_input", Element::scalar, 2, "input"), Tensor()};
 }
 
@@ -279,8 +277,8 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_4(const Tensor& grad_output, c
   call.allocate("logp_max", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
   call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
-  if (mask[0]) call.run(20, {1, 3, 4}, {call.size(0), call.size(1)});
-  if (mask[0]) call.run(23, {2, 0, 3, 4, 1, 5}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  if (mask[0]) call.run(14, {1, 3, 4}, {call.size(0), call.size(1)});
+  if (mask[0]) call.run(22, {2, 0, 3, 4, 1, 5}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   return {call.result("grad_input", Element::scalar, 2, "input"), Tensor()};
 }
 
@@ -298,8 +296,8 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_5(const Tensor& grad_output, c
   call.allocate("logp_max", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
   call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
-  if (mask[0]) call.run(20, {1, 3, 4}, {call.size(0), call.size(1)});
-  if (mask[0]) call.run(24, {2, 0, 3, 4, 1, 5}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  if (mask[0]) call.run(14, {1, 3, 4}, {call.size(0), call.size(1)});
+  if (mask[0]) call.run(23, {2, 0, 3, 4, 1, 5}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   return {call.result("grad_input", Element::scalar, 2, "input"), Tensor()};
 }
 

@@ -5,14 +5,15 @@
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t, int rank>
-struct Step_cross_entropy_forward_0_logp {
+struct Step_cross_entropy_forward_0_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 3, 2, 1), rt::integer(1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t, rank> input;
-  rt::Tensor<opmath_t, rank> logp;
+      rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(3, 1, -1, 0), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
+                 rt::tensor(4, 2, 1), rt::integer(1), rt::elements(), rt::batch());
+  rt::Tensor<const scalar_t, rank> input, weight;
+  rt::Tensor<opmath_t, rank> logp_max, logp_log, sum_c;
   rt::Divider c_size, batch_size;
   rt::Batch<rank> batch;
 
@@ -22,54 +23,34 @@ struct Step_cross_entropy_forward_0_logp {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
-    auto logp_row = rt::write_row<Team, 1>(logp, n, 0, place);
-    rt::Max<opmath_t> logp_max_fold;
-    rt::each<Team>(c_size.size, [&](auto at) { logp_max_fold.add(input_row[at]); });
-    rt::join<Team>(&logp_max_fold);
-    const opmath_t logp_max = logp_max_fold.value;
+    const auto weight_row = rt::read_row<Team, 0>(c_size.size, weight, 0);
+    rt::Max<opmath_t> logp_max_value_fold;
+    rt::each<Team>(c_size.size, [&](auto at) { logp_max_value_fold.add(input_row[at]); });
+    rt::join<Team>(&logp_max_value_fold);
+    const opmath_t logp_max_value = logp_max_value_fold.value;
+    if (Team::rank() == 0) {
+      logp_max.store(logp_max_value, n, place);
+    }
     rt::Sum<opmath_t> logp_sum_fold;
     rt::each<Team>(c_size.size, rt::settled(&logp_sum_fold),
-                   [&](auto at) { logp_sum_fold.add(near::exp(input_row[at] - logp_max)); });
+                   [&](auto at) { logp_sum_fold.add(near::exp(input_row[at] - logp_max_value)); });
     logp_sum_fold.finish();
     rt::join<Team>(&logp_sum_fold);
     const opmath_t logp_sum = logp_sum_fold.value;
-    const opmath_t logp_log = rt::log(logp_sum);
-    rt::each<Team>(c_size.size, [&](auto at) { logp_row.set(at, input_row[at] - logp_max - logp_log); });
-  }
-};
-
-// reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t, int rank>
-struct Step_cross_entropy_forward_0_sum_c {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t, rank> weight;
-  rt::Tensor<const opmath_t, rank> logp;
-  rt::Tensor<opmath_t, rank> sum_c;
-  rt::Divider batch_size;
-  rt::Batch<rank> batch;
-
-  struct Folds {
+    const opmath_t logp_log_value = rt::log(logp_sum);
+    if (Team::rank() == 0) {
+      logp_log.store(logp_log_value, n, place);
+    }
     rt::Sum<opmath_t> sum_c_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { sum_c_value_fold.merge(other.sum_c_value_fold); }
-    OPGEN_DEVICE void settle() { sum_c_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { sum_c_value_fold.finish(); }
-  };
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
-    const int64_t c = inner;
-    folds->sum_c_value_fold.add(weight.load(c) * logp.load(n, c, place));
-  }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
-    const opmath_t sum_c_value = folds.sum_c_value_fold.value;
-    sum_c.store(sum_c_value, n, place);
+    rt::each<Team>(c_size.size, rt::settled(&sum_c_value_fold), [&](auto at) {
+      sum_c_value_fold.add(weight_row[at] * (input_row[at] - logp_max_value - logp_log_value));
+    });
+    sum_c_value_fold.finish();
+    rt::join<Team>(&sum_c_value_fold);
+    const opmath_t sum_c_value = sum_c_value_fold.value;
+    if (Team::rank() == 0) {
+      sum_c.store(sum_c_value, n, place);
+    }
   }
 };
 
@@ -81,10 +62,11 @@ struct Step_cross_entropy_forward_0_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2), rt::tensor(3, 2, 1),
-                 rt::tensor(4, 0, -1), rt::real(0), rt::integer(1), rt::integer(2), rt::elements(), rt::batch());
+                 rt::tensor(4, 2, 1), rt::tensor(5, 2, 1), rt::tensor(6, 0, -1), rt::real(0), rt::integer(1),
+                 rt::integer(2), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> target;
-  rt::Tensor<const scalar_t, rank> weight;
-  rt::Tensor<const opmath_t, rank> logp, sum_c;
+  rt::Tensor<const scalar_t, rank> weight, input;
+  rt::Tensor<const opmath_t, rank> logp_max, logp_log, sum_c;
   rt::Tensor<scalar_t, rank> output;
   opmath_t label_smoothing;
   int64_t ignore_index, C;
@@ -119,9 +101,8 @@ struct Step_cross_entropy_forward_0_output {
     const opmath_t part_2 = label_smoothing * (keep && t_2 ? part : opmath_t(0));
     opmath_t part_3;
     if (keep) {
-      const opmath_t part_5 = logp.load(n, rt::checked(target_value, C), place);
-      const opmath_t part_4 = weight.load(rt::checked(target_value, C)) * part_5;
-      part_3 = -part_4;
+      const opmath_t part_4 = input.load(n, rt::checked(target_value, C), place) - logp_max.load(n, place);
+      part_3 = -(weight.load(rt::checked(target_value, C)) * (part_4 - logp_log.load(n, place)));
     } else {
       part_3 = 0;
     }
@@ -143,10 +124,11 @@ struct Step_cross_entropy_forward_1_output {
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2), rt::tensor(3, 2, 1),
-                 rt::tensor(4, 0, -1), rt::real(0), rt::integer(1), rt::integer(2), rt::elements(), rt::batch());
+                 rt::tensor(4, 2, 1), rt::tensor(5, 2, 1), rt::tensor(6, 0, -1), rt::real(0), rt::integer(1),
+                 rt::integer(2), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> target;
-  rt::Tensor<const scalar_t, rank> weight;
-  rt::Tensor<const opmath_t, rank> logp, sum_c;
+  rt::Tensor<const scalar_t, rank> weight, input;
+  rt::Tensor<const opmath_t, rank> logp_max, logp_log, sum_c;
   rt::Tensor<scalar_t, rank> output;
   opmath_t label_smoothing;
   int64_t ignore_index, C;
@@ -171,9 +153,8 @@ struct Step_cross_entropy_forward_1_output {
     const opmath_t part_2 = label_smoothing * (keep && t_2 ? part : opmath_t(0));
     opmath_t part_3;
     if (keep) {
-      const opmath_t part_5 = logp.load(n, rt::checked(target_value, C), place);
-      const opmath_t part_4 = weight.load(rt::checked(target_value, C)) * part_5;
-      part_3 = -part_4;
+      const opmath_t part_4 = input.load(n, rt::checked(target_value, C), place) - logp_max.load(n, place);
+      part_3 = -(weight.load(rt::checked(target_value, C)) * (part_4 - logp_log.load(n, place)));
     } else {
       part_3 = 0;
     }
@@ -190,51 +171,57 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
+  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1), rt::tensor(3, 2, 1), rt::elements(),
-                 rt::batch(), rt::integer(2), rt::integer(1), rt::real(0));
-  rt::Tensor<const scalar_t, rank> weight;
-  rt::Tensor<const opmath_t, rank> logp;
+      rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 1, -1, 0), rt::tensor(2, 2, 1), rt::tensor(3, 2, 1),
+                 rt::integer(1), rt::elements(), rt::integer(2), rt::integer(1), rt::real(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> input, weight;
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider batch_size;
-  rt::Batch<rank> batch;
+  rt::Divider c_size, batch_size;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
+  rt::Batch<rank> batch;
 
-  struct Folds {
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
+    const int64_t n = rest;
+    const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
+    const auto weight_row = rt::read_row<Team, 0>(c_size.size, weight, 0);
+    rt::Max<opmath_t> logp_max_fold;
+    rt::each<Team>(c_size.size, [&](auto at) { logp_max_fold.add(input_row[at]); });
+    rt::join<Team>(&logp_max_fold);
+    const opmath_t logp_max = logp_max_fold.value;
+    rt::Sum<opmath_t> logp_sum_fold;
+    rt::each<Team>(c_size.size, rt::settled(&logp_sum_fold),
+                   [&](auto at) { logp_sum_fold.add(near::exp(input_row[at] - logp_max)); });
+    logp_sum_fold.finish();
+    rt::join<Team>(&logp_sum_fold);
+    const opmath_t logp_sum = logp_sum_fold.value;
+    const opmath_t logp_log = rt::log(logp_sum);
     rt::Sum<opmath_t> sum_c_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { sum_c_fold.merge(other.sum_c_fold); }
-    OPGEN_DEVICE void settle() { sum_c_fold.settle(); }
-    OPGEN_DEVICE void finish() { sum_c_fold.finish(); }
-  };
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
-    const int64_t c = inner;
-    folds->sum_c_fold.add(weight.load(c) * logp.load(n, c, place));
-  }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
-    const opmath_t sum_c = folds.sum_c_fold.value;
+    rt::each<Team>(c_size.size, rt::settled(&sum_c_fold),
+                   [&](auto at) { sum_c_fold.add(weight_row[at] * (input_row[at] - logp_max - logp_log)); });
+    sum_c_fold.finish();
+    rt::join<Team>(&sum_c_fold);
+    const opmath_t sum_c = sum_c_fold.value;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t part = near::div(-sum_c, static_cast<opmath_t>(C));
-    const opmath_t part_2 = label_smoothing * (keep && label_smoothing > 0 ? part : opmath_t(0));
-    const opmath_t part_3 = 1 - label_smoothing;
-    opmath_t part_4;
-    if (keep) {
-      const opmath_t part_6 = logp.load(n, rt::checked(target_value, C), place);
-      const opmath_t part_5 = weight.load(rt::checked(target_value, C)) * part_6;
-      part_4 = -part_5;
-    } else {
-      part_4 = 0;
+    if (Team::rank() == 0) {
+      const opmath_t part = near::div(-sum_c, static_cast<opmath_t>(C));
+      const opmath_t part_2 = label_smoothing * (keep && label_smoothing > 0 ? part : opmath_t(0));
+      const opmath_t part_3 = 1 - label_smoothing;
+      opmath_t part_4;
+      if (keep) {
+        const opmath_t part_5 = input.load(n, rt::checked(target_value, C), place) - logp_max - logp_log;
+        part_4 = -(weight.load(rt::checked(target_value, C)) * part_5);
+      } else {
+        part_4 = 0;
+      }
+      output.store(part_3 * part_4 + part_2, n, place);
     }
-    output.store(part_3 * part_4 + part_2, n, place);
   }
 };
 
@@ -242,32 +229,47 @@ struct Step_cross_entropy_forward_2_output {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_3_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<const opmath_t, rank> logp;
-  rt::Tensor<opmath_t, rank> sum_c;
-  rt::Divider batch_size;
+  using near = rt::Near<scalar_t>;
+  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
+                                            rt::tensor(3, 2, 1), rt::integer(1), rt::elements(), rt::batch());
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<opmath_t, rank> logp_max, logp_log, sum_c;
+  rt::Divider c_size, batch_size;
   rt::Batch<rank> batch;
 
-  struct Folds {
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
+    const int64_t n = rest;
+    const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
+    rt::Max<opmath_t> logp_max_value_fold;
+    rt::each<Team>(c_size.size, [&](auto at) { logp_max_value_fold.add(input_row[at]); });
+    rt::join<Team>(&logp_max_value_fold);
+    const opmath_t logp_max_value = logp_max_value_fold.value;
+    if (Team::rank() == 0) {
+      logp_max.store(logp_max_value, n, place);
+    }
+    rt::Sum<opmath_t> logp_sum_fold;
+    rt::each<Team>(c_size.size, rt::settled(&logp_sum_fold),
+                   [&](auto at) { logp_sum_fold.add(near::exp(input_row[at] - logp_max_value)); });
+    logp_sum_fold.finish();
+    rt::join<Team>(&logp_sum_fold);
+    const opmath_t logp_sum = logp_sum_fold.value;
+    const opmath_t logp_log_value = rt::log(logp_sum);
+    if (Team::rank() == 0) {
+      logp_log.store(logp_log_value, n, place);
+    }
     rt::Sum<opmath_t> sum_c_value_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { sum_c_value_fold.merge(other.sum_c_value_fold); }
-    OPGEN_DEVICE void settle() { sum_c_value_fold.settle(); }
-    OPGEN_DEVICE void finish() { sum_c_value_fold.finish(); }
-  };
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
-    const int64_t c = inner;
-    folds->sum_c_value_fold.add(logp.load(n, c, place));
-  }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
-    const opmath_t sum_c_value = folds.sum_c_value_fold.value;
-    sum_c.store(sum_c_value, n, place);
+    rt::each<Team>(c_size.size, rt::settled(&sum_c_value_fold),
+                   [&](auto at) { sum_c_value_fold.add(input_row[at] - logp_max_value - logp_log_value); });
+    sum_c_value_fold.finish();
+    rt::join<Team>(&sum_c_value_fold);
+    const opmath_t sum_c_value = sum_c_value_fold.value;
+    if (Team::rank() == 0) {
+      sum_c.store(sum_c_value, n, place);
+    }
   }
 };
 
@@ -277,11 +279,12 @@ struct Step_cross_entropy_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1), rt::tensor(3, 0, -1), rt::real(0),
-                 rt::integer(1), rt::integer(2), rt::elements(), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1),
+                                            rt::tensor(3, 2, 1), rt::tensor(4, 2, 1), rt::tensor(5, 0, -1), rt::real(0),
+                                            rt::integer(1), rt::integer(2), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> target;
-  rt::Tensor<const opmath_t, rank> logp, sum_c;
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<const opmath_t, rank> logp_max, logp_log, sum_c;
   rt::Tensor<scalar_t, rank> output;
   opmath_t label_smoothing;
   int64_t ignore_index, C;
@@ -316,7 +319,8 @@ struct Step_cross_entropy_forward_3_output {
     const opmath_t part_2 = label_smoothing * (keep && t_2 ? part : opmath_t(0));
     opmath_t part_3;
     if (keep) {
-      part_3 = -logp.load(n, rt::checked(target_value, C), place);
+      const opmath_t part_4 = input.load(n, rt::checked(target_value, C), place) - logp_max.load(n, place);
+      part_3 = -(part_4 - logp_log.load(n, place));
     } else {
       part_3 = 0;
     }
@@ -336,11 +340,12 @@ struct Step_cross_entropy_forward_4_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1), rt::tensor(3, 0, -1), rt::real(0),
-                 rt::integer(1), rt::integer(2), rt::elements(), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1),
+                                            rt::tensor(3, 2, 1), rt::tensor(4, 2, 1), rt::tensor(5, 0, -1), rt::real(0),
+                                            rt::integer(1), rt::integer(2), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> target;
-  rt::Tensor<const opmath_t, rank> logp, sum_c;
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<const opmath_t, rank> logp_max, logp_log, sum_c;
   rt::Tensor<scalar_t, rank> output;
   opmath_t label_smoothing;
   int64_t ignore_index, C;
@@ -365,7 +370,8 @@ struct Step_cross_entropy_forward_4_output {
     const opmath_t part_2 = label_smoothing * (keep && t_2 ? part : opmath_t(0));
     opmath_t part_3;
     if (keep) {
-      part_3 = -logp.load(n, rt::checked(target_value, C), place);
+      const opmath_t part_4 = input.load(n, rt::checked(target_value, C), place) - logp_max.load(n, place);
+      part_3 = -(part_4 - logp_log.load(n, place));
     } else {
       part_3 = 0;
     }
@@ -382,41 +388,55 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_forward_5_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
-                                            rt::elements(), rt::batch(), rt::integer(2), rt::integer(1), rt::real(0));
-  rt::Tensor<const opmath_t, rank> logp;
+  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1), rt::integer(1), rt::elements(),
+                 rt::integer(2), rt::integer(1), rt::real(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<scalar_t, rank> output;
-  rt::Divider batch_size;
-  rt::Batch<rank> batch;
+  rt::Divider c_size, batch_size;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
+  rt::Batch<rank> batch;
 
-  struct Folds {
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
+    const int64_t n = rest;
+    const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
+    rt::Max<opmath_t> logp_max_fold;
+    rt::each<Team>(c_size.size, [&](auto at) { logp_max_fold.add(input_row[at]); });
+    rt::join<Team>(&logp_max_fold);
+    const opmath_t logp_max = logp_max_fold.value;
+    rt::Sum<opmath_t> logp_sum_fold;
+    rt::each<Team>(c_size.size, rt::settled(&logp_sum_fold),
+                   [&](auto at) { logp_sum_fold.add(near::exp(input_row[at] - logp_max)); });
+    logp_sum_fold.finish();
+    rt::join<Team>(&logp_sum_fold);
+    const opmath_t logp_sum = logp_sum_fold.value;
+    const opmath_t logp_log = rt::log(logp_sum);
     rt::Sum<opmath_t> sum_c_fold;
-    OPGEN_DEVICE void merge(const Folds& other) { sum_c_fold.merge(other.sum_c_fold); }
-    OPGEN_DEVICE void settle() { sum_c_fold.settle(); }
-    OPGEN_DEVICE void finish() { sum_c_fold.finish(); }
-  };
-  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
-    const int64_t c = inner;
-    folds->sum_c_fold.add(logp.load(n, c, place));
-  }
-  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
-    const opmath_t sum_c = folds.sum_c_fold.value;
+    rt::each<Team>(c_size.size, rt::settled(&sum_c_fold),
+                   [&](auto at) { sum_c_fold.add(input_row[at] - logp_max - logp_log); });
+    sum_c_fold.finish();
+    rt::join<Team>(&sum_c_fold);
+    const opmath_t sum_c = sum_c_fold.value;
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t part = keep ? -logp.load(n, rt::checked(target_value, C), place) : opmath_t(0);
-    const opmath_t part_2 = near::div(-sum_c, static_cast<opmath_t>(C));
-    const opmath_t part_3 = label_smoothing * (keep && label_smoothing > 0 ? part_2 : opmath_t(0));
-    output.store((1 - label_smoothing) * part + part_3, n, place);
+    if (Team::rank() == 0) {
+      const opmath_t part = near::div(-sum_c, static_cast<opmath_t>(C));
+      const opmath_t part_2 = label_smoothing * (keep && label_smoothing > 0 ? part : opmath_t(0));
+      const opmath_t part_3 = 1 - label_smoothing;
+      opmath_t part_4;
+      if (keep) {
+        part_4 = -(input.load(n, rt::checked(target_value, C), place) - logp_max - logp_log);
+      } else {
+        part_4 = 0;
+      }
+      output.store(part_3 * part_4 + part_2, n, place);
+    }
   }
 };
 
@@ -427,12 +447,12 @@ struct Step_cross_entropy_backward_0_grad_sum_n_all_2 {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(5, 0, -1), rt::tensor(2, 3, 2),
-                 rt::tensor(3, 2, 1), rt::tensor(4, 0, -1), rt::tensor(6, 0, -1), rt::real(0), rt::integer(1),
-                 rt::integer(2), rt::elements(), rt::batch());
+      rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 1, -1), rt::tensor(2, 3, 2), rt::tensor(7, 0, -1),
+                 rt::tensor(3, 2, 1), rt::tensor(4, 2, 1), rt::tensor(5, 2, 1), rt::tensor(6, 0, -1),
+                 rt::tensor(8, 0, -1), rt::real(0), rt::integer(1), rt::integer(2), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> target;
-  rt::Tensor<const scalar_t, rank> weight, grad_output;
-  rt::Tensor<const opmath_t, rank> logp, sum_c;
+  rt::Tensor<const scalar_t, rank> weight, input, grad_output;
+  rt::Tensor<const opmath_t, rank> logp_max, logp_log, sum_c;
   rt::Tensor<opmath_t, rank> sum_n_all_2, grad_sum_n_all_2;
   opmath_t label_smoothing;
   int64_t ignore_index, C;
@@ -467,27 +487,26 @@ struct Step_cross_entropy_backward_0_grad_sum_n_all_2 {
     const opmath_t part_2 = label_smoothing * (keep && t_2 ? part : opmath_t(0));
     opmath_t part_3;
     if (keep) {
-      const opmath_t part_5 = logp.load(n, rt::checked(target_value, C), place);
-      const opmath_t part_4 = weight.load(rt::checked(target_value, C)) * part_5;
-      part_3 = -part_4;
+      const opmath_t part_4 = input.load(n, rt::checked(target_value, C), place) - logp_max.load(n, place);
+      part_3 = -(weight.load(rt::checked(target_value, C)) * (part_4 - logp_log.load(n, place)));
     } else {
       part_3 = 0;
     }
     folds->sum_n_all_fold.add(t * part_3 + part_2);
-    opmath_t part_6;
+    opmath_t part_5;
     if (keep) {
-      part_6 = weight.load(rt::checked(target_value, C));
+      part_5 = weight.load(rt::checked(target_value, C));
     } else {
-      part_6 = 0;
+      part_5 = 0;
     }
-    folds->sum_n_all_2_value_fold.add(part_6);
+    folds->sum_n_all_2_value_fold.add(part_5);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t sum_n_all = folds.sum_n_all_fold.value;
     const opmath_t sum_n_all_2_value = folds.sum_n_all_2_value_fold.value;
     sum_n_all_2.store(sum_n_all_2_value);
-    const opmath_t part_7 = grad_output.load_or_zero() * sum_n_all;
-    grad_sum_n_all_2.store(-near::div(part_7, sum_n_all_2_value * sum_n_all_2_value));
+    const opmath_t part_6 = grad_output.load_or_zero() * sum_n_all;
+    grad_sum_n_all_2.store(-near::div(part_6, sum_n_all_2_value * sum_n_all_2_value));
   }
 };
 
@@ -497,14 +516,14 @@ struct Step_cross_entropy_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(4, 1, -1, 0), rt::tensor(1, 0, -1), rt::tensor(5, 3, 2, 1), rt::tensor(2, 0, -1),
-                 rt::tensor(6, 3, 2, 1), rt::tensor(0, 2, 1), rt::tensor(3, 2, 1), rt::integer(2), rt::elements(),
-                 rt::integer(1), rt::integer(2), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> weight, grad_output;
-  rt::Tensor<const opmath_t, rank> logp, sum_n_all_2;
+  static constexpr auto fields = rt::fields(
+      rt::tensor(4, 1, -1, 0), rt::tensor(7, 3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(8, 3, 2, 1),
+      rt::tensor(0, 2, 1), rt::tensor(2, 0, -1), rt::tensor(5, 2, 1), rt::tensor(6, 2, 1), rt::tensor(3, 2, 1),
+      rt::integer(2), rt::elements(), rt::integer(1), rt::integer(2), rt::real(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> weight, input, grad_output;
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<const opmath_t, rank> sum_n_all_2, logp_max, logp_log;
   rt::Tensor<opmath_t, rank> grad_sum_c;
   rt::Divider c_size, batch_size;
   int64_t ignore_index, C;
@@ -517,7 +536,7 @@ struct Step_cross_entropy_backward_0_grad_input {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     const auto weight_row = rt::read_row<Team, 0>(c_size.size, weight, 0);
-    const auto logp_row = rt::read_row<Team, 1>(c_size.size, logp, n, 0, place);
+    const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
     auto grad_input_row = rt::write_row<Team, 1>(grad_input, n, 0, place);
     const int64_t target_value_2 = target.load(n, place);
     const bool keep_2 = target_value_2 != ignore_index;
@@ -544,11 +563,13 @@ struct Step_cross_entropy_backward_0_grad_input {
     sum_grad_logp_fold.finish();
     rt::join<Team>(&sum_grad_logp_fold);
     const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
+    const opmath_t logp_max_value_2 = logp_max.load(n, place);
+    const opmath_t logp_log_value_2 = logp_log.load(n, place);
     rt::each<Team>(c_size.size, [&](auto at) {
       const int64_t c = at;
       opmath_t part_5;
       if (keep_2) {
-        const opmath_t part_6 = near::exp(logp_row[at]) * sum_grad_logp;
+        const opmath_t part_6 = near::exp(input_row[at] - logp_max_value_2 - logp_log_value_2) * sum_grad_logp;
         const opmath_t part_7 = grad_sum_c_value * weight_row[at];
         const bool part_8 = c == target_value_2;
         opmath_t part_10;
@@ -572,11 +593,12 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_weight_sum_c {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0)), {rt::count(rt::elements(), rt::integer(1))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1), rt::tensor(3, 1, -1), rt::real(0),
-                 rt::integer(2), rt::integer(1), rt::elements(), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 3, 2), rt::tensor(2, 2, 1),
+                                            rt::tensor(3, 2, 1), rt::tensor(4, 2, 1), rt::tensor(5, 1, -1), rt::real(0),
+                                            rt::integer(2), rt::integer(1), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> target;
-  rt::Tensor<const opmath_t, rank> logp, grad_sum_c;
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<const opmath_t, rank> logp_max, logp_log, grad_sum_c;
   rt::Tensor<opmath_t, rank> grad_weight_sum_c;
   opmath_t label_smoothing;
   int64_t ignore_index;
@@ -592,9 +614,10 @@ struct Step_cross_entropy_backward_0_grad_weight_sum_c {
       int64_t inner_rest = at;
       const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
       const int64_t n = inner_rest;
-      const opmath_t part = logp.load(n, c, place) * grad_sum_c.load(n, place);
+      const opmath_t part = input.load(n, c, place) - logp_max.load(n, place);
       const bool part_2 = target.load(n, place) != ignore_index && t_3;
-      grad_weight_sum_c_value_fold.add(part_2 ? part : opmath_t(0));
+      const opmath_t part_3 = part - logp_log.load(n, place);
+      grad_weight_sum_c_value_fold.add(part_2 ? part_3 * grad_sum_c.load(n, place) : opmath_t(0));
     });
     grad_weight_sum_c_value_fold.finish();
     rt::join<Team>(&grad_weight_sum_c_value_fold);
@@ -602,6 +625,55 @@ struct Step_cross_entropy_backward_0_grad_weight_sum_c {
     if (Team::rank() == 0) {
       grad_weight_sum_c.store(grad_weight_sum_c_value, c);
     }
+  }
+};
+
+// the same where the batch is empty: another loop is the fastest then
+template <typename scalar_t, int rank>
+struct Step_cross_entropy_backward_0_grad_weight_sum_c_alone {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements(), rt::integer(1)),
+                                               rt::count(rt::integer(0))};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 3, 2, 1), rt::tensor(0, 2, 1), rt::tensor(2, 2, 1), rt::tensor(3, 2, 1),
+                 rt::tensor(4, 2, 1), rt::tensor(5, 1, -1), rt::real(0), rt::integer(2), rt::elements(), rt::batch());
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<const opmath_t, rank> logp_max, logp_log, grad_sum_c;
+  rt::Tensor<opmath_t, rank> grad_weight_sum_c;
+  opmath_t label_smoothing;
+  int64_t ignore_index;
+  rt::Divider batch_size;
+  rt::Batch<rank> batch;
+
+  struct Folds {
+    rt::Sum<opmath_t> grad_weight_sum_c_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) {
+      grad_weight_sum_c_value_fold.merge(other.grad_weight_sum_c_value_fold);
+    }
+    OPGEN_DEVICE void settle() { grad_weight_sum_c_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { grad_weight_sum_c_value_fold.finish(); }
+  };
+  template <int V>
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+    const int64_t c = point;
+    int64_t inner_rest = inner;
+    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
+    const int64_t n = inner_rest;
+    const auto input_line = rt::read_line<V>(input, n, c, place);
+    rt::lanes<V>([&](int at) {
+      const bool t_3 = label_smoothing > 0;
+      const bool part = target.load(n, place) != ignore_index && t_3;
+      const opmath_t part_2 = input_line[at] - logp_max.load(n, place);
+      const opmath_t part_3 = part_2 - logp_log.load(n, place);
+      const opmath_t part_4 = part_3 * grad_sum_c.load(n, place);
+      folds[at].grad_weight_sum_c_value_fold.add(part ? part_4 : opmath_t(0));
+    });
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    const int64_t c = point;
+    const opmath_t grad_weight_sum_c_value = folds.grad_weight_sum_c_value_fold.value;
+    grad_weight_sum_c.store(grad_weight_sum_c_value, c);
   }
 };
 
@@ -639,12 +711,13 @@ struct Step_cross_entropy_backward_0_grad_weight_hit {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(1, 2, 1), rt::tensor(0, 1, -1), rt::tensor(2, 0, -1), rt::tensor(3, 0, -1),
-                 rt::tensor(4, 3, 2), rt::integer(2), rt::integer(0), rt::real(0), rt::elements(), rt::batch());
+      rt::fields(rt::tensor(1, 2, 1), rt::tensor(0, 1, -1), rt::tensor(2, 0, -1), rt::tensor(4, 3, 2),
+                 rt::tensor(3, 0, -1), rt::tensor(5, 2, 1), rt::tensor(6, 2, 1), rt::integer(2), rt::integer(0),
+                 rt::real(0), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<opmath_t, rank> grad_weight_hit;
-  rt::Tensor<const scalar_t, rank> grad_output;
-  rt::Tensor<const opmath_t, rank> sum_n_all_2, logp;
+  rt::Tensor<const scalar_t, rank> grad_output, input;
+  rt::Tensor<const opmath_t, rank> sum_n_all_2, logp_max, logp_log;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
   rt::Divider batch_size;
@@ -662,7 +735,9 @@ struct Step_cross_entropy_backward_0_grad_weight_hit {
       if (keep_3) {
         const opmath_t part_3 = near::div(grad_output.load_or_zero(), sum_n_all_2.load());
         const opmath_t part_2 = part_3 * (1 - label_smoothing);
-        part = -(part_2 * logp.load(n, rt::checked(target_value_3, C), place));
+        const opmath_t part_5 = input.load(n, rt::checked(target_value_3, C), place);
+        const opmath_t part_4 = part_5 - logp_max.load(n, place);
+        part = -(part_2 * (part_4 - logp_log.load(n, place)));
       } else {
         part = 0;
       }
@@ -764,19 +839,57 @@ struct Step_cross_entropy_backward_0_grad_weight {
 
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t, int rank>
+struct Step_cross_entropy_backward_1_logp_log {
+  using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
+  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
+                                            rt::integer(1), rt::elements(), rt::batch());
+  rt::Tensor<const scalar_t, rank> input;
+  rt::Tensor<opmath_t, rank> logp_max, logp_log;
+  rt::Divider c_size, batch_size;
+  rt::Batch<rank> batch;
+
+  template <typename Team>
+  OPGEN_DEVICE void row(int64_t point) const {
+    int64_t rest = point;
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
+    const int64_t n = rest;
+    const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
+    rt::Max<opmath_t> logp_max_value_fold;
+    rt::each<Team>(c_size.size, [&](auto at) { logp_max_value_fold.add(input_row[at]); });
+    rt::join<Team>(&logp_max_value_fold);
+    const opmath_t logp_max_value = logp_max_value_fold.value;
+    if (Team::rank() == 0) {
+      logp_max.store(logp_max_value, n, place);
+    }
+    rt::Sum<opmath_t> logp_sum_fold;
+    rt::each<Team>(c_size.size, rt::settled(&logp_sum_fold),
+                   [&](auto at) { logp_sum_fold.add(near::exp(input_row[at] - logp_max_value)); });
+    logp_sum_fold.finish();
+    rt::join<Team>(&logp_sum_fold);
+    const opmath_t logp_sum = logp_sum_fold.value;
+    if (Team::rank() == 0) {
+      logp_log.store(rt::log(logp_sum), n, place);
+    }
+  }
+};
+
+// reduces across memory: neighbouring columns together, rows in fixed order
+template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(3, 1, -1, 0), rt::tensor(1, 0, -1), rt::tensor(4, 3, 2, 1), rt::tensor(5, 3, 2, 1),
-                 rt::tensor(0, 2, 1), rt::tensor(2, 2, 1), rt::integer(2), rt::elements(), rt::integer(1),
-                 rt::integer(2), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> weight, grad_output;
-  rt::Tensor<const opmath_t, rank> logp;
+      rt::fields(rt::tensor(3, 1, -1, 0), rt::tensor(6, 3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(7, 3, 2, 1),
+                 rt::tensor(0, 2, 1), rt::tensor(2, 2, 1), rt::tensor(4, 2, 1), rt::tensor(5, 2, 1), rt::integer(2),
+                 rt::elements(), rt::integer(1), rt::integer(2), rt::real(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> weight, input, grad_output;
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<opmath_t, rank> grad_sum_c;
+  rt::Tensor<const opmath_t, rank> logp_max, logp_log;
   rt::Divider c_size, batch_size;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
@@ -788,7 +901,7 @@ struct Step_cross_entropy_backward_1_grad_input {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     const auto weight_row = rt::read_row<Team, 0>(c_size.size, weight, 0);
-    const auto logp_row = rt::read_row<Team, 1>(c_size.size, logp, n, 0, place);
+    const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
     auto grad_input_row = rt::write_row<Team, 1>(grad_input, n, 0, place);
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
@@ -816,11 +929,13 @@ struct Step_cross_entropy_backward_1_grad_input {
     sum_grad_logp_fold.finish();
     rt::join<Team>(&sum_grad_logp_fold);
     const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
+    const opmath_t logp_max_value_2 = logp_max.load(n, place);
+    const opmath_t logp_log_value = logp_log.load(n, place);
     rt::each<Team>(c_size.size, [&](auto at) {
       const int64_t c = at;
       opmath_t part_6;
       if (keep) {
-        const opmath_t part_7 = near::exp(logp_row[at]) * sum_grad_logp;
+        const opmath_t part_7 = near::exp(input_row[at] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
         const opmath_t part_8 = grad_sum_c_value * weight_row[at];
         const bool part_9 = c == target_value;
         opmath_t part_11;
@@ -871,13 +986,13 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_1_grad_weight_hit {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(1, 2, 1), rt::tensor(0, 1, -1), rt::tensor(2, 0, -1), rt::tensor(3, 3, 2), rt::integer(2),
-                 rt::integer(0), rt::real(0), rt::elements(), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1), rt::tensor(0, 1, -1), rt::tensor(2, 0, -1),
+                                            rt::tensor(3, 3, 2), rt::tensor(4, 2, 1), rt::tensor(5, 2, 1),
+                                            rt::integer(2), rt::integer(0), rt::real(0), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<opmath_t, rank> grad_weight_hit;
-  rt::Tensor<const scalar_t, rank> grad_output;
-  rt::Tensor<const opmath_t, rank> logp;
+  rt::Tensor<const scalar_t, rank> grad_output, input;
+  rt::Tensor<const opmath_t, rank> logp_max, logp_log;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
   rt::Divider batch_size;
@@ -893,8 +1008,9 @@ struct Step_cross_entropy_backward_1_grad_weight_hit {
       opmath_t* const cell = grad_weight_hit.at(keep_2 ? target_value_2 : 0);
       opmath_t part;
       if (keep_2) {
-        const opmath_t part_2 = logp.load(n, rt::checked(target_value_2, C), place);
-        part = -(grad_output.load_or_zero() * (1 - label_smoothing) * part_2);
+        const opmath_t part_3 = input.load(n, rt::checked(target_value_2, C), place);
+        const opmath_t part_2 = part_3 - logp_max.load(n, place);
+        part = -(grad_output.load_or_zero() * (1 - label_smoothing) * (part_2 - logp_log.load(n, place)));
       } else {
         part = 0;
       }
@@ -942,14 +1058,15 @@ struct Step_cross_entropy_backward_2_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
-  static constexpr auto fields = rt::fields(
-      rt::tensor(3, 1, -1, 0), rt::tensor(1, 2, 1), rt::tensor(4, 3, 2, 1), rt::tensor(5, 3, 2, 1), rt::tensor(0, 2, 1),
-      rt::tensor(2, 2, 1), rt::integer(2), rt::elements(), rt::integer(1), rt::integer(2), rt::real(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> weight, grad_output;
-  rt::Tensor<const opmath_t, rank> logp;
+  static constexpr auto fields =
+      rt::fields(rt::tensor(3, 1, -1, 0), rt::tensor(6, 3, 2, 1), rt::tensor(1, 2, 1), rt::tensor(7, 3, 2, 1),
+                 rt::tensor(0, 2, 1), rt::tensor(2, 2, 1), rt::tensor(4, 2, 1), rt::tensor(5, 2, 1), rt::integer(2),
+                 rt::elements(), rt::integer(1), rt::integer(2), rt::real(0), rt::batch());
+  rt::Tensor<const scalar_t, rank> weight, input, grad_output;
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<opmath_t, rank> grad_sum_c;
+  rt::Tensor<const opmath_t, rank> logp_max, logp_log;
   rt::Divider c_size, batch_size;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
@@ -961,7 +1078,7 @@ struct Step_cross_entropy_backward_2_grad_input {
     const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
     const int64_t n = rest;
     const auto weight_row = rt::read_row<Team, 0>(c_size.size, weight, 0);
-    const auto logp_row = rt::read_row<Team, 1>(c_size.size, logp, n, 0, place);
+    const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
     auto grad_input_row = rt::write_row<Team, 1>(grad_input, n, 0, place);
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
@@ -989,11 +1106,13 @@ struct Step_cross_entropy_backward_2_grad_input {
     sum_grad_logp_fold.finish();
     rt::join<Team>(&sum_grad_logp_fold);
     const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
+    const opmath_t logp_max_value_2 = logp_max.load(n, place);
+    const opmath_t logp_log_value = logp_log.load(n, place);
     rt::each<Team>(c_size.size, [&](auto at) {
       const int64_t c = at;
       opmath_t part_6;
       if (keep) {
-        const opmath_t part_7 = near::exp(logp_row[at]) * sum_grad_logp;
+        const opmath_t part_7 = near::exp(input_row[at] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
         const opmath_t part_8 = grad_sum_c_value * weight_row[at];
         const bool part_9 = c == target_value;
         opmath_t part_11;
@@ -1044,13 +1163,13 @@ template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_2_grad_weight_hit {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(1, 2, 1), rt::tensor(0, 1, -1), rt::tensor(2, 2, 1), rt::tensor(3, 3, 2), rt::integer(2),
-                 rt::integer(0), rt::real(0), rt::elements(), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 1), rt::tensor(0, 1, -1), rt::tensor(2, 2, 1),
+                                            rt::tensor(3, 3, 2), rt::tensor(4, 2, 1), rt::tensor(5, 2, 1),
+                                            rt::integer(2), rt::integer(0), rt::real(0), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> target;
   rt::Tensor<opmath_t, rank> grad_weight_hit;
-  rt::Tensor<const scalar_t, rank> grad_output;
-  rt::Tensor<const opmath_t, rank> logp;
+  rt::Tensor<const scalar_t, rank> grad_output, input;
+  rt::Tensor<const opmath_t, rank> logp_max, logp_log;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
   rt::Divider batch_size;
@@ -1066,50 +1185,14 @@ struct Step_cross_entropy_backward_2_grad_weight_hit {
       opmath_t* const cell = grad_weight_hit.at(keep_2 ? target_value_2 : 0);
       opmath_t part;
       if (keep_2) {
-        const opmath_t part_2 = grad_output.load_or_zero(n, place) * (1 - label_smoothing);
-        part = -(part_2 * logp.load(n, rt::checked(target_value_2, C), place));
+        const opmath_t part_3 = input.load(n, rt::checked(target_value_2, C), place);
+        const opmath_t part_2 = part_3 - logp_max.load(n, place);
+        const opmath_t part_4 = grad_output.load_or_zero(n, place) * (1 - label_smoothing);
+        part = -(part_4 * (part_2 - logp_log.load(n, place)));
       } else {
         part = 0;
       }
       rt::atomic_sum(cell, part);
-    }
-  }
-};
-
-// reduces across memory: neighbouring columns together, rows in fixed order
-template <typename scalar_t, int rank>
-struct Step_cross_entropy_backward_3_logp_log {
-  using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
-  static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(1))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
-                                            rt::integer(1), rt::elements(), rt::batch());
-  rt::Tensor<const scalar_t, rank> input;
-  rt::Tensor<opmath_t, rank> logp_max, logp_log;
-  rt::Divider c_size, batch_size;
-  rt::Batch<rank> batch;
-
-  template <typename Team>
-  OPGEN_DEVICE void row(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t n = rest;
-    const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
-    rt::Max<opmath_t> logp_max_value_fold;
-    rt::each<Team>(c_size.size, [&](auto at) { logp_max_value_fold.add(input_row[at]); });
-    rt::join<Team>(&logp_max_value_fold);
-    const opmath_t logp_max_value = logp_max_value_fold.value;
-    if (Team::rank() == 0) {
-      logp_max.store(logp_max_value, n, place);
-    }
-    rt::Sum<opmath_t> logp_sum_fold;
-    rt::each<Team>(c_size.size, rt::settled(&logp_sum_fold),
-                   [&](auto at) { logp_sum_fold.add(near::exp(input_row[at] - logp_max_value)); });
-    logp_sum_fold.finish();
-    rt::join<Team>(&logp_sum_fold);
-    const opmath_t logp_sum = logp_sum_fold.value;
-    if (Team::rank() == 0) {
-      logp_log.store(rt::log(logp_sum), n, place);
     }
   }
 };
@@ -1297,23 +1380,24 @@ struct Step_cross_entropy_backward_5_grad_input {
 };
 
 extern "C" const OpgenCudaStep cross_entropy_cuda_steps[] = {
-    rt::kernel<Step_cross_entropy_forward_0_logp>(),                // 0
-    rt::kernel<Step_cross_entropy_forward_0_sum_c>(),               // 1
-    rt::kernel<Step_cross_entropy_forward_0_output>(),              // 2
-    rt::kernel<Step_cross_entropy_forward_1_output>(),              // 3
-    rt::kernel<Step_cross_entropy_forward_2_output>(),              // 4
-    rt::kernel<Step_cross_entropy_forward_3_sum_c>(),               // 5
-    rt::kernel<Step_cross_entropy_forward_3_output>(),              // 6
-    rt::kernel<Step_cross_entropy_forward_4_output>(),              // 7
-    rt::kernel<Step_cross_entropy_forward_5_output>(),              // 8
-    rt::kernel<Step_cross_entropy_backward_0_grad_sum_n_all_2>(),   // 9
-    rt::kernel<Step_cross_entropy_backward_0_grad_input>(),         // 10
-    rt::kernel<Step_cross_entropy_backward_0_grad_weight_sum_c>(),  // 11
+    rt::kernel<Step_cross_entropy_forward_0_sum_c>(),              // 0
+    rt::kernel<Step_cross_entropy_forward_0_output>(),             // 1
+    rt::kernel<Step_cross_entropy_forward_1_output>(),             // 2
+    rt::kernel<Step_cross_entropy_forward_2_output>(),             // 3
+    rt::kernel<Step_cross_entropy_forward_3_sum_c>(),              // 4
+    rt::kernel<Step_cross_entropy_forward_3_output>(),             // 5
+    rt::kernel<Step_cross_entropy_forward_4_output>(),             // 6
+    rt::kernel<Step_cross_entropy_forward_5_output>(),             // 7
+    rt::kernel<Step_cross_entropy_backward_0_grad_sum_n_all_2>(),  // 8
+    rt::kernel<Step_cross_entropy_backward_0_grad_input>(),        // 9
+    rt::either<Step_cross_entropy_backward_0_grad_weight_sum_c,
+               Step_cross_entropy_backward_0_grad_weight_sum_c_alone>(),  // 10
     rt::kernel<Step_cross_entropy_backward_0_grad_weight_hit_base,
-               Step_cross_entropy_backward_0_grad_weight_hit>(),  // 12
+               Step_cross_entropy_backward_0_grad_weight_hit>(),  // 11
     rt::kernel<Step_cross_entropy_backward_0_grad_weight_share_base,
-               Step_cross_entropy_backward_0_grad_weight_share>(),  // 13
-    rt::kernel<Step_cross_entropy_backward_0_grad_weight>(),        // 14
+               Step_cross_entropy_backward_0_grad_weight_share>(),  // 12
+    rt::kernel<Step_cross_entropy_backward_0_grad_weight>(),        // 13
+    rt::kernel<Step_cross_entropy_backward_1_logp_log>(),           // 14
     rt::kernel<Step_cross_entropy_backward_1_grad_input>(),         // 15
     rt::kernel<Step_cross_entropy_backward_1_grad_weight_hit_base,
                Step_cross_entropy_backward_1_grad_weight_hit>(),  // 16
@@ -1321,9 +1405,8 @@ extern "C" const OpgenCudaStep cross_entropy_cuda_steps[] = {
     rt::kernel<Step_cross_entropy_backward_2_grad_input>(),       // 18
     rt::kernel<Step_cross_entropy_backward_2_grad_weight_hit_base,
                Step_cross_entropy_backward_2_grad_weight_hit>(),  // 19
-    rt::kernel<Step_cross_entropy_backward_3_logp_log>(),         // 20
-    rt::kernel<Step_cross_entropy_backward_3_sum_n_all_2>(),      // 21
-    rt::kernel<Step_cross_entropy_backward_3_grad_input>(),       // 22
-    rt::kernel<Step_cross_entropy_backward_4_grad_input>(),       // 23
-    rt::kernel<Step_cross_entropy_backward_5_grad_input>(),       // 24
+    rt::kernel<Step_cross_entropy_backward_3_sum_n_all_2>(),      // 20
+    rt::kernel<Step_cross_entropy_backward_3_grad_input>(),       // 21
+    rt::kernel<Step_cross_entropy_backward_4_grad_input>(),       // 22
+    rt::kernel<Step_cross_entropy_backward_5_grad_input>(),       // 23
 };

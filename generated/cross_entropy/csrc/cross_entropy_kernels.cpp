@@ -7,18 +7,246 @@ namespace {
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
-int forward_0_logp(const OpgenCall& call, OpgenHost& host) {
+int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[1];
   const rt::Tensor<opmath_t> input(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> logp(call, 1, 3, 2);
-  rt::Loops<2> outer;
-  outer.dim(N, {input.stride(0), logp.stride(0)});
-  outer.batch(call, &input, &logp);
+  const rt::Tensor<opmath_t> weight(call, 3, 1);
+  const rt::Tensor<opmath_t> logp_max(call, 1, 2, 1);
+  const rt::Tensor<opmath_t> logp_log(call, 2, 2, 1);
+  const rt::Tensor<opmath_t> sum_c(call, 4, 2, 1);
+  rt::Loops<5> outer;
+  outer.dim(N, {input.stride(0), 0, logp_max.stride(0), logp_log.stride(0), sum_c.stride(0)});
+  outer.batch(call, &input, nullptr, &logp_max, &logp_log, &sum_c);
   outer.arrange();
-  rt::Loops<2> over_c;
-  over_c.dim(C, {input.stride(1), logp.stride(1)});
+  rt::Loops<5> over_c;
+  over_c.dim(C, {input.stride(1), weight.stride(0), 0, 0, 0});
+  if (elements == 1) {
+    rt::parallel(host, outer.count, 3 * over_c.count, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        rt::Fold<rt::Max, opmath_t> logp_max_value_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_value_fold.add(lane, input_at[i]); });
+        });
+        const opmath_t logp_max_value = logp_max_value_fold.value();
+        rt::store(logp_max, row.at[2], logp_max_value);
+        rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const auto value = rt::exp(input_at[i] - logp_max_value);
+            logp_sum_fold.add(lane, value);
+          });
+          logp_sum_fold.ran(run.size);
+        });
+        const opmath_t logp_sum = logp_sum_fold.value();
+        const opmath_t logp_log_value = rt::log(logp_sum);
+        rt::store(logp_log, row.at[3], logp_log_value);
+        rt::Fold<rt::Sum, opmath_t> sum_c_value_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          const rt::Source<opmath_t> weight_at(weight, run.at[1], run.step[1], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const auto value = weight_at[i] * (input_at[i] - logp_max_value - logp_log_value);
+            sum_c_value_fold.add(lane, value);
+          });
+          sum_c_value_fold.ran(run.size);
+        });
+        const opmath_t sum_c_value = sum_c_value_fold.value();
+        rt::store(sum_c, row.at[4], sum_c_value);
+      });
+    });
+  } else {
+    rt::parallel(host, outer.count, 3 * over_c.count, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
+        });
+        rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[2], columns.step[2], columns.size);
+        rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
+        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) {
+            const auto value = rt::exp(input_at[i] - logp_max_value_fold[i]);
+            logp_sum_fold.add(i, value);
+          });
+          logp_sum_fold.ran(columns.size);
+        });
+        logp_sum_fold.finish();
+        rt::Sink<opmath_t> logp_log_out(logp_log, columns.at[3], columns.step[3], columns.size);
+        opmath_t logp_log_value_2[rt::block];
+        rt::each(columns.size, [&](int64_t i) {
+          logp_log_value_2[i] = rt::log(logp_sum_fold[i]);
+          logp_log_out.set(i, logp_log_value_2[i]);
+        });
+        rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_value_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const auto weight_at = rt::load(weight, point.at[1]);
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) {
+            const auto value = weight_at * (input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i]);
+            sum_c_value_fold.add(i, value);
+          });
+          sum_c_value_fold.ran(columns.size);
+        });
+        sum_c_value_fold.finish();
+        rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[4], columns.step[4], columns.size);
+        rt::each(columns.size, [&](int64_t i) { sum_c_out.set(i, sum_c_value_fold[i]); });
+      });
+    });
+  }
+  return rt::status(host);
+}
+
+// Reduces everything to one value, in chunks of fixed size and order.
+template <typename opmath_t>
+int forward_0_output(const OpgenCall& call, OpgenHost& host) {
+  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
+  const int64_t ignore_index = call.ints[1];
+  const int64_t C = call.ints[2];
+  const int64_t N = call.ints[0];
+  const rt::Tensor<int64_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> weight(call, 1, 1);
+  const rt::Tensor<opmath_t> input(call, 2, 3, 2);
+  const rt::Tensor<opmath_t> logp_max(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> logp_log(call, 4, 2, 1);
+  const rt::Tensor<opmath_t> sum_c(call, 5, 2, 1);
+  const rt::Tensor<opmath_t> output(call, 6, 0);
+  rt::Loops<7> outer;
+  rt::Loops<7> over_n_batch;
+  over_n_batch.step(0, target.stride(0));
+  over_n_batch.step(2, input.stride(0));
+  over_n_batch.step(3, logp_max.stride(0));
+  over_n_batch.step(4, logp_log.stride(0));
+  over_n_batch.step(5, sum_c.stride(0));
+  over_n_batch.dim_of_steps(N);
+  over_n_batch.batch(call, &target, nullptr, &input, &logp_max, &logp_log, &sum_c, nullptr);
+  const opmath_t t = 1 - label_smoothing;
+  const bool t_2 = label_smoothing > 0;
+  struct Part {
+    rt::Fold<rt::Sum, opmath_t> sum_n_all_fold;
+    rt::Fold<rt::Sum, opmath_t> sum_n_all_2_fold;
+    void merge(const Part& other) {
+      sum_n_all_fold.merge(other.sum_n_all_fold);
+      sum_n_all_2_fold.merge(other.sum_n_all_2_fold);
+    }
+  };
+  Part total;
+  rt::chunked(host, over_n_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
+    auto& sum_n_all_fold = part.sum_n_all_fold;
+    auto& sum_n_all_2_fold = part.sum_n_all_2_fold;
+    over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> logp_max_at(logp_max, run.at[3], run.step[3], run.size);
+      const rt::Source<opmath_t> logp_log_at(logp_log, run.at[4], run.step[4], run.size);
+      const rt::Source<opmath_t> sum_c_at(sum_c, run.at[5], run.step[5], run.size);
+      const auto weight_wanted = [&](int64_t i) { return target_at[i] != ignore_index; };
+      const auto weight_0 = [&](int64_t i) { return target_at[i]; };
+      const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(run, 1, target_at.same), 0,
+                                         rt::wanted(weight_wanted),
+                                         rt::checked(weight, 0, weight.stride(0), 1, weight_0));
+      const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 2, target_at.same), 0, rt::wanted(weight_wanted),
+                                        rt::checked(input, 1, input.stride(1), 2, weight_0));
+      rt::lanes<rt::lane_count>(run.size, [&, label_smoothing](int64_t i, int lane) {
+        const int64_t target_value = target_at[i];
+        const bool keep = target_value != ignore_index;
+        const opmath_t part_2 = -(weight_at[i] * (input_at[i] - logp_max_at[i] - logp_log_at[i]));
+        const opmath_t part_3 = label_smoothing * (keep && t_2 ? -sum_c_at[i] / C : opmath_t(0));
+        sum_n_all_fold.add(lane, t * (keep ? part_2 : opmath_t(0)) + part_3);
+        sum_n_all_2_fold.add(lane, keep ? weight_at[i] : opmath_t(0));
+      });
+      sum_n_all_fold.ran(run.size);
+      sum_n_all_2_fold.ran(run.size);
+    });
+  });
+  const opmath_t sum_n_all = total.sum_n_all_fold.value();
+  const opmath_t sum_n_all_2 = total.sum_n_all_2_fold.value();
+  rt::store(output, rt::origin.at[6], sum_n_all / sum_n_all_2);
+  return rt::status(host);
+}
+
+// Reduces everything to one value, in chunks of fixed size and order.
+template <typename opmath_t>
+int forward_1_output(const OpgenCall& call, OpgenHost& host) {
+  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
+  const int64_t ignore_index = call.ints[1];
+  const int64_t C = call.ints[2];
+  const int64_t N = call.ints[0];
+  const rt::Tensor<int64_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> weight(call, 1, 1);
+  const rt::Tensor<opmath_t> input(call, 2, 3, 2);
+  const rt::Tensor<opmath_t> logp_max(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> logp_log(call, 4, 2, 1);
+  const rt::Tensor<opmath_t> sum_c(call, 5, 2, 1);
+  const rt::Tensor<opmath_t> output(call, 6, 0);
+  rt::Loops<7> outer;
+  rt::Loops<7> over_n_batch;
+  over_n_batch.step(0, target.stride(0));
+  over_n_batch.step(2, input.stride(0));
+  over_n_batch.step(3, logp_max.stride(0));
+  over_n_batch.step(4, logp_log.stride(0));
+  over_n_batch.step(5, sum_c.stride(0));
+  over_n_batch.dim_of_steps(N);
+  over_n_batch.batch(call, &target, nullptr, &input, &logp_max, &logp_log, &sum_c, nullptr);
+  const opmath_t t = 1 - label_smoothing;
+  const bool t_2 = label_smoothing > 0;
+  struct Part {
+    rt::Fold<rt::Sum, opmath_t> output_value_fold;
+    void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
+  };
+  Part total;
+  rt::chunked(host, over_n_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
+    auto& output_value_fold = part.output_value_fold;
+    over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> logp_max_at(logp_max, run.at[3], run.step[3], run.size);
+      const rt::Source<opmath_t> logp_log_at(logp_log, run.at[4], run.step[4], run.size);
+      const rt::Source<opmath_t> sum_c_at(sum_c, run.at[5], run.step[5], run.size);
+      const auto weight_wanted = [&](int64_t i) { return target_at[i] != ignore_index; };
+      const auto weight_0 = [&](int64_t i) { return target_at[i]; };
+      const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(run, 1, target_at.same), 0,
+                                         rt::wanted(weight_wanted),
+                                         rt::checked(weight, 0, weight.stride(0), 1, weight_0));
+      const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 2, target_at.same), 0, rt::wanted(weight_wanted),
+                                        rt::checked(input, 1, input.stride(1), 2, weight_0));
+      rt::lanes<rt::lane_count>(run.size, [&, label_smoothing](int64_t i, int lane) {
+        const int64_t target_value = target_at[i];
+        const bool keep = target_value != ignore_index;
+        const opmath_t part_2 = -(weight_at[i] * (input_at[i] - logp_max_at[i] - logp_log_at[i]));
+        const opmath_t part_3 = label_smoothing * (keep && t_2 ? -sum_c_at[i] / C : opmath_t(0));
+        output_value_fold.add(lane, t * (keep ? part_2 : opmath_t(0)) + part_3);
+      });
+      output_value_fold.ran(run.size);
+    });
+  });
+  const opmath_t output_value = total.output_value_fold.value();
+  rt::store(output, rt::origin.at[6], output_value);
+  return rt::status(host);
+}
+
+// Reduces across memory: neighbouring columns together, rows in fixed order.
+template <typename opmath_t>
+int forward_2_output(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
+  const int64_t ignore_index = call.ints[2];
+  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
+  const int64_t C = call.ints[1];
+  const int64_t N = call.ints[0];
+  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
+  const rt::Tensor<opmath_t> weight(call, 1, 1);
+  const rt::Tensor<int64_t> target(call, 2, 2, 1);
+  const rt::Tensor<opmath_t> output(call, 3, 2, 1);
+  rt::Loops<6> outer;
+  outer.dim(N, {input.stride(0), 0, target.stride(0), 0, input.stride(0), output.stride(0)});
+  outer.batch(call, &input, nullptr, &target, nullptr, &input, &output);
+  outer.arrange();
+  rt::Loops<6> over_c;
+  over_c.dim(C, {input.stride(1), weight.stride(0), 0, 0, 0, 0});
   if (elements == 1) {
     rt::parallel(host, outer.count, 3 * over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
@@ -39,11 +267,29 @@ int forward_0_logp(const OpgenCall& call, OpgenHost& host) {
         });
         const opmath_t logp_sum = logp_sum_fold.value();
         const opmath_t logp_log = rt::log(logp_sum);
+        rt::Fold<rt::Sum, opmath_t> sum_c_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-          rt::Sink<opmath_t> logp_out(logp, run.at[1], run.step[1], run.size);
-          rt::each(run.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max - logp_log); });
+          const rt::Source<opmath_t> weight_at(weight, run.at[1], run.step[1], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const auto value = weight_at[i] * (input_at[i] - logp_max - logp_log);
+            sum_c_fold.add(lane, value);
+          });
+          sum_c_fold.ran(run.size);
         });
+        const opmath_t sum_c = sum_c_fold.value();
+        const int64_t target_value = rt::load(target, row.at[2]);
+        const bool keep = target_value != ignore_index;
+        const opmath_t part_2 = label_smoothing * (keep && label_smoothing > 0 ? -sum_c / C : opmath_t(0));
+        const opmath_t part_3 = 1 - label_smoothing;
+        opmath_t part_4;
+        if (keep) {
+          const opmath_t part_5 = rt::pick(host, input, row.at[4], 0, 1, target_value, C) - logp_max - logp_log;
+          part_4 = -(rt::pick(host, weight, row.at[3], 1, 0, target_value, C) * part_5);
+        } else {
+          part_4 = 0;
+        }
+        rt::store(output, row.at[5], part_3 * part_4 + part_2);
       });
     });
   } else {
@@ -63,228 +309,14 @@ int forward_0_logp(const OpgenCall& call, OpgenHost& host) {
         logp_sum_fold.finish();
         opmath_t logp_log_2[rt::block];
         rt::each(columns.size, [&](int64_t i) { logp_log_2[i] = rt::log(logp_sum_fold[i]); });
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
-          rt::Sink<opmath_t> logp_out(logp, point.at[1], columns.step[1], columns.size);
-          rt::each(columns.size, [&](int64_t i) { logp_out.set(i, input_at[i] - logp_max_fold[i] - logp_log_2[i]); });
-        });
-      });
-    });
-  }
-  return rt::status(host);
-}
-
-// Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
-int forward_0_sum_c(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
-  const int64_t N = call.ints[0];
-  const int64_t C = call.ints[1];
-  const rt::Tensor<opmath_t> weight(call, 0, 1);
-  const rt::Tensor<opmath_t> logp(call, 1, 3, 2);
-  const rt::Tensor<opmath_t> sum_c(call, 2, 2, 1);
-  rt::Loops<3> outer;
-  outer.dim(N, {0, logp.stride(0), sum_c.stride(0)});
-  outer.batch(call, nullptr, &logp, &sum_c);
-  outer.arrange();
-  rt::Loops<3> over_c;
-  over_c.dim(C, {weight.stride(0), logp.stride(1), 0});
-  if (elements == 1) {
-    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-        rt::Fold<rt::Sum, opmath_t> sum_c_value_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> weight_at(weight, run.at[0], run.step[0], run.size);
-          const rt::Source<opmath_t> logp_at(logp, run.at[1], run.step[1], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = weight_at[i] * logp_at[i];
-            sum_c_value_fold.add(lane, value);
-          });
-          sum_c_value_fold.ran(run.size);
-        });
-        const opmath_t sum_c_value = sum_c_value_fold.value();
-        rt::store(sum_c, row.at[2], sum_c_value);
-      });
-    });
-  } else {
-    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_value_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const auto weight_at = rt::load(weight, point.at[0]);
-          const rt::Source<opmath_t> logp_at(logp, point.at[1], columns.step[1], columns.size);
-          rt::each(columns.size, [&](int64_t i) { sum_c_value_fold.add(i, weight_at * logp_at[i]); });
-          sum_c_value_fold.ran(columns.size);
-        });
-        sum_c_value_fold.finish();
-        rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[2], columns.step[2], columns.size);
-        rt::each(columns.size, [&](int64_t i) { sum_c_out.set(i, sum_c_value_fold[i]); });
-      });
-    });
-  }
-  return rt::status(host);
-}
-
-// Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
-int forward_0_output(const OpgenCall& call, OpgenHost& host) {
-  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  const int64_t ignore_index = call.ints[1];
-  const int64_t C = call.ints[2];
-  const int64_t N = call.ints[0];
-  const rt::Tensor<int64_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> weight(call, 1, 1);
-  const rt::Tensor<opmath_t> logp(call, 2, 3, 2);
-  const rt::Tensor<opmath_t> sum_c(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 4, 0);
-  rt::Loops<5> outer;
-  rt::Loops<5> over_n_batch;
-  over_n_batch.dim(N, {target.stride(0), 0, logp.stride(0), sum_c.stride(0), 0});
-  over_n_batch.batch(call, &target, nullptr, &logp, &sum_c, nullptr);
-  const opmath_t t = 1 - label_smoothing;
-  const bool t_2 = label_smoothing > 0;
-  struct Part {
-    rt::Fold<rt::Sum, opmath_t> sum_n_all_fold;
-    rt::Fold<rt::Sum, opmath_t> sum_n_all_2_fold;
-    void merge(const Part& other) {
-      sum_n_all_fold.merge(other.sum_n_all_fold);
-      sum_n_all_2_fold.merge(other.sum_n_all_2_fold);
-    }
-  };
-  Part total;
-  rt::chunked(host, over_n_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
-    auto& sum_n_all_fold = part.sum_n_all_fold;
-    auto& sum_n_all_2_fold = part.sum_n_all_2_fold;
-    over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> sum_c_at(sum_c, run.at[3], run.step[3], run.size);
-      const auto weight_wanted = [&](int64_t i) { return target_at[i] != ignore_index; };
-      const auto weight_0 = [&](int64_t i) { return target_at[i]; };
-      const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(run, 1, target_at.same), 0,
-                                         rt::wanted(weight_wanted),
-                                         rt::checked(weight, 0, weight.stride(0), 1, weight_0));
-      const rt::Line<opmath_t> logp_at(host, logp, rt::stretch(run, 2, target_at.same), 0, rt::wanted(weight_wanted),
-                                       rt::checked(logp, 1, logp.stride(1), 2, weight_0));
-      rt::lanes<rt::lane_count>(run.size, [&, label_smoothing](int64_t i, int lane) {
-        const int64_t target_value = target_at[i];
-        const bool keep = target_value != ignore_index;
-        const opmath_t part_2 = label_smoothing * (keep && t_2 ? -sum_c_at[i] / C : opmath_t(0));
-        sum_n_all_fold.add(lane, t * (keep ? -(weight_at[i] * logp_at[i]) : opmath_t(0)) + part_2);
-        sum_n_all_2_fold.add(lane, keep ? weight_at[i] : opmath_t(0));
-      });
-      sum_n_all_fold.ran(run.size);
-      sum_n_all_2_fold.ran(run.size);
-    });
-  });
-  const opmath_t sum_n_all = total.sum_n_all_fold.value();
-  const opmath_t sum_n_all_2 = total.sum_n_all_2_fold.value();
-  rt::store(output, rt::origin.at[4], sum_n_all / sum_n_all_2);
-  return rt::status(host);
-}
-
-// Reduces everything to one value, in chunks of fixed size and order.
-template <typename opmath_t>
-int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  const int64_t ignore_index = call.ints[1];
-  const int64_t C = call.ints[2];
-  const int64_t N = call.ints[0];
-  const rt::Tensor<int64_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> weight(call, 1, 1);
-  const rt::Tensor<opmath_t> logp(call, 2, 3, 2);
-  const rt::Tensor<opmath_t> sum_c(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 4, 0);
-  rt::Loops<5> outer;
-  rt::Loops<5> over_n_batch;
-  over_n_batch.dim(N, {target.stride(0), 0, logp.stride(0), sum_c.stride(0), 0});
-  over_n_batch.batch(call, &target, nullptr, &logp, &sum_c, nullptr);
-  const opmath_t t = 1 - label_smoothing;
-  const bool t_2 = label_smoothing > 0;
-  struct Part {
-    rt::Fold<rt::Sum, opmath_t> output_value_fold;
-    void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
-  };
-  Part total;
-  rt::chunked(host, over_n_batch.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
-    auto& output_value_fold = part.output_value_fold;
-    over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> sum_c_at(sum_c, run.at[3], run.step[3], run.size);
-      const auto weight_wanted = [&](int64_t i) { return target_at[i] != ignore_index; };
-      const auto weight_0 = [&](int64_t i) { return target_at[i]; };
-      const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(run, 1, target_at.same), 0,
-                                         rt::wanted(weight_wanted),
-                                         rt::checked(weight, 0, weight.stride(0), 1, weight_0));
-      const rt::Line<opmath_t> logp_at(host, logp, rt::stretch(run, 2, target_at.same), 0, rt::wanted(weight_wanted),
-                                       rt::checked(logp, 1, logp.stride(1), 2, weight_0));
-      rt::lanes<rt::lane_count>(run.size, [&, label_smoothing](int64_t i, int lane) {
-        const int64_t target_value = target_at[i];
-        const bool keep = target_value != ignore_index;
-        const opmath_t part_2 = label_smoothing * (keep && t_2 ? -sum_c_at[i] / C : opmath_t(0));
-        output_value_fold.add(lane, t * (keep ? -(weight_at[i] * logp_at[i]) : opmath_t(0)) + part_2);
-      });
-      output_value_fold.ran(run.size);
-    });
-  });
-  const opmath_t output_value = total.output_value_fold.value();
-  rt::store(output, rt::origin.at[4], output_value);
-  return rt::status(host);
-}
-
-// Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
-int forward_2_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
-  const int64_t ignore_index = call.ints[2];
-  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  const int64_t C = call.ints[1];
-  const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> weight(call, 0, 1);
-  const rt::Tensor<opmath_t> logp(call, 1, 3, 2);
-  const rt::Tensor<int64_t> target(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 3, 2, 1);
-  rt::Loops<6> outer;
-  outer.dim(N, {0, logp.stride(0), target.stride(0), 0, logp.stride(0), output.stride(0)});
-  outer.batch(call, nullptr, &logp, &target, nullptr, &logp, &output);
-  outer.arrange();
-  rt::Loops<6> over_c;
-  over_c.dim(C, {weight.stride(0), logp.stride(1), 0, 0, 0, 0});
-  if (elements == 1) {
-    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-        rt::Fold<rt::Sum, opmath_t> sum_c_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> weight_at(weight, run.at[0], run.step[0], run.size);
-          const rt::Source<opmath_t> logp_at(logp, run.at[1], run.step[1], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = weight_at[i] * logp_at[i];
-            sum_c_fold.add(lane, value);
-          });
-          sum_c_fold.ran(run.size);
-        });
-        const opmath_t sum_c = sum_c_fold.value();
-        const int64_t target_value = rt::load(target, row.at[2]);
-        const bool keep = target_value != ignore_index;
-        const opmath_t part_2 = label_smoothing * (keep && label_smoothing > 0 ? -sum_c / C : opmath_t(0));
-        const opmath_t part_3 = 1 - label_smoothing;
-        opmath_t part_4;
-        if (keep) {
-          const opmath_t part_5 = rt::pick(host, weight, row.at[3], 0, 0, target_value, C);
-          part_4 = -(part_5 * rt::pick(host, logp, row.at[4], 1, 1, target_value, C));
-        } else {
-          part_4 = 0;
-        }
-        rt::store(output, row.at[5], part_3 * part_4 + part_2);
-      });
-    });
-  } else {
-    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const auto weight_at = rt::load(weight, point.at[0]);
-          const rt::Source<opmath_t> logp_at(logp, point.at[1], columns.step[1], columns.size);
-          rt::each(columns.size, [&](int64_t i) { sum_c_fold.add(i, weight_at * logp_at[i]); });
+          const auto weight_at = rt::load(weight, point.at[1]);
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) {
+            const auto value = weight_at * (input_at[i] - logp_max_fold[i] - logp_log_2[i]);
+            sum_c_fold.add(i, value);
+          });
           sum_c_fold.ran(columns.size);
         });
         sum_c_fold.finish();
@@ -294,19 +326,18 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         const auto weight_0 = [&](int64_t i) { return target_at[i]; };
         const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(columns, 3, target_at.same), 0,
                                              rt::wanted(weight_wanted),
-                                             rt::checked(weight, 0, weight.stride(0), 0, weight_0));
-        const rt::Line<opmath_t> logp_at_2(host, logp, rt::stretch(columns, 4, target_at.same), 0,
-                                           rt::wanted(weight_wanted),
-                                           rt::checked(logp, 1, logp.stride(1), 1, weight_0));
+                                             rt::checked(weight, 0, weight.stride(0), 1, weight_0));
+        const rt::Line<opmath_t> input_at_2(host, input, rt::stretch(columns, 4, target_at.same), 0,
+                                            rt::wanted(weight_wanted),
+                                            rt::checked(input, 1, input.stride(1), 0, weight_0));
         int64_t target_value_2[rt::block];
         bool keep_2[rt::block];
         rt::each(columns.size, [&, label_smoothing](int64_t i) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
-          const opmath_t part_7 = keep_2[i] ? -(weight_at_2[i] * logp_at_2[i]) : opmath_t(0);
-          const opmath_t part_6 = (1 - label_smoothing) * part_7;
-          const opmath_t part_8 = keep_2[i] && label_smoothing > 0 ? -sum_c_fold[i] / C : opmath_t(0);
-          output_out.set(i, part_6 + label_smoothing * part_8);
+          const opmath_t part_6 = -(weight_at_2[i] * (input_at_2[i] - logp_max_fold[i] - logp_log_2[i]));
+          const opmath_t part_7 = keep_2[i] && label_smoothing > 0 ? -sum_c_fold[i] / C : opmath_t(0);
+          output_out.set(i, (1 - label_smoothing) * (keep_2[i] ? part_6 : opmath_t(0)) + label_smoothing * part_7);
         });
       });
     });
@@ -320,38 +351,88 @@ int forward_3_sum_c(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[1];
-  const rt::Tensor<opmath_t> logp(call, 0, 3, 2);
-  const rt::Tensor<opmath_t> sum_c(call, 1, 2, 1);
-  rt::Loops<2> outer;
-  outer.dim(N, {logp.stride(0), sum_c.stride(0)});
-  outer.batch(call, &logp, &sum_c);
+  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
+  const rt::Tensor<opmath_t> logp_max(call, 1, 2, 1);
+  const rt::Tensor<opmath_t> logp_log(call, 2, 2, 1);
+  const rt::Tensor<opmath_t> sum_c(call, 3, 2, 1);
+  rt::Loops<4> outer;
+  outer.dim(N, {input.stride(0), logp_max.stride(0), logp_log.stride(0), sum_c.stride(0)});
+  outer.batch(call, &input, &logp_max, &logp_log, &sum_c);
   outer.arrange();
-  rt::Loops<2> over_c;
-  over_c.dim(C, {logp.stride(1), 0});
+  rt::Loops<4> over_c;
+  over_c.dim(C, {input.stride(1), 0, 0, 0});
   if (elements == 1) {
-    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 3 * over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        rt::Fold<rt::Max, opmath_t> logp_max_value_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_value_fold.add(lane, input_at[i]); });
+        });
+        const opmath_t logp_max_value = logp_max_value_fold.value();
+        rt::store(logp_max, row.at[1], logp_max_value);
+        rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const auto value = rt::exp(input_at[i] - logp_max_value);
+            logp_sum_fold.add(lane, value);
+          });
+          logp_sum_fold.ran(run.size);
+        });
+        const opmath_t logp_sum = logp_sum_fold.value();
+        const opmath_t logp_log_value = rt::log(logp_sum);
+        rt::store(logp_log, row.at[2], logp_log_value);
         rt::Fold<rt::Sum, opmath_t> sum_c_value_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> logp_at(logp, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { sum_c_value_fold.add(lane, logp_at[i]); });
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const auto value = input_at[i] - logp_max_value - logp_log_value;
+            sum_c_value_fold.add(lane, value);
+          });
           sum_c_value_fold.ran(run.size);
         });
         const opmath_t sum_c_value = sum_c_value_fold.value();
-        rt::store(sum_c, row.at[1], sum_c_value);
+        rt::store(sum_c, row.at[3], sum_c_value);
       });
     });
   } else {
-    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 3 * over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_value_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { logp_max_value_fold.add(i, input_at[i]); });
+        });
+        rt::Sink<opmath_t> logp_max_out(logp_max, columns.at[1], columns.step[1], columns.size);
+        rt::each(columns.size, [&](int64_t i) { logp_max_out.set(i, logp_max_value_fold[i]); });
+        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) {
+            const auto value = rt::exp(input_at[i] - logp_max_value_fold[i]);
+            logp_sum_fold.add(i, value);
+          });
+          logp_sum_fold.ran(columns.size);
+        });
+        logp_sum_fold.finish();
+        rt::Sink<opmath_t> logp_log_out(logp_log, columns.at[2], columns.step[2], columns.size);
+        opmath_t logp_log_value_2[rt::block];
+        rt::each(columns.size, [&](int64_t i) {
+          logp_log_value_2[i] = rt::log(logp_sum_fold[i]);
+          logp_log_out.set(i, logp_log_value_2[i]);
+        });
         rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_value_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> logp_at(logp, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { sum_c_value_fold.add(i, logp_at[i]); });
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) {
+            const auto value = input_at[i] - logp_max_value_fold[i] - logp_log_value_2[i];
+            sum_c_value_fold.add(i, value);
+          });
           sum_c_value_fold.ran(columns.size);
         });
         sum_c_value_fold.finish();
-        rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[1], columns.step[1], columns.size);
+        rt::Sink<opmath_t> sum_c_out(sum_c, columns.at[3], columns.step[3], columns.size);
         rt::each(columns.size, [&](int64_t i) { sum_c_out.set(i, sum_c_value_fold[i]); });
       });
     });
@@ -367,13 +448,20 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t C = call.ints[2];
   const int64_t N = call.ints[0];
   const rt::Tensor<int64_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> logp(call, 1, 3, 2);
-  const rt::Tensor<opmath_t> sum_c(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 3, 0);
-  rt::Loops<4> outer;
-  rt::Loops<4> over_n_batch;
-  over_n_batch.dim(N, {target.stride(0), logp.stride(0), sum_c.stride(0), 0});
-  over_n_batch.batch(call, &target, &logp, &sum_c, nullptr);
+  const rt::Tensor<opmath_t> input(call, 1, 3, 2);
+  const rt::Tensor<opmath_t> logp_max(call, 2, 2, 1);
+  const rt::Tensor<opmath_t> logp_log(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> sum_c(call, 4, 2, 1);
+  const rt::Tensor<opmath_t> output(call, 5, 0);
+  rt::Loops<6> outer;
+  rt::Loops<6> over_n_batch;
+  over_n_batch.step(0, target.stride(0));
+  over_n_batch.step(1, input.stride(0));
+  over_n_batch.step(2, logp_max.stride(0));
+  over_n_batch.step(3, logp_log.stride(0));
+  over_n_batch.step(4, sum_c.stride(0));
+  over_n_batch.dim_of_steps(N);
+  over_n_batch.batch(call, &target, &input, &logp_max, &logp_log, &sum_c, nullptr);
   const opmath_t t = 1 - label_smoothing;
   const bool t_2 = label_smoothing > 0;
   struct Part {
@@ -390,16 +478,18 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
     auto& sum_n_all_2_fold = part.sum_n_all_2_fold;
     over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> sum_c_at(sum_c, run.at[2], run.step[2], run.size);
-      const auto logp_wanted = [&](int64_t i) { return target_at[i] != ignore_index; };
-      const auto logp_1 = [&](int64_t i) { return target_at[i]; };
-      const rt::Line<opmath_t> logp_at(host, logp, rt::stretch(run, 1, target_at.same), 0, rt::wanted(logp_wanted),
-                                       rt::checked(logp, 1, logp.stride(1), 1, logp_1));
+      const rt::Source<opmath_t> logp_max_at(logp_max, run.at[2], run.step[2], run.size);
+      const rt::Source<opmath_t> logp_log_at(logp_log, run.at[3], run.step[3], run.size);
+      const rt::Source<opmath_t> sum_c_at(sum_c, run.at[4], run.step[4], run.size);
+      const auto input_wanted = [&](int64_t i) { return target_at[i] != ignore_index; };
+      const auto input_1 = [&](int64_t i) { return target_at[i]; };
+      const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 1, target_at.same), 0, rt::wanted(input_wanted),
+                                        rt::checked(input, 1, input.stride(1), 1, input_1));
       rt::lanes<rt::lane_count>(run.size, [&, label_smoothing](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
-        const opmath_t part_2 = label_smoothing * (keep && t_2 ? -sum_c_at[i] / C : opmath_t(0));
-        sum_n_all_fold.add(lane, t * (keep ? -logp_at[i] : opmath_t(0)) + part_2);
+        const opmath_t part_2 = t * (keep ? -(input_at[i] - logp_max_at[i] - logp_log_at[i]) : opmath_t(0));
+        sum_n_all_fold.add(lane, part_2 + label_smoothing * (keep && t_2 ? -sum_c_at[i] / C : opmath_t(0)));
         sum_n_all_2_fold.add(lane, keep ? 1 : 0);
       });
       sum_n_all_fold.ran(run.size);
@@ -408,7 +498,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   });
   const opmath_t sum_n_all = total.sum_n_all_fold.value();
   const opmath_t sum_n_all_2 = total.sum_n_all_2_fold.value();
-  rt::store(output, rt::origin.at[3], sum_n_all / sum_n_all_2);
+  rt::store(output, rt::origin.at[5], sum_n_all / sum_n_all_2);
   return rt::status(host);
 }
 
@@ -420,13 +510,20 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t C = call.ints[2];
   const int64_t N = call.ints[0];
   const rt::Tensor<int64_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> logp(call, 1, 3, 2);
-  const rt::Tensor<opmath_t> sum_c(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> output(call, 3, 0);
-  rt::Loops<4> outer;
-  rt::Loops<4> over_n_batch;
-  over_n_batch.dim(N, {target.stride(0), logp.stride(0), sum_c.stride(0), 0});
-  over_n_batch.batch(call, &target, &logp, &sum_c, nullptr);
+  const rt::Tensor<opmath_t> input(call, 1, 3, 2);
+  const rt::Tensor<opmath_t> logp_max(call, 2, 2, 1);
+  const rt::Tensor<opmath_t> logp_log(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> sum_c(call, 4, 2, 1);
+  const rt::Tensor<opmath_t> output(call, 5, 0);
+  rt::Loops<6> outer;
+  rt::Loops<6> over_n_batch;
+  over_n_batch.step(0, target.stride(0));
+  over_n_batch.step(1, input.stride(0));
+  over_n_batch.step(2, logp_max.stride(0));
+  over_n_batch.step(3, logp_log.stride(0));
+  over_n_batch.step(4, sum_c.stride(0));
+  over_n_batch.dim_of_steps(N);
+  over_n_batch.batch(call, &target, &input, &logp_max, &logp_log, &sum_c, nullptr);
   const opmath_t t = 1 - label_smoothing;
   const bool t_2 = label_smoothing > 0;
   struct Part {
@@ -438,22 +535,24 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
     auto& output_value_fold = part.output_value_fold;
     over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> sum_c_at(sum_c, run.at[2], run.step[2], run.size);
-      const auto logp_wanted = [&](int64_t i) { return target_at[i] != ignore_index; };
-      const auto logp_1 = [&](int64_t i) { return target_at[i]; };
-      const rt::Line<opmath_t> logp_at(host, logp, rt::stretch(run, 1, target_at.same), 0, rt::wanted(logp_wanted),
-                                       rt::checked(logp, 1, logp.stride(1), 1, logp_1));
+      const rt::Source<opmath_t> logp_max_at(logp_max, run.at[2], run.step[2], run.size);
+      const rt::Source<opmath_t> logp_log_at(logp_log, run.at[3], run.step[3], run.size);
+      const rt::Source<opmath_t> sum_c_at(sum_c, run.at[4], run.step[4], run.size);
+      const auto input_wanted = [&](int64_t i) { return target_at[i] != ignore_index; };
+      const auto input_1 = [&](int64_t i) { return target_at[i]; };
+      const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 1, target_at.same), 0, rt::wanted(input_wanted),
+                                        rt::checked(input, 1, input.stride(1), 1, input_1));
       rt::lanes<rt::lane_count>(run.size, [&, label_smoothing](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
-        const opmath_t part_2 = label_smoothing * (keep && t_2 ? -sum_c_at[i] / C : opmath_t(0));
-        output_value_fold.add(lane, t * (keep ? -logp_at[i] : opmath_t(0)) + part_2);
+        const opmath_t part_2 = t * (keep ? -(input_at[i] - logp_max_at[i] - logp_log_at[i]) : opmath_t(0));
+        output_value_fold.add(lane, part_2 + label_smoothing * (keep && t_2 ? -sum_c_at[i] / C : opmath_t(0)));
       });
       output_value_fold.ran(run.size);
     });
   });
   const opmath_t output_value = total.output_value_fold.value();
-  rt::store(output, rt::origin.at[3], output_value);
+  rt::store(output, rt::origin.at[5], output_value);
   return rt::status(host);
 }
 
@@ -465,22 +564,42 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.ints[1];
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> logp(call, 0, 3, 2);
+  const rt::Tensor<opmath_t> input(call, 0, 3, 2);
   const rt::Tensor<int64_t> target(call, 1, 2, 1);
   const rt::Tensor<opmath_t> output(call, 2, 2, 1);
   rt::Loops<4> outer;
-  outer.dim(N, {logp.stride(0), target.stride(0), logp.stride(0), output.stride(0)});
-  outer.batch(call, &logp, &target, &logp, &output);
+  outer.dim(N, {input.stride(0), target.stride(0), input.stride(0), output.stride(0)});
+  outer.batch(call, &input, &target, &input, &output);
   outer.arrange();
   rt::Loops<4> over_c;
-  over_c.dim(C, {logp.stride(1), 0, 0, 0});
+  over_c.dim(C, {input.stride(1), 0, 0, 0});
   if (elements == 1) {
-    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 3 * over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        rt::Fold<rt::Max, opmath_t> logp_max_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { logp_max_fold.add(lane, input_at[i]); });
+        });
+        const opmath_t logp_max = logp_max_fold.value();
+        rt::Fold<rt::Sum, opmath_t> logp_sum_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const auto value = rt::exp(input_at[i] - logp_max);
+            logp_sum_fold.add(lane, value);
+          });
+          logp_sum_fold.ran(run.size);
+        });
+        const opmath_t logp_sum = logp_sum_fold.value();
+        const opmath_t logp_log = rt::log(logp_sum);
         rt::Fold<rt::Sum, opmath_t> sum_c_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> logp_at(logp, run.at[0], run.step[0], run.size);
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { sum_c_fold.add(lane, logp_at[i]); });
+          const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const auto value = input_at[i] - logp_max - logp_log;
+            sum_c_fold.add(lane, value);
+          });
           sum_c_fold.ran(run.size);
         });
         const opmath_t sum_c = sum_c_fold.value();
@@ -490,7 +609,7 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_3 = 1 - label_smoothing;
         opmath_t part_4;
         if (keep) {
-          part_4 = -rt::pick(host, logp, row.at[2], 0, 1, target_value, C);
+          part_4 = -(rt::pick(host, input, row.at[2], 0, 1, target_value, C) - logp_max - logp_log);
         } else {
           part_4 = 0;
         }
@@ -498,29 +617,44 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
       });
     });
   } else {
-    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, 3 * over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+        rt::Fold<rt::Max, opmath_t, rt::block> logp_max_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { logp_max_fold.add(i, input_at[i]); });
+        });
+        rt::Fold<rt::Sum, opmath_t, rt::block> logp_sum_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { logp_sum_fold.add(i, rt::exp(input_at[i] - logp_max_fold[i])); });
+          logp_sum_fold.ran(columns.size);
+        });
+        logp_sum_fold.finish();
+        opmath_t logp_log_2[rt::block];
+        rt::each(columns.size, [&](int64_t i) { logp_log_2[i] = rt::log(logp_sum_fold[i]); });
         rt::Fold<rt::Sum, opmath_t, rt::block> sum_c_fold;
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const rt::Source<opmath_t> logp_at(logp, point.at[0], columns.step[0], columns.size);
-          rt::each(columns.size, [&](int64_t i) { sum_c_fold.add(i, logp_at[i]); });
+          const rt::Source<opmath_t> input_at(input, point.at[0], columns.step[0], columns.size);
+          rt::each(columns.size, [&](int64_t i) { sum_c_fold.add(i, input_at[i] - logp_max_fold[i] - logp_log_2[i]); });
           sum_c_fold.ran(columns.size);
         });
         sum_c_fold.finish();
         const rt::Source<int64_t> target_at(target, columns.at[1], columns.step[1], columns.size);
         rt::Sink<opmath_t> output_out(output, columns.at[3], columns.step[3], columns.size);
-        const auto logp_wanted = [&](int64_t i) { return target_at[i] != ignore_index; };
-        const auto logp_1 = [&](int64_t i) { return target_at[i]; };
-        const rt::Line<opmath_t> logp_at_2(host, logp, rt::stretch(columns, 2, target_at.same), 0,
-                                           rt::wanted(logp_wanted), rt::checked(logp, 1, logp.stride(1), 0, logp_1));
+        const auto input_wanted = [&](int64_t i) { return target_at[i] != ignore_index; };
+        const auto input_1 = [&](int64_t i) { return target_at[i]; };
+        const rt::Line<opmath_t> input_at_2(host, input, rt::stretch(columns, 2, target_at.same), 0,
+                                            rt::wanted(input_wanted),
+                                            rt::checked(input, 1, input.stride(1), 0, input_1));
         int64_t target_value_2[rt::block];
         bool keep_2[rt::block];
         rt::each(columns.size, [&, label_smoothing](int64_t i) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
-          const opmath_t part_5 = keep_2[i] && label_smoothing > 0 ? -sum_c_fold[i] / C : opmath_t(0);
-          const opmath_t part_6 = (1 - label_smoothing) * (keep_2[i] ? -logp_at_2[i] : opmath_t(0));
-          output_out.set(i, part_6 + label_smoothing * part_5);
+          const opmath_t part_5 = keep_2[i] ? -(input_at_2[i] - logp_max_fold[i] - logp_log_2[i]) : opmath_t(0);
+          const opmath_t part_6 = keep_2[i] && label_smoothing > 0 ? -sum_c_fold[i] / C : opmath_t(0);
+          output_out.set(i, (1 - label_smoothing) * part_5 + label_smoothing * part_6);
         });
       });
     });
@@ -537,15 +671,22 @@ int backward_0_grad_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const rt::Tensor<int64_t> target(call, 0, 2, 1);
   const rt::Tensor<opmath_t> weight(call, 1, 1);
-  const rt::Tensor<opmath_t> logp(call, 2, 3, 2);
-  const rt::Tensor<opmath_t> sum_c(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 5, 0);
-  const rt::Tensor<opmath_t> sum_n_all_2(call, 4, 0);
-  const rt::Tensor<opmath_t> grad_sum_n_all_2(call, 6, 0);
-  rt::Loops<7> outer;
-  rt::Loops<7> over_n_batch;
-  over_n_batch.dim(N, {target.stride(0), 0, logp.stride(0), sum_c.stride(0), 0, 0, 0});
-  over_n_batch.batch(call, &target, nullptr, &logp, &sum_c, nullptr, nullptr, nullptr);
+  const rt::Tensor<opmath_t> input(call, 2, 3, 2);
+  const rt::Tensor<opmath_t> logp_max(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> logp_log(call, 4, 2, 1);
+  const rt::Tensor<opmath_t> sum_c(call, 5, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 7, 0);
+  const rt::Tensor<opmath_t> sum_n_all_2(call, 6, 0);
+  const rt::Tensor<opmath_t> grad_sum_n_all_2(call, 8, 0);
+  rt::Loops<9> outer;
+  rt::Loops<9> over_n_batch;
+  over_n_batch.step(0, target.stride(0));
+  over_n_batch.step(2, input.stride(0));
+  over_n_batch.step(3, logp_max.stride(0));
+  over_n_batch.step(4, logp_log.stride(0));
+  over_n_batch.step(5, sum_c.stride(0));
+  over_n_batch.dim_of_steps(N);
+  over_n_batch.batch(call, &target, nullptr, &input, &logp_max, &logp_log, &sum_c, nullptr, nullptr, nullptr);
   const opmath_t t = 1 - label_smoothing;
   const bool t_2 = label_smoothing > 0;
   struct Part {
@@ -562,19 +703,22 @@ int backward_0_grad_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
     auto& sum_n_all_2_value_fold = part.sum_n_all_2_value_fold;
     over_n_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> sum_c_at(sum_c, run.at[3], run.step[3], run.size);
+      const rt::Source<opmath_t> logp_max_at(logp_max, run.at[3], run.step[3], run.size);
+      const rt::Source<opmath_t> logp_log_at(logp_log, run.at[4], run.step[4], run.size);
+      const rt::Source<opmath_t> sum_c_at(sum_c, run.at[5], run.step[5], run.size);
       const auto weight_wanted = [&](int64_t i) { return target_at[i] != ignore_index; };
       const auto weight_0 = [&](int64_t i) { return target_at[i]; };
       const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(run, 1, target_at.same), 0,
                                          rt::wanted(weight_wanted),
                                          rt::checked(weight, 0, weight.stride(0), 1, weight_0));
-      const rt::Line<opmath_t> logp_at(host, logp, rt::stretch(run, 2, target_at.same), 0, rt::wanted(weight_wanted),
-                                       rt::checked(logp, 1, logp.stride(1), 2, weight_0));
+      const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 2, target_at.same), 0, rt::wanted(weight_wanted),
+                                        rt::checked(input, 1, input.stride(1), 2, weight_0));
       rt::lanes<rt::lane_count>(run.size, [&, label_smoothing](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
-        const opmath_t part_2 = label_smoothing * (keep && t_2 ? -sum_c_at[i] / C : opmath_t(0));
-        sum_n_all_fold.add(lane, t * (keep ? -(weight_at[i] * logp_at[i]) : opmath_t(0)) + part_2);
+        const opmath_t part_2 = -(weight_at[i] * (input_at[i] - logp_max_at[i] - logp_log_at[i]));
+        const opmath_t part_3 = label_smoothing * (keep && t_2 ? -sum_c_at[i] / C : opmath_t(0));
+        sum_n_all_fold.add(lane, t * (keep ? part_2 : opmath_t(0)) + part_3);
         sum_n_all_2_value_fold.add(lane, keep ? weight_at[i] : opmath_t(0));
       });
       sum_n_all_fold.ran(run.size);
@@ -583,9 +727,9 @@ int backward_0_grad_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
   });
   const opmath_t sum_n_all = total.sum_n_all_fold.value();
   const opmath_t sum_n_all_2_value = total.sum_n_all_2_value_fold.value();
-  rt::store(sum_n_all_2, rt::origin.at[5], sum_n_all_2_value);
-  const opmath_t part_3 = rt::load(grad_output, rt::origin.at[4]) * sum_n_all;
-  rt::store(grad_sum_n_all_2, rt::origin.at[6], -(part_3 / (sum_n_all_2_value * sum_n_all_2_value)));
+  rt::store(sum_n_all_2, rt::origin.at[7], sum_n_all_2_value);
+  const opmath_t part_4 = rt::load(grad_output, rt::origin.at[6]) * sum_n_all;
+  rt::store(grad_sum_n_all_2, rt::origin.at[8], -(part_4 / (sum_n_all_2_value * sum_n_all_2_value)));
   return rt::status(host);
 }
 
@@ -601,19 +745,24 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 1, 0);
   const rt::Tensor<opmath_t> sum_n_all_2(call, 2, 0);
   const rt::Tensor<opmath_t> weight(call, 4, 1);
-  const rt::Tensor<opmath_t> logp(call, 5, 3, 2);
+  const rt::Tensor<opmath_t> logp_max(call, 5, 2, 1);
+  const rt::Tensor<opmath_t> logp_log(call, 6, 2, 1);
+  const rt::Tensor<opmath_t> input(call, 7, 3, 2);
   const rt::Tensor<opmath_t> grad_sum_c(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 6, 3, 2);
-  rt::Loops<8> outer;
+  const rt::Tensor<opmath_t> grad_input(call, 8, 3, 2);
+  rt::Loops<10> outer;
   outer.step(0, target.stride(0));
-  outer.step(5, logp.stride(0));
-  outer.step(6, grad_sum_c.stride(0));
-  outer.step(7, grad_input.stride(0));
+  outer.step(5, logp_max.stride(0));
+  outer.step(6, logp_log.stride(0));
+  outer.step(7, input.stride(0));
+  outer.step(8, grad_sum_c.stride(0));
+  outer.step(9, grad_input.stride(0));
   outer.dim_of_steps(N);
-  outer.batch(call, &target, nullptr, nullptr, nullptr, nullptr, &logp, &grad_sum_c, &grad_input);
+  outer.batch(call, &target, nullptr, nullptr, nullptr, nullptr, &logp_max, &logp_log, &input, &grad_sum_c,
+              &grad_input);
   outer.arrange();
-  rt::Loops<8> over_c;
-  over_c.dim(C, {0, 0, 0, weight.stride(0), 0, logp.stride(1), 0, grad_input.stride(1)}, true);
+  rt::Loops<10> over_c;
+  over_c.dim(C, {0, 0, 0, weight.stride(0), 0, 0, 0, input.stride(1), 0, grad_input.stride(1)}, true);
   if (elements == 1) {
     rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
@@ -623,7 +772,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_2 = -(grad_sum_n_all * label_smoothing / C);
         const opmath_t grad_sum_c_value = keep_2 && label_smoothing > 0 ? part_2 : opmath_t(0);
         const opmath_t grad_hit = grad_sum_n_all * (1 - label_smoothing);
-        rt::store(grad_sum_c, row.at[6], grad_sum_c_value);
+        rt::store(grad_sum_c, row.at[8], grad_sum_c_value);
         rt::Fold<rt::Sum, opmath_t> sum_grad_logp_fold;
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<opmath_t> weight_at(weight, run.at[3], run.step[3], run.size);
@@ -638,18 +787,20 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
           sum_grad_logp_fold.ran(run.size);
         });
         const opmath_t sum_grad_logp = sum_grad_logp_fold.value();
+        const opmath_t logp_max_value_2 = rt::load(logp_max, row.at[5]);
+        const opmath_t logp_log_value_2 = rt::load(logp_log, row.at[6]);
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<opmath_t> weight_at(weight, run.at[3], run.step[3], run.size);
-          const rt::Source<opmath_t> logp_at(logp, run.at[5], run.step[5], run.size);
-          rt::Sink<opmath_t> grad_input_out(grad_input, run.at[7], run.step[7], run.size);
+          const rt::Source<opmath_t> input_at(input, run.at[7], run.step[7], run.size);
+          rt::Sink<opmath_t> grad_input_out(grad_input, run.at[9], run.step[9], run.size);
           const auto weight_0_2 = [&](int64_t) { return target_value_2; };
           const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(run, 4, 1), 0,
                                                rt::clipped(weight, 0, weight.stride(0), weight_0_2));
           rt::each(run.size, [&](int64_t i) {
-            const opmath_t part_5 = keep_2 ? -(grad_hit * weight_at_2[i]) : opmath_t(0);
-            const opmath_t part_6 = over_c.index(run, 0, i) == target_value_2 ? part_5 : opmath_t(0);
-            const opmath_t part_7 = grad_sum_c_value * weight_at[i] + part_6 - rt::exp(logp_at[i]) * sum_grad_logp;
-            grad_input_out.set(i, keep_2 ? part_7 : opmath_t(0));
+            const opmath_t part_5 = rt::exp(input_at[i] - logp_max_value_2 - logp_log_value_2) * sum_grad_logp;
+            const opmath_t part_6 = keep_2 ? -(grad_hit * weight_at_2[i]) : opmath_t(0);
+            const opmath_t part_7 = over_c.index(run, 0, i) == target_value_2 ? part_6 : opmath_t(0);
+            grad_input_out.set(i, keep_2 ? grad_sum_c_value * weight_at[i] + part_7 - part_5 : opmath_t(0));
           });
         });
       });
@@ -660,7 +811,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         const auto grad_output_at = rt::load(grad_output, columns.at[1]);
         const auto sum_n_all_2_at = rt::load(sum_n_all_2, columns.at[2]);
         const rt::Source<int64_t> target_at(target, columns.at[0], columns.step[0], columns.size);
-        rt::Sink<opmath_t> grad_sum_c_out(grad_sum_c, columns.at[6], columns.step[6], columns.size);
+        rt::Sink<opmath_t> grad_sum_c_out(grad_sum_c, columns.at[8], columns.step[8], columns.size);
         int64_t target_value_2_2[rt::block];
         bool keep_2_2[rt::block];
         opmath_t grad_sum_n_all_2[rt::block];
@@ -689,18 +840,27 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
           sum_grad_logp_fold.ran(columns.size);
         });
         sum_grad_logp_fold.finish();
+        const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[5], columns.step[5], columns.size);
+        const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[6], columns.step[6], columns.size);
+        opmath_t logp_max_value_2_2[rt::block];
+        opmath_t logp_log_value_2_2[rt::block];
+        rt::each(columns.size, [&](int64_t i) {
+          logp_max_value_2_2[i] = logp_max_at[i];
+          logp_log_value_2_2[i] = logp_log_at[i];
+        });
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
           const auto weight_at = rt::load(weight, point.at[3]);
-          const rt::Source<opmath_t> logp_at(logp, point.at[5], columns.step[5], columns.size);
-          rt::Sink<opmath_t> grad_input_out(grad_input, point.at[7], columns.step[7], columns.size);
+          const rt::Source<opmath_t> input_at(input, point.at[7], columns.step[7], columns.size);
+          rt::Sink<opmath_t> grad_input_out(grad_input, point.at[9], columns.step[9], columns.size);
           const auto weight_0_4 = [&](int64_t i) { return target_value_2_2[i]; };
           const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(point, columns, 4, 0), 0,
                                                rt::clipped(weight, 0, weight.stride(0), weight_0_4));
           rt::each(columns.size, [&](int64_t i) {
-            const opmath_t part_11 = keep_2_2[i] ? -(grad_hit_2[i] * weight_at_2[i]) : opmath_t(0);
-            const opmath_t part_12 = over_c.index(point, 0, 0) == target_value_2_2[i] ? part_11 : opmath_t(0);
-            const opmath_t part_13 = grad_sum_c_value_2[i] * weight_at + part_12;
-            grad_input_out.set(i, keep_2_2[i] ? part_13 - rt::exp(logp_at[i]) * sum_grad_logp_fold[i] : opmath_t(0));
+            const opmath_t part_11 = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2_2[i]);
+            const opmath_t part_12 = keep_2_2[i] ? -(grad_hit_2[i] * weight_at_2[i]) : opmath_t(0);
+            const opmath_t part_13 = over_c.index(point, 0, 0) == target_value_2_2[i] ? part_12 : opmath_t(0);
+            const opmath_t part_14 = grad_sum_c_value_2[i] * weight_at + part_13 - part_11 * sum_grad_logp_fold[i];
+            grad_input_out.set(i, keep_2_2[i] ? part_14 : opmath_t(0));
           });
         });
       });
@@ -717,30 +877,40 @@ int backward_0_grad_weight_sum_c(const OpgenCall& call, OpgenHost& host) {
   const int64_t C = call.ints[0];
   const int64_t N = call.ints[1];
   const rt::Tensor<int64_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> logp(call, 1, 3, 2);
-  const rt::Tensor<opmath_t> grad_sum_c(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_weight_sum_c(call, 3, 1);
-  rt::Loops<4> outer;
-  outer.dim(C, {0, logp.stride(1), 0, grad_weight_sum_c.stride(0)});
-  rt::Loops<4> over_n_batch;
-  over_n_batch.dim(N, {target.stride(0), logp.stride(0), grad_sum_c.stride(0), 0});
-  over_n_batch.batch(call, &target, &logp, &grad_sum_c, nullptr);
+  const rt::Tensor<opmath_t> input(call, 1, 3, 2);
+  const rt::Tensor<opmath_t> logp_max(call, 2, 2, 1);
+  const rt::Tensor<opmath_t> logp_log(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> grad_sum_c(call, 4, 2, 1);
+  const rt::Tensor<opmath_t> grad_weight_sum_c(call, 5, 1);
+  rt::Loops<6> outer;
+  outer.dim(C, {0, input.stride(1), 0, 0, 0, grad_weight_sum_c.stride(0)});
+  rt::Loops<6> over_n_batch;
+  over_n_batch.step(0, target.stride(0));
+  over_n_batch.step(1, input.stride(0));
+  over_n_batch.step(2, logp_max.stride(0));
+  over_n_batch.step(3, logp_log.stride(0));
+  over_n_batch.step(4, grad_sum_c.stride(0));
+  over_n_batch.dim_of_steps(N);
+  over_n_batch.batch(call, &target, &input, &logp_max, &logp_log, &grad_sum_c, nullptr);
   rt::parallel(host, outer.count, over_n_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       const bool t_3 = label_smoothing > 0;
       rt::Fold<rt::Sum, opmath_t> grad_weight_sum_c_value_fold;
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
         const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> logp_at(logp, run.at[1], run.step[1], run.size);
-        const rt::Source<opmath_t> grad_sum_c_at(grad_sum_c, run.at[2], run.step[2], run.size);
+        const rt::Source<opmath_t> input_at(input, run.at[1], run.step[1], run.size);
+        const rt::Source<opmath_t> logp_max_at(logp_max, run.at[2], run.step[2], run.size);
+        const rt::Source<opmath_t> logp_log_at(logp_log, run.at[3], run.step[3], run.size);
+        const rt::Source<opmath_t> grad_sum_c_at(grad_sum_c, run.at[4], run.step[4], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const bool part_2 = target_at[i] != ignore_index && t_3;
-          grad_weight_sum_c_value_fold.add(lane, part_2 ? logp_at[i] * grad_sum_c_at[i] : opmath_t(0));
+          const opmath_t part_2 = input_at[i] - logp_max_at[i] - logp_log_at[i];
+          const bool part_3 = target_at[i] != ignore_index && t_3;
+          grad_weight_sum_c_value_fold.add(lane, part_3 ? part_2 * grad_sum_c_at[i] : opmath_t(0));
         });
         grad_weight_sum_c_value_fold.ran(run.size);
       });
       const opmath_t grad_weight_sum_c_value = grad_weight_sum_c_value_fold.value();
-      rt::store(grad_weight_sum_c, row.at[3], grad_weight_sum_c_value);
+      rt::store(grad_weight_sum_c, row.at[5], grad_weight_sum_c_value);
     });
   });
   return rt::status(host);
@@ -768,34 +938,43 @@ int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<int64_t> target(call, 1, 2, 1);
   const rt::Tensor<opmath_t> grad_output(call, 2, 0);
   const rt::Tensor<opmath_t> sum_n_all_2(call, 3, 0);
-  const rt::Tensor<opmath_t> logp(call, 4, 3, 2);
+  const rt::Tensor<opmath_t> input(call, 4, 3, 2);
+  const rt::Tensor<opmath_t> logp_max(call, 5, 2, 1);
+  const rt::Tensor<opmath_t> logp_log(call, 6, 2, 1);
   const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
-  rt::Loops<5> outer;
-  rt::Loops<5> over_n_batch;
-  over_n_batch.dim(N, {target.stride(0), 0, 0, logp.stride(0), 0});
-  over_n_batch.batch(call, &target, nullptr, nullptr, &logp, nullptr);
+  rt::Loops<7> outer;
+  rt::Loops<7> over_n_batch;
+  over_n_batch.step(0, target.stride(0));
+  over_n_batch.step(3, input.stride(0));
+  over_n_batch.step(4, logp_max.stride(0));
+  over_n_batch.step(5, logp_log.stride(0));
+  over_n_batch.dim_of_steps(N);
+  over_n_batch.batch(call, &target, nullptr, nullptr, &input, &logp_max, &logp_log, nullptr);
   rt::parallel(host, outer.count, over_n_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
         const auto grad_output_at = rt::load(grad_output, run.at[1]);
         const auto sum_n_all_2_at = rt::load(sum_n_all_2, run.at[2]);
         const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
-        const auto logp_wanted = [&](int64_t i) {
+        const rt::Source<opmath_t> logp_max_at(logp_max, run.at[4], run.step[4], run.size);
+        const rt::Source<opmath_t> logp_log_at(logp_log, run.at[5], run.step[5], run.size);
+        const auto input_wanted = [&](int64_t i) {
           const bool part_2 = (target_at[i] != ignore_index ? target_at[i] : 0) >= 0;
           return part_2 && (target_at[i] != ignore_index ? target_at[i] : 0) < C && target_at[i] != ignore_index;
         };
-        const auto logp_1 = [&](int64_t i) { return target_at[i]; };
-        const rt::Line<opmath_t> logp_at(host, logp, rt::stretch(run, 3, target_at.same), 0, rt::wanted(logp_wanted),
-                                         rt::checked(logp, 1, logp.stride(1), 4, logp_1));
+        const auto input_1 = [&](int64_t i) { return target_at[i]; };
+        const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 3, target_at.same), 0, rt::wanted(input_wanted),
+                                          rt::checked(input, 1, input.stride(1), 4, input_1));
         const auto grad_weight_hit_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
         rt::Values<opmath_t> grad_weight_hit_out;
         rt::each(run.size, [&, label_smoothing](int64_t i) {
           const int64_t target_value_3 = target_at[i];
           const bool keep_3 = target_value_3 != ignore_index;
-          const opmath_t part_3 = -(grad_output_at / sum_n_all_2_at * (1 - label_smoothing) * logp_at[i]);
-          grad_weight_hit_out.set(i, keep_3 ? part_3 : opmath_t(0));
+          const opmath_t part_3 = grad_output_at / sum_n_all_2_at * (1 - label_smoothing);
+          const opmath_t part_4 = -(part_3 * (input_at[i] - logp_max_at[i] - logp_log_at[i]));
+          grad_weight_hit_out.set(i, keep_3 ? part_4 : opmath_t(0));
         });
-        rt::accumulate<rt::Sum>(host, grad_weight_hit, rt::stretch(run, 4, target_at.same), grad_weight_hit_out,
+        rt::accumulate<rt::Sum>(host, grad_weight_hit, rt::stretch(run, 6, target_at.same), grad_weight_hit_out,
                                 rt::clipped(grad_weight_hit, 0, grad_weight_hit.stride(0), grad_weight_hit_0));
       });
     });
@@ -878,373 +1057,7 @@ int backward_0_grad_weight(const OpgenCall& call, OpgenHost& host) {
 
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
-int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
-  const int64_t ignore_index = call.ints[1];
-  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  const int64_t C = call.ints[2];
-  const int64_t N = call.ints[0];
-  const rt::Tensor<int64_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
-  const rt::Tensor<opmath_t> weight(call, 3, 1);
-  const rt::Tensor<opmath_t> logp(call, 4, 3, 2);
-  const rt::Tensor<opmath_t> grad_sum_c(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 5, 3, 2);
-  rt::Loops<7> outer;
-  outer.step(0, target.stride(0));
-  outer.step(4, logp.stride(0));
-  outer.step(5, grad_sum_c.stride(0));
-  outer.step(6, grad_input.stride(0));
-  outer.dim_of_steps(N);
-  outer.batch(call, &target, nullptr, nullptr, nullptr, &logp, &grad_sum_c, &grad_input);
-  outer.arrange();
-  rt::Loops<7> over_c;
-  over_c.dim(C, {0, 0, weight.stride(0), 0, logp.stride(1), 0, grad_input.stride(1)}, true);
-  if (elements == 1) {
-    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-        const int64_t target_value = rt::load(target, row.at[0]);
-        const bool keep = target_value != ignore_index;
-        const opmath_t grad_output_value = rt::load(grad_output, row.at[1]);
-        const opmath_t part_2 = -(grad_output_value * label_smoothing / C);
-        const opmath_t grad_sum_c_value = keep && label_smoothing > 0 ? part_2 : opmath_t(0);
-        const opmath_t grad_hit = grad_output_value * (1 - label_smoothing);
-        rt::store(grad_sum_c, row.at[5], grad_sum_c_value);
-        rt::Fold<rt::Sum, opmath_t> sum_grad_logp_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
-          const auto weight_0 = [&](int64_t) { return target_value; };
-          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(run, 3, 1), 0,
-                                               rt::clipped(weight, 0, weight.stride(0), weight_0));
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const opmath_t part_3 = keep ? -(grad_hit * weight_at_2[i]) : opmath_t(0);
-            const opmath_t part_4 = over_c.index(run, 0, i) == target_value ? part_3 : opmath_t(0);
-            sum_grad_logp_fold.add(lane, grad_sum_c_value * weight_at[i] + part_4);
-          });
-          sum_grad_logp_fold.ran(run.size);
-        });
-        const opmath_t sum_grad_logp = sum_grad_logp_fold.value();
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
-          const rt::Source<opmath_t> logp_at(logp, run.at[4], run.step[4], run.size);
-          rt::Sink<opmath_t> grad_input_out(grad_input, run.at[6], run.step[6], run.size);
-          const auto weight_0_2 = [&](int64_t) { return target_value; };
-          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(run, 3, 1), 0,
-                                               rt::clipped(weight, 0, weight.stride(0), weight_0_2));
-          rt::each(run.size, [&](int64_t i) {
-            const opmath_t part_5 = keep ? -(grad_hit * weight_at_2[i]) : opmath_t(0);
-            const opmath_t part_6 = over_c.index(run, 0, i) == target_value ? part_5 : opmath_t(0);
-            const opmath_t part_7 = grad_sum_c_value * weight_at[i] + part_6 - rt::exp(logp_at[i]) * sum_grad_logp;
-            grad_input_out.set(i, keep ? part_7 : opmath_t(0));
-          });
-        });
-      });
-    });
-  } else {
-    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        const auto grad_output_at = rt::load(grad_output, columns.at[1]);
-        const rt::Source<int64_t> target_at(target, columns.at[0], columns.step[0], columns.size);
-        rt::Sink<opmath_t> grad_sum_c_out(grad_sum_c, columns.at[5], columns.step[5], columns.size);
-        int64_t target_value_2[rt::block];
-        bool keep_2[rt::block];
-        opmath_t grad_output_value_2[rt::block];
-        opmath_t grad_sum_c_value_2[rt::block];
-        opmath_t grad_hit_2[rt::block];
-        rt::each(columns.size, [&, label_smoothing](int64_t i) {
-          target_value_2[i] = target_at[i];
-          keep_2[i] = target_value_2[i] != ignore_index;
-          grad_output_value_2[i] = grad_output_at;
-          const opmath_t part_8 = -(grad_output_value_2[i] * label_smoothing / C);
-          grad_sum_c_value_2[i] = keep_2[i] && label_smoothing > 0 ? part_8 : opmath_t(0);
-          grad_hit_2[i] = grad_output_value_2[i] * (1 - label_smoothing);
-          grad_sum_c_out.set(i, grad_sum_c_value_2[i]);
-        });
-        rt::Fold<rt::Sum, opmath_t, rt::block> sum_grad_logp_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const auto weight_at = rt::load(weight, point.at[2]);
-          const auto weight_0_3 = [&](int64_t i) { return target_value_2[i]; };
-          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(point, columns, 3, 0), 0,
-                                               rt::clipped(weight, 0, weight.stride(0), weight_0_3));
-          rt::each(columns.size, [&](int64_t i) {
-            const opmath_t part_9 = keep_2[i] ? -(grad_hit_2[i] * weight_at_2[i]) : opmath_t(0);
-            const opmath_t part_10 = over_c.index(point, 0, 0) == target_value_2[i] ? part_9 : opmath_t(0);
-            sum_grad_logp_fold.add(i, grad_sum_c_value_2[i] * weight_at + part_10);
-          });
-          sum_grad_logp_fold.ran(columns.size);
-        });
-        sum_grad_logp_fold.finish();
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const auto weight_at = rt::load(weight, point.at[2]);
-          const rt::Source<opmath_t> logp_at(logp, point.at[4], columns.step[4], columns.size);
-          rt::Sink<opmath_t> grad_input_out(grad_input, point.at[6], columns.step[6], columns.size);
-          const auto weight_0_4 = [&](int64_t i) { return target_value_2[i]; };
-          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(point, columns, 3, 0), 0,
-                                               rt::clipped(weight, 0, weight.stride(0), weight_0_4));
-          rt::each(columns.size, [&](int64_t i) {
-            const opmath_t part_11 = keep_2[i] ? -(grad_hit_2[i] * weight_at_2[i]) : opmath_t(0);
-            const opmath_t part_12 = over_c.index(point, 0, 0) == target_value_2[i] ? part_11 : opmath_t(0);
-            const opmath_t part_13 = grad_sum_c_value_2[i] * weight_at + part_12;
-            grad_input_out.set(i, keep_2[i] ? part_13 - rt::exp(logp_at[i]) * sum_grad_logp_fold[i] : opmath_t(0));
-          });
-        });
-      });
-    });
-  }
-  return rt::status(host);
-}
-
-// Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
-int backward_1_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
-  {
-    const int64_t C = call.ints[0];
-    const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
-    rt::Loops<1> outer;
-    outer.dim(C, {grad_weight_hit.stride(0)});
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> grad_weight_hit_out(grad_weight_hit, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { grad_weight_hit_out.set(i, 0); });
-      });
-    });
-  }
-  const int64_t ignore_index = call.ints[2];
-  const int64_t C = call.ints[0];
-  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.ints[1];
-  const rt::Tensor<int64_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 2, 0);
-  const rt::Tensor<opmath_t> logp(call, 3, 3, 2);
-  const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
-  rt::Loops<4> outer;
-  rt::Loops<4> over_n_batch;
-  over_n_batch.dim(N, {target.stride(0), 0, logp.stride(0), 0});
-  over_n_batch.batch(call, &target, nullptr, &logp, nullptr);
-  rt::parallel(host, outer.count, over_n_batch.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
-        const auto grad_output_at = rt::load(grad_output, run.at[1]);
-        const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
-        const auto logp_wanted = [&](int64_t i) {
-          const bool part_2 = (target_at[i] != ignore_index ? target_at[i] : 0) >= 0;
-          return part_2 && (target_at[i] != ignore_index ? target_at[i] : 0) < C && target_at[i] != ignore_index;
-        };
-        const auto logp_1 = [&](int64_t i) { return target_at[i]; };
-        const rt::Line<opmath_t> logp_at(host, logp, rt::stretch(run, 2, target_at.same), 0, rt::wanted(logp_wanted),
-                                         rt::checked(logp, 1, logp.stride(1), 3, logp_1));
-        const auto grad_weight_hit_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
-        rt::Values<opmath_t> grad_weight_hit_out;
-        rt::each(run.size, [&, label_smoothing](int64_t i) {
-          const int64_t target_value_2 = target_at[i];
-          const bool keep_2 = target_value_2 != ignore_index;
-          grad_weight_hit_out.set(i, keep_2 ? -(grad_output_at * (1 - label_smoothing) * logp_at[i]) : opmath_t(0));
-        });
-        rt::accumulate<rt::Sum>(host, grad_weight_hit, rt::stretch(run, 3, target_at.same), grad_weight_hit_out,
-                                rt::clipped(grad_weight_hit, 0, grad_weight_hit.stride(0), grad_weight_hit_0));
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_1_grad_weight(const OpgenCall& call, OpgenHost& host) {
-  const int64_t C = call.ints[0];
-  const rt::Tensor<opmath_t> grad_weight_sum_c(call, 0, 1);
-  const rt::Tensor<opmath_t> grad_weight_hit(call, 1, 1);
-  const rt::Tensor<opmath_t> grad_weight(call, 2, 1);
-  rt::Loops<3> outer;
-  outer.dim(C, {grad_weight_sum_c.stride(0), grad_weight_hit.stride(0), grad_weight.stride(0)});
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> grad_weight_sum_c_at(grad_weight_sum_c, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_weight_hit_at(grad_weight_hit, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_weight_out(grad_weight, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) { grad_weight_out.set(i, grad_weight_sum_c_at[i] + grad_weight_hit_at[i]); });
-    });
-  });
-  return rt::status(host);
-}
-
-// Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
-int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
-  const int64_t elements = rt::batch_count(call);
-  const int64_t ignore_index = call.ints[1];
-  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  const int64_t C = call.ints[2];
-  const int64_t N = call.ints[0];
-  const rt::Tensor<int64_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> weight(call, 3, 1);
-  const rt::Tensor<opmath_t> logp(call, 4, 3, 2);
-  const rt::Tensor<opmath_t> grad_sum_c(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 5, 3, 2);
-  rt::Loops<7> outer;
-  outer.step(0, target.stride(0));
-  outer.step(1, grad_output.stride(0));
-  outer.step(4, logp.stride(0));
-  outer.step(5, grad_sum_c.stride(0));
-  outer.step(6, grad_input.stride(0));
-  outer.dim_of_steps(N);
-  outer.batch(call, &target, &grad_output, nullptr, nullptr, &logp, &grad_sum_c, &grad_input);
-  outer.arrange();
-  rt::Loops<7> over_c;
-  over_c.dim(C, {0, 0, weight.stride(0), 0, logp.stride(1), 0, grad_input.stride(1)}, true);
-  if (elements == 1) {
-    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-        const int64_t target_value = rt::load(target, row.at[0]);
-        const bool keep = target_value != ignore_index;
-        const opmath_t grad_output_value = rt::load(grad_output, row.at[1]);
-        const opmath_t part_2 = -(grad_output_value * label_smoothing / C);
-        const opmath_t grad_sum_c_value = keep && label_smoothing > 0 ? part_2 : opmath_t(0);
-        const opmath_t grad_hit = grad_output_value * (1 - label_smoothing);
-        rt::store(grad_sum_c, row.at[5], grad_sum_c_value);
-        rt::Fold<rt::Sum, opmath_t> sum_grad_logp_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
-          const auto weight_0 = [&](int64_t) { return target_value; };
-          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(run, 3, 1), 0,
-                                               rt::clipped(weight, 0, weight.stride(0), weight_0));
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const opmath_t part_3 = keep ? -(grad_hit * weight_at_2[i]) : opmath_t(0);
-            const opmath_t part_4 = over_c.index(run, 0, i) == target_value ? part_3 : opmath_t(0);
-            sum_grad_logp_fold.add(lane, grad_sum_c_value * weight_at[i] + part_4);
-          });
-          sum_grad_logp_fold.ran(run.size);
-        });
-        const opmath_t sum_grad_logp = sum_grad_logp_fold.value();
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
-          const rt::Source<opmath_t> logp_at(logp, run.at[4], run.step[4], run.size);
-          rt::Sink<opmath_t> grad_input_out(grad_input, run.at[6], run.step[6], run.size);
-          const auto weight_0_2 = [&](int64_t) { return target_value; };
-          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(run, 3, 1), 0,
-                                               rt::clipped(weight, 0, weight.stride(0), weight_0_2));
-          rt::each(run.size, [&](int64_t i) {
-            const opmath_t part_5 = keep ? -(grad_hit * weight_at_2[i]) : opmath_t(0);
-            const opmath_t part_6 = over_c.index(run, 0, i) == target_value ? part_5 : opmath_t(0);
-            const opmath_t part_7 = grad_sum_c_value * weight_at[i] + part_6 - rt::exp(logp_at[i]) * sum_grad_logp;
-            grad_input_out.set(i, keep ? part_7 : opmath_t(0));
-          });
-        });
-      });
-    });
-  } else {
-    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        const rt::Source<int64_t> target_at(target, columns.at[0], columns.step[0], columns.size);
-        const rt::Source<opmath_t> grad_output_at(grad_output, columns.at[1], columns.step[1], columns.size);
-        rt::Sink<opmath_t> grad_sum_c_out(grad_sum_c, columns.at[5], columns.step[5], columns.size);
-        int64_t target_value_2[rt::block];
-        bool keep_2[rt::block];
-        opmath_t grad_output_value_2[rt::block];
-        opmath_t grad_sum_c_value_2[rt::block];
-        opmath_t grad_hit_2[rt::block];
-        rt::each(columns.size, [&, label_smoothing](int64_t i) {
-          target_value_2[i] = target_at[i];
-          keep_2[i] = target_value_2[i] != ignore_index;
-          grad_output_value_2[i] = grad_output_at[i];
-          const opmath_t part_8 = -(grad_output_value_2[i] * label_smoothing / C);
-          grad_sum_c_value_2[i] = keep_2[i] && label_smoothing > 0 ? part_8 : opmath_t(0);
-          grad_hit_2[i] = grad_output_value_2[i] * (1 - label_smoothing);
-          grad_sum_c_out.set(i, grad_sum_c_value_2[i]);
-        });
-        rt::Fold<rt::Sum, opmath_t, rt::block> sum_grad_logp_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const auto weight_at = rt::load(weight, point.at[2]);
-          const auto weight_0_3 = [&](int64_t i) { return target_value_2[i]; };
-          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(point, columns, 3, 0), 0,
-                                               rt::clipped(weight, 0, weight.stride(0), weight_0_3));
-          rt::each(columns.size, [&](int64_t i) {
-            const opmath_t part_9 = keep_2[i] ? -(grad_hit_2[i] * weight_at_2[i]) : opmath_t(0);
-            const opmath_t part_10 = over_c.index(point, 0, 0) == target_value_2[i] ? part_9 : opmath_t(0);
-            sum_grad_logp_fold.add(i, grad_sum_c_value_2[i] * weight_at + part_10);
-          });
-          sum_grad_logp_fold.ran(columns.size);
-        });
-        sum_grad_logp_fold.finish();
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const auto weight_at = rt::load(weight, point.at[2]);
-          const rt::Source<opmath_t> logp_at(logp, point.at[4], columns.step[4], columns.size);
-          rt::Sink<opmath_t> grad_input_out(grad_input, point.at[6], columns.step[6], columns.size);
-          const auto weight_0_4 = [&](int64_t i) { return target_value_2[i]; };
-          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(point, columns, 3, 0), 0,
-                                               rt::clipped(weight, 0, weight.stride(0), weight_0_4));
-          rt::each(columns.size, [&](int64_t i) {
-            const opmath_t part_11 = keep_2[i] ? -(grad_hit_2[i] * weight_at_2[i]) : opmath_t(0);
-            const opmath_t part_12 = over_c.index(point, 0, 0) == target_value_2[i] ? part_11 : opmath_t(0);
-            const opmath_t part_13 = grad_sum_c_value_2[i] * weight_at + part_12;
-            grad_input_out.set(i, keep_2[i] ? part_13 - rt::exp(logp_at[i]) * sum_grad_logp_fold[i] : opmath_t(0));
-          });
-        });
-      });
-    });
-  }
-  return rt::status(host);
-}
-
-// Accumulates into the places that its positions name, repeats in a fixed order.
-template <typename opmath_t>
-int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
-  {
-    const int64_t C = call.ints[0];
-    const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
-    rt::Loops<1> outer;
-    outer.dim(C, {grad_weight_hit.stride(0)});
-    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-        rt::Sink<opmath_t> grad_weight_hit_out(grad_weight_hit, run.at[0], run.step[0], run.size);
-        rt::each(run.size, [&](int64_t i) { grad_weight_hit_out.set(i, 0); });
-      });
-    });
-  }
-  const int64_t ignore_index = call.ints[2];
-  const int64_t C = call.ints[0];
-  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
-  const int64_t N = call.ints[1];
-  const rt::Tensor<int64_t> target(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> logp(call, 3, 3, 2);
-  const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
-  rt::Loops<4> outer;
-  rt::Loops<4> over_n_batch;
-  over_n_batch.dim(N, {target.stride(0), grad_output.stride(0), logp.stride(0), 0});
-  over_n_batch.batch(call, &target, &grad_output, &logp, nullptr);
-  rt::parallel(host, outer.count, over_n_batch.count, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
-        const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
-        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-        const auto logp_wanted = [&](int64_t i) {
-          const bool part_2 = (target_at[i] != ignore_index ? target_at[i] : 0) >= 0;
-          return part_2 && (target_at[i] != ignore_index ? target_at[i] : 0) < C && target_at[i] != ignore_index;
-        };
-        const auto logp_1 = [&](int64_t i) { return target_at[i]; };
-        const rt::Line<opmath_t> logp_at(host, logp, rt::stretch(run, 2, target_at.same), 0, rt::wanted(logp_wanted),
-                                         rt::checked(logp, 1, logp.stride(1), 3, logp_1));
-        const auto grad_weight_hit_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
-        rt::Values<opmath_t> grad_weight_hit_out;
-        rt::each(run.size, [&, label_smoothing](int64_t i) {
-          const int64_t target_value_2 = target_at[i];
-          const bool keep_2 = target_value_2 != ignore_index;
-          const opmath_t part_3 = -(grad_output_at[i] * (1 - label_smoothing) * logp_at[i]);
-          grad_weight_hit_out.set(i, keep_2 ? part_3 : opmath_t(0));
-        });
-        rt::accumulate<rt::Sum>(host, grad_weight_hit, rt::stretch(run, 3, target_at.same), grad_weight_hit_out,
-                                rt::clipped(grad_weight_hit, 0, grad_weight_hit.stride(0), grad_weight_hit_0));
-      });
-    });
-  });
-  return rt::status(host);
-}
-
-// Reduces across memory: neighbouring columns together, rows in fixed order.
-template <typename opmath_t>
-int backward_3_logp_log(const OpgenCall& call, OpgenHost& host) {
+int backward_1_logp_log(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
   const int64_t N = call.ints[0];
   const int64_t C = call.ints[1];
@@ -1305,6 +1118,420 @@ int backward_3_logp_log(const OpgenCall& call, OpgenHost& host) {
       });
     });
   }
+  return rt::status(host);
+}
+
+// Reduces across memory: neighbouring columns together, rows in fixed order.
+template <typename opmath_t>
+int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
+  const int64_t ignore_index = call.ints[1];
+  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
+  const int64_t C = call.ints[2];
+  const int64_t N = call.ints[0];
+  const rt::Tensor<int64_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
+  const rt::Tensor<opmath_t> weight(call, 3, 1);
+  const rt::Tensor<opmath_t> logp_max(call, 4, 2, 1);
+  const rt::Tensor<opmath_t> logp_log(call, 5, 2, 1);
+  const rt::Tensor<opmath_t> input(call, 6, 3, 2);
+  const rt::Tensor<opmath_t> grad_sum_c(call, 2, 2, 1);
+  const rt::Tensor<opmath_t> grad_input(call, 7, 3, 2);
+  rt::Loops<9> outer;
+  outer.step(0, target.stride(0));
+  outer.step(4, logp_max.stride(0));
+  outer.step(5, logp_log.stride(0));
+  outer.step(6, input.stride(0));
+  outer.step(7, grad_sum_c.stride(0));
+  outer.step(8, grad_input.stride(0));
+  outer.dim_of_steps(N);
+  outer.batch(call, &target, nullptr, nullptr, nullptr, &logp_max, &logp_log, &input, &grad_sum_c, &grad_input);
+  outer.arrange();
+  rt::Loops<9> over_c;
+  over_c.dim(C, {0, 0, weight.stride(0), 0, 0, 0, input.stride(1), 0, grad_input.stride(1)}, true);
+  if (elements == 1) {
+    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        const int64_t target_value = rt::load(target, row.at[0]);
+        const bool keep = target_value != ignore_index;
+        const opmath_t grad_output_value = rt::load(grad_output, row.at[1]);
+        const opmath_t part_2 = -(grad_output_value * label_smoothing / C);
+        const opmath_t grad_sum_c_value = keep && label_smoothing > 0 ? part_2 : opmath_t(0);
+        const opmath_t grad_hit = grad_output_value * (1 - label_smoothing);
+        rt::store(grad_sum_c, row.at[7], grad_sum_c_value);
+        rt::Fold<rt::Sum, opmath_t> sum_grad_logp_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
+          const auto weight_0 = [&](int64_t) { return target_value; };
+          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(run, 3, 1), 0,
+                                               rt::clipped(weight, 0, weight.stride(0), weight_0));
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const opmath_t part_3 = keep ? -(grad_hit * weight_at_2[i]) : opmath_t(0);
+            const opmath_t part_4 = over_c.index(run, 0, i) == target_value ? part_3 : opmath_t(0);
+            sum_grad_logp_fold.add(lane, grad_sum_c_value * weight_at[i] + part_4);
+          });
+          sum_grad_logp_fold.ran(run.size);
+        });
+        const opmath_t sum_grad_logp = sum_grad_logp_fold.value();
+        const opmath_t logp_max_value_2 = rt::load(logp_max, row.at[4]);
+        const opmath_t logp_log_value = rt::load(logp_log, row.at[5]);
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
+          const rt::Source<opmath_t> input_at(input, run.at[6], run.step[6], run.size);
+          rt::Sink<opmath_t> grad_input_out(grad_input, run.at[8], run.step[8], run.size);
+          const auto weight_0_2 = [&](int64_t) { return target_value; };
+          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(run, 3, 1), 0,
+                                               rt::clipped(weight, 0, weight.stride(0), weight_0_2));
+          rt::each(run.size, [&](int64_t i) {
+            const opmath_t part_5 = rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
+            const opmath_t part_6 = keep ? -(grad_hit * weight_at_2[i]) : opmath_t(0);
+            const opmath_t part_7 = over_c.index(run, 0, i) == target_value ? part_6 : opmath_t(0);
+            grad_input_out.set(i, keep ? grad_sum_c_value * weight_at[i] + part_7 - part_5 : opmath_t(0));
+          });
+        });
+      });
+    });
+  } else {
+    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+        const auto grad_output_at = rt::load(grad_output, columns.at[1]);
+        const rt::Source<int64_t> target_at(target, columns.at[0], columns.step[0], columns.size);
+        rt::Sink<opmath_t> grad_sum_c_out(grad_sum_c, columns.at[7], columns.step[7], columns.size);
+        int64_t target_value_2[rt::block];
+        bool keep_2[rt::block];
+        opmath_t grad_output_value_2[rt::block];
+        opmath_t grad_sum_c_value_2[rt::block];
+        opmath_t grad_hit_2[rt::block];
+        rt::each(columns.size, [&, label_smoothing](int64_t i) {
+          target_value_2[i] = target_at[i];
+          keep_2[i] = target_value_2[i] != ignore_index;
+          grad_output_value_2[i] = grad_output_at;
+          const opmath_t part_8 = -(grad_output_value_2[i] * label_smoothing / C);
+          grad_sum_c_value_2[i] = keep_2[i] && label_smoothing > 0 ? part_8 : opmath_t(0);
+          grad_hit_2[i] = grad_output_value_2[i] * (1 - label_smoothing);
+          grad_sum_c_out.set(i, grad_sum_c_value_2[i]);
+        });
+        rt::Fold<rt::Sum, opmath_t, rt::block> sum_grad_logp_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const auto weight_at = rt::load(weight, point.at[2]);
+          const auto weight_0_3 = [&](int64_t i) { return target_value_2[i]; };
+          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(point, columns, 3, 0), 0,
+                                               rt::clipped(weight, 0, weight.stride(0), weight_0_3));
+          rt::each(columns.size, [&](int64_t i) {
+            const opmath_t part_9 = keep_2[i] ? -(grad_hit_2[i] * weight_at_2[i]) : opmath_t(0);
+            const opmath_t part_10 = over_c.index(point, 0, 0) == target_value_2[i] ? part_9 : opmath_t(0);
+            sum_grad_logp_fold.add(i, grad_sum_c_value_2[i] * weight_at + part_10);
+          });
+          sum_grad_logp_fold.ran(columns.size);
+        });
+        sum_grad_logp_fold.finish();
+        const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[4], columns.step[4], columns.size);
+        const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[5], columns.step[5], columns.size);
+        opmath_t logp_max_value_2_2[rt::block];
+        opmath_t logp_log_value_2[rt::block];
+        rt::each(columns.size, [&](int64_t i) {
+          logp_max_value_2_2[i] = logp_max_at[i];
+          logp_log_value_2[i] = logp_log_at[i];
+        });
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const auto weight_at = rt::load(weight, point.at[2]);
+          const rt::Source<opmath_t> input_at(input, point.at[6], columns.step[6], columns.size);
+          rt::Sink<opmath_t> grad_input_out(grad_input, point.at[8], columns.step[8], columns.size);
+          const auto weight_0_4 = [&](int64_t i) { return target_value_2[i]; };
+          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(point, columns, 3, 0), 0,
+                                               rt::clipped(weight, 0, weight.stride(0), weight_0_4));
+          rt::each(columns.size, [&](int64_t i) {
+            const opmath_t part_11 = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2[i]);
+            const opmath_t part_12 = keep_2[i] ? -(grad_hit_2[i] * weight_at_2[i]) : opmath_t(0);
+            const opmath_t part_13 = over_c.index(point, 0, 0) == target_value_2[i] ? part_12 : opmath_t(0);
+            const opmath_t part_14 = grad_sum_c_value_2[i] * weight_at + part_13 - part_11 * sum_grad_logp_fold[i];
+            grad_input_out.set(i, keep_2[i] ? part_14 : opmath_t(0));
+          });
+        });
+      });
+    });
+  }
+  return rt::status(host);
+}
+
+// Accumulates into the places that its positions name, repeats in a fixed order.
+template <typename opmath_t>
+int backward_1_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
+  {
+    const int64_t C = call.ints[0];
+    const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
+    rt::Loops<1> outer;
+    outer.dim(C, {grad_weight_hit.stride(0)});
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+        rt::Sink<opmath_t> grad_weight_hit_out(grad_weight_hit, run.at[0], run.step[0], run.size);
+        rt::each(run.size, [&](int64_t i) { grad_weight_hit_out.set(i, 0); });
+      });
+    });
+  }
+  const int64_t ignore_index = call.ints[2];
+  const int64_t C = call.ints[0];
+  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
+  const int64_t N = call.ints[1];
+  const rt::Tensor<int64_t> target(call, 1, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 2, 0);
+  const rt::Tensor<opmath_t> input(call, 3, 3, 2);
+  const rt::Tensor<opmath_t> logp_max(call, 4, 2, 1);
+  const rt::Tensor<opmath_t> logp_log(call, 5, 2, 1);
+  const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
+  rt::Loops<6> outer;
+  rt::Loops<6> over_n_batch;
+  over_n_batch.step(0, target.stride(0));
+  over_n_batch.step(2, input.stride(0));
+  over_n_batch.step(3, logp_max.stride(0));
+  over_n_batch.step(4, logp_log.stride(0));
+  over_n_batch.dim_of_steps(N);
+  over_n_batch.batch(call, &target, nullptr, &input, &logp_max, &logp_log, nullptr);
+  rt::parallel(host, outer.count, over_n_batch.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
+        const auto grad_output_at = rt::load(grad_output, run.at[1]);
+        const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
+        const rt::Source<opmath_t> logp_max_at(logp_max, run.at[3], run.step[3], run.size);
+        const rt::Source<opmath_t> logp_log_at(logp_log, run.at[4], run.step[4], run.size);
+        const auto input_wanted = [&](int64_t i) {
+          const bool part_2 = (target_at[i] != ignore_index ? target_at[i] : 0) >= 0;
+          return part_2 && (target_at[i] != ignore_index ? target_at[i] : 0) < C && target_at[i] != ignore_index;
+        };
+        const auto input_1 = [&](int64_t i) { return target_at[i]; };
+        const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 2, target_at.same), 0, rt::wanted(input_wanted),
+                                          rt::checked(input, 1, input.stride(1), 3, input_1));
+        const auto grad_weight_hit_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
+        rt::Values<opmath_t> grad_weight_hit_out;
+        rt::each(run.size, [&, label_smoothing](int64_t i) {
+          const int64_t target_value_2 = target_at[i];
+          const bool keep_2 = target_value_2 != ignore_index;
+          const opmath_t part_3 = input_at[i] - logp_max_at[i] - logp_log_at[i];
+          grad_weight_hit_out.set(i, keep_2 ? -(grad_output_at * (1 - label_smoothing) * part_3) : opmath_t(0));
+        });
+        rt::accumulate<rt::Sum>(host, grad_weight_hit, rt::stretch(run, 5, target_at.same), grad_weight_hit_out,
+                                rt::clipped(grad_weight_hit, 0, grad_weight_hit.stride(0), grad_weight_hit_0));
+      });
+    });
+  });
+  return rt::status(host);
+}
+
+// One value per point, nothing shared between points.
+template <typename opmath_t>
+int backward_1_grad_weight(const OpgenCall& call, OpgenHost& host) {
+  const int64_t C = call.ints[0];
+  const rt::Tensor<opmath_t> grad_weight_sum_c(call, 0, 1);
+  const rt::Tensor<opmath_t> grad_weight_hit(call, 1, 1);
+  const rt::Tensor<opmath_t> grad_weight(call, 2, 1);
+  rt::Loops<3> outer;
+  outer.dim(C, {grad_weight_sum_c.stride(0), grad_weight_hit.stride(0), grad_weight.stride(0)});
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> grad_weight_sum_c_at(grad_weight_sum_c, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> grad_weight_hit_at(grad_weight_hit, run.at[1], run.step[1], run.size);
+      rt::Sink<opmath_t> grad_weight_out(grad_weight, run.at[2], run.step[2], run.size);
+      rt::each(run.size, [&](int64_t i) { grad_weight_out.set(i, grad_weight_sum_c_at[i] + grad_weight_hit_at[i]); });
+    });
+  });
+  return rt::status(host);
+}
+
+// Reduces across memory: neighbouring columns together, rows in fixed order.
+template <typename opmath_t>
+int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
+  const int64_t ignore_index = call.ints[1];
+  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
+  const int64_t C = call.ints[2];
+  const int64_t N = call.ints[0];
+  const rt::Tensor<int64_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 1);
+  const rt::Tensor<opmath_t> weight(call, 3, 1);
+  const rt::Tensor<opmath_t> logp_max(call, 4, 2, 1);
+  const rt::Tensor<opmath_t> logp_log(call, 5, 2, 1);
+  const rt::Tensor<opmath_t> input(call, 6, 3, 2);
+  const rt::Tensor<opmath_t> grad_sum_c(call, 2, 2, 1);
+  const rt::Tensor<opmath_t> grad_input(call, 7, 3, 2);
+  rt::Loops<9> outer;
+  outer.step(0, target.stride(0));
+  outer.step(1, grad_output.stride(0));
+  outer.step(4, logp_max.stride(0));
+  outer.step(5, logp_log.stride(0));
+  outer.step(6, input.stride(0));
+  outer.step(7, grad_sum_c.stride(0));
+  outer.step(8, grad_input.stride(0));
+  outer.dim_of_steps(N);
+  outer.batch(call, &target, &grad_output, nullptr, nullptr, &logp_max, &logp_log, &input, &grad_sum_c, &grad_input);
+  outer.arrange();
+  rt::Loops<9> over_c;
+  over_c.dim(C, {0, 0, weight.stride(0), 0, 0, 0, input.stride(1), 0, grad_input.stride(1)}, true);
+  if (elements == 1) {
+    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+        const int64_t target_value = rt::load(target, row.at[0]);
+        const bool keep = target_value != ignore_index;
+        const opmath_t grad_output_value = rt::load(grad_output, row.at[1]);
+        const opmath_t part_2 = -(grad_output_value * label_smoothing / C);
+        const opmath_t grad_sum_c_value = keep && label_smoothing > 0 ? part_2 : opmath_t(0);
+        const opmath_t grad_hit = grad_output_value * (1 - label_smoothing);
+        rt::store(grad_sum_c, row.at[7], grad_sum_c_value);
+        rt::Fold<rt::Sum, opmath_t> sum_grad_logp_fold;
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
+          const auto weight_0 = [&](int64_t) { return target_value; };
+          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(run, 3, 1), 0,
+                                               rt::clipped(weight, 0, weight.stride(0), weight_0));
+          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+            const opmath_t part_3 = keep ? -(grad_hit * weight_at_2[i]) : opmath_t(0);
+            const opmath_t part_4 = over_c.index(run, 0, i) == target_value ? part_3 : opmath_t(0);
+            sum_grad_logp_fold.add(lane, grad_sum_c_value * weight_at[i] + part_4);
+          });
+          sum_grad_logp_fold.ran(run.size);
+        });
+        const opmath_t sum_grad_logp = sum_grad_logp_fold.value();
+        const opmath_t logp_max_value_2 = rt::load(logp_max, row.at[4]);
+        const opmath_t logp_log_value = rt::load(logp_log, row.at[5]);
+        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
+          const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
+          const rt::Source<opmath_t> input_at(input, run.at[6], run.step[6], run.size);
+          rt::Sink<opmath_t> grad_input_out(grad_input, run.at[8], run.step[8], run.size);
+          const auto weight_0_2 = [&](int64_t) { return target_value; };
+          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(run, 3, 1), 0,
+                                               rt::clipped(weight, 0, weight.stride(0), weight_0_2));
+          rt::each(run.size, [&](int64_t i) {
+            const opmath_t part_5 = rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
+            const opmath_t part_6 = keep ? -(grad_hit * weight_at_2[i]) : opmath_t(0);
+            const opmath_t part_7 = over_c.index(run, 0, i) == target_value ? part_6 : opmath_t(0);
+            grad_input_out.set(i, keep ? grad_sum_c_value * weight_at[i] + part_7 - part_5 : opmath_t(0));
+          });
+        });
+      });
+    });
+  } else {
+    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
+        const rt::Source<int64_t> target_at(target, columns.at[0], columns.step[0], columns.size);
+        const rt::Source<opmath_t> grad_output_at(grad_output, columns.at[1], columns.step[1], columns.size);
+        rt::Sink<opmath_t> grad_sum_c_out(grad_sum_c, columns.at[7], columns.step[7], columns.size);
+        int64_t target_value_2[rt::block];
+        bool keep_2[rt::block];
+        opmath_t grad_output_value_2[rt::block];
+        opmath_t grad_sum_c_value_2[rt::block];
+        opmath_t grad_hit_2[rt::block];
+        rt::each(columns.size, [&, label_smoothing](int64_t i) {
+          target_value_2[i] = target_at[i];
+          keep_2[i] = target_value_2[i] != ignore_index;
+          grad_output_value_2[i] = grad_output_at[i];
+          const opmath_t part_8 = -(grad_output_value_2[i] * label_smoothing / C);
+          grad_sum_c_value_2[i] = keep_2[i] && label_smoothing > 0 ? part_8 : opmath_t(0);
+          grad_hit_2[i] = grad_output_value_2[i] * (1 - label_smoothing);
+          grad_sum_c_out.set(i, grad_sum_c_value_2[i]);
+        });
+        rt::Fold<rt::Sum, opmath_t, rt::block> sum_grad_logp_fold;
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const auto weight_at = rt::load(weight, point.at[2]);
+          const auto weight_0_3 = [&](int64_t i) { return target_value_2[i]; };
+          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(point, columns, 3, 0), 0,
+                                               rt::clipped(weight, 0, weight.stride(0), weight_0_3));
+          rt::each(columns.size, [&](int64_t i) {
+            const opmath_t part_9 = keep_2[i] ? -(grad_hit_2[i] * weight_at_2[i]) : opmath_t(0);
+            const opmath_t part_10 = over_c.index(point, 0, 0) == target_value_2[i] ? part_9 : opmath_t(0);
+            sum_grad_logp_fold.add(i, grad_sum_c_value_2[i] * weight_at + part_10);
+          });
+          sum_grad_logp_fold.ran(columns.size);
+        });
+        sum_grad_logp_fold.finish();
+        const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[4], columns.step[4], columns.size);
+        const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[5], columns.step[5], columns.size);
+        opmath_t logp_max_value_2_2[rt::block];
+        opmath_t logp_log_value_2[rt::block];
+        rt::each(columns.size, [&](int64_t i) {
+          logp_max_value_2_2[i] = logp_max_at[i];
+          logp_log_value_2[i] = logp_log_at[i];
+        });
+        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
+          const auto weight_at = rt::load(weight, point.at[2]);
+          const rt::Source<opmath_t> input_at(input, point.at[6], columns.step[6], columns.size);
+          rt::Sink<opmath_t> grad_input_out(grad_input, point.at[8], columns.step[8], columns.size);
+          const auto weight_0_4 = [&](int64_t i) { return target_value_2[i]; };
+          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(point, columns, 3, 0), 0,
+                                               rt::clipped(weight, 0, weight.stride(0), weight_0_4));
+          rt::each(columns.size, [&](int64_t i) {
+            const opmath_t part_11 = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2[i]);
+            const opmath_t part_12 = keep_2[i] ? -(grad_hit_2[i] * weight_at_2[i]) : opmath_t(0);
+            const opmath_t part_13 = over_c.index(point, 0, 0) == target_value_2[i] ? part_12 : opmath_t(0);
+            const opmath_t part_14 = grad_sum_c_value_2[i] * weight_at + part_13 - part_11 * sum_grad_logp_fold[i];
+            grad_input_out.set(i, keep_2[i] ? part_14 : opmath_t(0));
+          });
+        });
+      });
+    });
+  }
+  return rt::status(host);
+}
+
+// Accumulates into the places that its positions name, repeats in a fixed order.
+template <typename opmath_t>
+int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
+  {
+    const int64_t C = call.ints[0];
+    const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
+    rt::Loops<1> outer;
+    outer.dim(C, {grad_weight_hit.stride(0)});
+    rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+      outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+        rt::Sink<opmath_t> grad_weight_hit_out(grad_weight_hit, run.at[0], run.step[0], run.size);
+        rt::each(run.size, [&](int64_t i) { grad_weight_hit_out.set(i, 0); });
+      });
+    });
+  }
+  const int64_t ignore_index = call.ints[2];
+  const int64_t C = call.ints[0];
+  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
+  const int64_t N = call.ints[1];
+  const rt::Tensor<int64_t> target(call, 1, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 2, 2, 1);
+  const rt::Tensor<opmath_t> input(call, 3, 3, 2);
+  const rt::Tensor<opmath_t> logp_max(call, 4, 2, 1);
+  const rt::Tensor<opmath_t> logp_log(call, 5, 2, 1);
+  const rt::Tensor<opmath_t> grad_weight_hit(call, 0, 1);
+  rt::Loops<6> outer;
+  rt::Loops<6> over_n_batch;
+  over_n_batch.step(0, target.stride(0));
+  over_n_batch.step(1, grad_output.stride(0));
+  over_n_batch.step(2, input.stride(0));
+  over_n_batch.step(3, logp_max.stride(0));
+  over_n_batch.step(4, logp_log.stride(0));
+  over_n_batch.dim_of_steps(N);
+  over_n_batch.batch(call, &target, &grad_output, &input, &logp_max, &logp_log, nullptr);
+  rt::parallel(host, outer.count, over_n_batch.count, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      over_n_batch.runs<rt::block>(0, over_n_batch.count, row.at, [&](const auto& run) {
+        const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
+        const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+        const rt::Source<opmath_t> logp_max_at(logp_max, run.at[3], run.step[3], run.size);
+        const rt::Source<opmath_t> logp_log_at(logp_log, run.at[4], run.step[4], run.size);
+        const auto input_wanted = [&](int64_t i) {
+          const bool part_2 = (target_at[i] != ignore_index ? target_at[i] : 0) >= 0;
+          return part_2 && (target_at[i] != ignore_index ? target_at[i] : 0) < C && target_at[i] != ignore_index;
+        };
+        const auto input_1 = [&](int64_t i) { return target_at[i]; };
+        const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 2, target_at.same), 0, rt::wanted(input_wanted),
+                                          rt::checked(input, 1, input.stride(1), 3, input_1));
+        const auto grad_weight_hit_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
+        rt::Values<opmath_t> grad_weight_hit_out;
+        rt::each(run.size, [&, label_smoothing](int64_t i) {
+          const int64_t target_value_2 = target_at[i];
+          const bool keep_2 = target_value_2 != ignore_index;
+          const opmath_t part_3 = input_at[i] - logp_max_at[i] - logp_log_at[i];
+          grad_weight_hit_out.set(i, keep_2 ? -(grad_output_at[i] * (1 - label_smoothing) * part_3) : opmath_t(0));
+        });
+        rt::accumulate<rt::Sum>(host, grad_weight_hit, rt::stretch(run, 5, target_at.same), grad_weight_hit_out,
+                                rt::clipped(grad_weight_hit, 0, grad_weight_hit.stride(0), grad_weight_hit_0));
+      });
+    });
+  });
   return rt::status(host);
 }
 
@@ -1667,29 +1894,28 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(cross_entropy) = {
-    OPGEN_STEP(forward_0_logp),                // 0
-    OPGEN_STEP(forward_0_sum_c),               // 1
-    OPGEN_STEP(forward_0_output),              // 2
-    OPGEN_STEP(forward_1_output),              // 3
-    OPGEN_STEP(forward_2_output),              // 4
-    OPGEN_STEP(forward_3_sum_c),               // 5
-    OPGEN_STEP(forward_3_output),              // 6
-    OPGEN_STEP(forward_4_output),              // 7
-    OPGEN_STEP(forward_5_output),              // 8
-    OPGEN_STEP(backward_0_grad_sum_n_all_2),   // 9
-    OPGEN_STEP(backward_0_grad_input),         // 10
-    OPGEN_STEP(backward_0_grad_weight_sum_c),  // 11
-    OPGEN_STEP(backward_0_grad_weight_hit),    // 12
-    OPGEN_STEP(backward_0_grad_weight_share),  // 13
-    OPGEN_STEP(backward_0_grad_weight),        // 14
+    OPGEN_STEP(forward_0_sum_c),               // 0
+    OPGEN_STEP(forward_0_output),              // 1
+    OPGEN_STEP(forward_1_output),              // 2
+    OPGEN_STEP(forward_2_output),              // 3
+    OPGEN_STEP(forward_3_sum_c),               // 4
+    OPGEN_STEP(forward_3_output),              // 5
+    OPGEN_STEP(forward_4_output),              // 6
+    OPGEN_STEP(forward_5_output),              // 7
+    OPGEN_STEP(backward_0_grad_sum_n_all_2),   // 8
+    OPGEN_STEP(backward_0_grad_input),         // 9
+    OPGEN_STEP(backward_0_grad_weight_sum_c),  // 10
+    OPGEN_STEP(backward_0_grad_weight_hit),    // 11
+    OPGEN_STEP(backward_0_grad_weight_share),  // 12
+    OPGEN_STEP(backward_0_grad_weight),        // 13
+    OPGEN_STEP(backward_1_logp_log),           // 14
     OPGEN_STEP(backward_1_grad_input),         // 15
     OPGEN_STEP(backward_1_grad_weight_hit),    // 16
     OPGEN_STEP(backward_1_grad_weight),        // 17
     OPGEN_STEP(backward_2_grad_input),         // 18
     OPGEN_STEP(backward_2_grad_weight_hit),    // 19
-    OPGEN_STEP(backward_3_logp_log),           // 20
-    OPGEN_STEP(backward_3_sum_n_all_2),        // 21
-    OPGEN_STEP(backward_3_grad_input),         // 22
-    OPGEN_STEP(backward_4_grad_input),         // 23
-    OPGEN_STEP(backward_5_grad_input),         // 24
+    OPGEN_STEP(backward_3_sum_n_all_2),        // 20
+    OPGEN_STEP(backward_3_grad_input),         // 21
+    OPGEN_STEP(backward_4_grad_input),         // 22
+    OPGEN_STEP(backward_5_grad_input),         // 23
 };

@@ -100,9 +100,9 @@ struct Step_ctc_loss_forward_0_last {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(2, 2, -1), rt::tensor(0, 1, -1), rt::tensor(1, 3, -1), rt::integer(2), rt::integer(1));
-  rt::Tensor<opmath_t, rank> last;
+      rt::fields(rt::tensor(0, 1, -1), rt::tensor(2, 2, -1), rt::tensor(1, 3, -1), rt::integer(2), rt::integer(1));
   rt::Tensor<const int64_t, rank> input_lengths;
+  rt::Tensor<opmath_t, rank> last;
   rt::Tensor<const opmath_t, rank> a;
   int64_t T;
   rt::Divider s_size;
@@ -355,10 +355,10 @@ struct Step_ctc_loss_backward_0_grad_last {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(5, 2, -1), rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1),
+      rt::fields(rt::tensor(0, 1, -1), rt::tensor(5, 2, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1),
                  rt::tensor(3, 1, -1), rt::tensor(4, 1, -1), rt::integer(2), rt::integer(1), rt::integer(1));
-  rt::Tensor<opmath_t, rank> grad_last;
   rt::Tensor<const int64_t, rank> target_lengths;
+  rt::Tensor<opmath_t, rank> grad_last;
   rt::Tensor<const opmath_t, rank> found, last, grad_found, grad_end;
   bool zero_infinity;
   int64_t L;
@@ -663,11 +663,11 @@ struct Step_ctc_loss_backward_1_grad_last {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(5, 2, -1), rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1),
-                 rt::tensor(4, 1, -1), rt::tensor(3, 0, -1), rt::integer(2), rt::integer(1), rt::integer(1));
-  rt::Tensor<opmath_t, rank> grad_last;
+      rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1), rt::tensor(4, 1, -1),
+                 rt::tensor(5, 2, -1), rt::tensor(3, 0, -1), rt::integer(2), rt::integer(1), rt::integer(1));
   rt::Tensor<const int64_t, rank> target_lengths;
   rt::Tensor<const opmath_t, rank> found, last, grad_end;
+  rt::Tensor<opmath_t, rank> grad_last;
   rt::Tensor<const scalar_t, rank> grad_output;
   bool zero_infinity;
   int64_t L;
@@ -776,11 +776,11 @@ struct Step_ctc_loss_backward_2_grad_last {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0), rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(5, 2, -1), rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1),
-                 rt::tensor(4, 1, -1), rt::tensor(3, 1, -1), rt::integer(2), rt::integer(1), rt::integer(1));
-  rt::Tensor<opmath_t, rank> grad_last;
+      rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(2, 2, -1), rt::tensor(4, 1, -1),
+                 rt::tensor(5, 2, -1), rt::tensor(3, 1, -1), rt::integer(2), rt::integer(1), rt::integer(1));
   rt::Tensor<const int64_t, rank> target_lengths;
   rt::Tensor<const opmath_t, rank> found, last, grad_end;
+  rt::Tensor<opmath_t, rank> grad_last;
   rt::Tensor<const scalar_t, rank> grad_output;
   bool zero_infinity;
   int64_t L;

@@ -7,11 +7,12 @@
 template <typename scalar_t, int rank>
 struct Step_embedding_bag_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::integer(2))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 2, -1), rt::tensor(0, 2, -1), rt::tensor(2, 2, -1),
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::integer(2)),
+                                               rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(2, 2, -1), rt::tensor(1, 2, -1),
                                             rt::tensor(3, 2, -1), rt::integer(3), rt::integer(1));
-  rt::Tensor<const int64_t, rank> input;
   rt::Tensor<const scalar_t, rank> weight, per_sample_weights;
+  rt::Tensor<const int64_t, rank> input;
   rt::Tensor<scalar_t, rank> output;
   int64_t V_2;
   rt::Divider d_size;
@@ -22,13 +23,14 @@ struct Step_embedding_bag_forward_0_output {
     OPGEN_DEVICE void settle() { output_value_fold.settle(); }
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
     const int64_t l = inner;
-    const opmath_t part = weight.load(rt::checked(input.load(n, l), V_2), d);
-    folds->output_value_fold.add(part * per_sample_weights.load(n, l));
+    const auto weight_line = rt::read_line<V>(weight, rt::checked(input.load(n, l), V_2), d);
+    rt::lanes<V>([&](int at) { folds[at].output_value_fold.add(weight_line[at] * per_sample_weights.load(n, l)); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;
@@ -43,11 +45,12 @@ struct Step_embedding_bag_forward_0_output {
 template <typename scalar_t, int rank>
 struct Step_embedding_bag_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::integer(2))};
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::integer(2)),
+                                               rt::count(rt::integer(1))};
   static constexpr auto fields =
-      rt::fields(rt::tensor(1, 2, -1), rt::tensor(0, 2, -1), rt::tensor(2, 2, -1), rt::integer(3), rt::integer(1));
-  rt::Tensor<const int64_t, rank> input;
+      rt::fields(rt::tensor(0, 2, -1, 1), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(3), rt::integer(1));
   rt::Tensor<const scalar_t, rank> weight;
+  rt::Tensor<const int64_t, rank> input;
   rt::Tensor<scalar_t, rank> output;
   int64_t V_2;
   rt::Divider d_size;
@@ -58,12 +61,14 @@ struct Step_embedding_bag_forward_1_output {
     OPGEN_DEVICE void settle() { output_value_fold.settle(); }
     OPGEN_DEVICE void finish() { output_value_fold.finish(); }
   };
+  template <int V>
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
     const int64_t l = inner;
-    folds->output_value_fold.add(weight.load(rt::checked(input.load(n, l), V_2), d));
+    const auto weight_line = rt::read_line<V>(weight, rt::checked(input.load(n, l), V_2), d);
+    rt::lanes<V>([&](int at) { folds[at].output_value_fold.add(weight_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
     int64_t rest = point;

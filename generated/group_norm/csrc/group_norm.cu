@@ -201,6 +201,68 @@ struct Step_group_norm_backward_0_grad_mu_sum {
   }
 };
 
+// the same where the batch is empty: another loop is the fastest then
+template <typename scalar_t, int rank>
+struct Step_group_norm_backward_0_grad_mu_sum_alone {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::elements()),
+                                               rt::count(rt::integer(1))};
+  static constexpr auto fields = rt::fields(rt::tensor(1, 1, -1, 0), rt::tensor(3, 3, 2, 1), rt::tensor(4, 3, 2, 1),
+                                            rt::tensor(0, 2, -1), rt::tensor(2, 2, -1), rt::tensor(5, 2, -1),
+                                            rt::tensor(6, 2, -1), rt::integer(2), rt::batch(), rt::integer(1));
+  rt::Tensor<const scalar_t, rank> weight, grad_output, input;
+  rt::Tensor<const opmath_t, rank> mu, rstd;
+  rt::Tensor<opmath_t, rank> grad_rstd_sum, grad_mu_sum;
+  int64_t S;
+  rt::Batch<rank> batch;
+  rt::Divider c_size;
+
+  struct Folds {
+    rt::Sum<opmath_t> grad_rstd_sum_value_fold;
+    rt::Sum<opmath_t> grad_mu_sum_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) {
+      grad_rstd_sum_value_fold.merge(other.grad_rstd_sum_value_fold);
+      grad_mu_sum_value_fold.merge(other.grad_mu_sum_value_fold);
+    }
+    OPGEN_DEVICE void settle() {
+      grad_rstd_sum_value_fold.settle();
+      grad_mu_sum_value_fold.settle();
+    }
+    OPGEN_DEVICE void finish() {
+      grad_rstd_sum_value_fold.finish();
+      grad_mu_sum_value_fold.finish();
+    }
+  };
+  template <int V>
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+    int64_t rest = point;
+    const int64_t c = rt::split(&rest, c_size);
+    const int64_t n = rest;
+    const rt::Place<rank> place = batch.place(inner);
+    const auto weight_line = rt::read_line<V>(weight, c);
+    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, n, c, place);
+    const auto input_line = rt::read_line<V>(input, n, c, place);
+    rt::lanes<V>([&](int at) {
+      const opmath_t mu_value = mu.load(n, rt::floordiv((c + at), S));
+      const opmath_t weight_value = weight_line[at];
+      const opmath_t rstd_value = rstd.load(n, rt::floordiv((c + at), S));
+      const opmath_t grad_output_value = grad_output_line[at];
+      const opmath_t part = input_line[at] - mu_value;
+      folds[at].grad_rstd_sum_value_fold.add(grad_output_value * part * weight_value);
+      folds[at].grad_mu_sum_value_fold.add(-(grad_output_value * rstd_value * weight_value));
+    });
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    int64_t rest = point;
+    const int64_t c = rt::split(&rest, c_size);
+    const int64_t n = rest;
+    const opmath_t grad_rstd_sum_value = folds.grad_rstd_sum_value_fold.value;
+    const opmath_t grad_mu_sum_value = folds.grad_mu_sum_value_fold.value;
+    grad_rstd_sum.store(grad_rstd_sum_value, n, c);
+    grad_mu_sum.store(grad_mu_sum_value, n, c);
+  }
+};
+
 template <typename scalar_t, int rank>
 struct Step_group_norm_backward_0_grad_rstd_base {
   using opmath_t = rt::math_t<scalar_t>;
@@ -380,6 +442,63 @@ struct Step_group_norm_backward_0_grad_bias {
   }
 };
 
+// the same where the batch is empty: another loop is the fastest then
+template <typename scalar_t, int rank>
+struct Step_group_norm_backward_0_grad_bias_alone {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements(), rt::integer(1)),
+                                               rt::count(rt::integer(0))};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 3, 2, 1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1),
+                 rt::tensor(4, 1, -1), rt::tensor(5, 1, -1), rt::integer(2), rt::elements(), rt::batch());
+  rt::Tensor<const scalar_t, rank> grad_output, input;
+  rt::Tensor<const opmath_t, rank> mu, rstd;
+  rt::Tensor<scalar_t, rank> grad_weight, grad_bias;
+  int64_t S;
+  rt::Divider batch_size;
+  rt::Batch<rank> batch;
+
+  struct Folds {
+    rt::Sum<opmath_t> grad_weight_value_fold;
+    rt::Sum<opmath_t> grad_bias_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) {
+      grad_weight_value_fold.merge(other.grad_weight_value_fold);
+      grad_bias_value_fold.merge(other.grad_bias_value_fold);
+    }
+    OPGEN_DEVICE void settle() {
+      grad_weight_value_fold.settle();
+      grad_bias_value_fold.settle();
+    }
+    OPGEN_DEVICE void finish() {
+      grad_weight_value_fold.finish();
+      grad_bias_value_fold.finish();
+    }
+  };
+  template <int V>
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+    const int64_t c = point;
+    int64_t inner_rest = inner;
+    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
+    const int64_t n = inner_rest;
+    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, n, c, place);
+    const auto input_line = rt::read_line<V>(input, n, c, place);
+    rt::lanes<V>([&](int at) {
+      const opmath_t grad_output_value_2 = grad_output_line[at];
+      const opmath_t part = input_line[at] - mu.load(n, rt::floordiv((c + at), S));
+      const opmath_t part_2 = rstd.load(n, rt::floordiv((c + at), S));
+      folds[at].grad_weight_value_fold.add(grad_output_value_2 * part * part_2);
+      folds[at].grad_bias_value_fold.add(grad_output_value_2);
+    });
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    const int64_t c = point;
+    const opmath_t grad_weight_value = folds.grad_weight_value_fold.value;
+    const opmath_t grad_bias_value = folds.grad_bias_value_fold.value;
+    grad_weight.store(grad_weight_value, c);
+    grad_bias.store(grad_bias_value, c);
+  }
+};
+
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t, int rank>
 struct Step_group_norm_backward_2_grad_mu_sum {
@@ -419,6 +538,65 @@ struct Step_group_norm_backward_2_grad_mu_sum {
       grad_rstd_sum.store(grad_rstd_sum_value, n, c);
       grad_mu_sum.store(grad_mu_sum_value, n, c);
     }
+  }
+};
+
+// the same where the batch is empty: another loop is the fastest then
+template <typename scalar_t, int rank>
+struct Step_group_norm_backward_2_grad_mu_sum_alone {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::elements()),
+                                               rt::count(rt::integer(1))};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(2, 3, 2, 1), rt::tensor(3, 3, 2, 1), rt::tensor(0, 2, -1), rt::tensor(1, 2, -1),
+                 rt::tensor(4, 2, -1), rt::tensor(5, 2, -1), rt::integer(2), rt::batch(), rt::integer(1));
+  rt::Tensor<const scalar_t, rank> grad_output, input;
+  rt::Tensor<const opmath_t, rank> mu, rstd;
+  rt::Tensor<opmath_t, rank> grad_rstd_sum, grad_mu_sum;
+  int64_t S;
+  rt::Batch<rank> batch;
+  rt::Divider c_size;
+
+  struct Folds {
+    rt::Sum<opmath_t> grad_rstd_sum_value_fold;
+    rt::Sum<opmath_t> grad_mu_sum_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) {
+      grad_rstd_sum_value_fold.merge(other.grad_rstd_sum_value_fold);
+      grad_mu_sum_value_fold.merge(other.grad_mu_sum_value_fold);
+    }
+    OPGEN_DEVICE void settle() {
+      grad_rstd_sum_value_fold.settle();
+      grad_mu_sum_value_fold.settle();
+    }
+    OPGEN_DEVICE void finish() {
+      grad_rstd_sum_value_fold.finish();
+      grad_mu_sum_value_fold.finish();
+    }
+  };
+  template <int V>
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+    int64_t rest = point;
+    const int64_t c = rt::split(&rest, c_size);
+    const int64_t n = rest;
+    const rt::Place<rank> place = batch.place(inner);
+    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, n, c, place);
+    const auto input_line = rt::read_line<V>(input, n, c, place);
+    rt::lanes<V>([&](int at) {
+      const opmath_t mu_value = mu.load(n, rt::floordiv((c + at), S));
+      const opmath_t rstd_value = rstd.load(n, rt::floordiv((c + at), S));
+      const opmath_t grad_output_value = grad_output_line[at];
+      folds[at].grad_rstd_sum_value_fold.add(grad_output_value * (input_line[at] - mu_value));
+      folds[at].grad_mu_sum_value_fold.add(-(grad_output_value * rstd_value));
+    });
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    int64_t rest = point;
+    const int64_t c = rt::split(&rest, c_size);
+    const int64_t n = rest;
+    const opmath_t grad_rstd_sum_value = folds.grad_rstd_sum_value_fold.value;
+    const opmath_t grad_mu_sum_value = folds.grad_mu_sum_value_fold.value;
+    grad_rstd_sum.store(grad_rstd_sum_value, n, c);
+    grad_mu_sum.store(grad_mu_sum_value, n, c);
   }
 };
 
@@ -497,18 +675,52 @@ struct Step_group_norm_backward_2_grad_bias {
   }
 };
 
+// the same where the batch is empty: another loop is the fastest then
+template <typename scalar_t, int rank>
+struct Step_group_norm_backward_2_grad_bias_alone {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements(), rt::integer(1)),
+                                               rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 2, 1), rt::tensor(1, 1, -1), rt::elements(), rt::batch());
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<scalar_t, rank> grad_bias;
+  rt::Divider batch_size;
+  rt::Batch<rank> batch;
+
+  struct Folds {
+    rt::Sum<opmath_t> grad_bias_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) { grad_bias_value_fold.merge(other.grad_bias_value_fold); }
+    OPGEN_DEVICE void settle() { grad_bias_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { grad_bias_value_fold.finish(); }
+  };
+  template <int V>
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+    const int64_t c = point;
+    int64_t inner_rest = inner;
+    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
+    const int64_t n = inner_rest;
+    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, n, c, place);
+    rt::lanes<V>([&](int at) { folds[at].grad_bias_value_fold.add(grad_output_line[at]); });
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    const int64_t c = point;
+    const opmath_t grad_bias_value = folds.grad_bias_value_fold.value;
+    grad_bias.store(grad_bias_value, c);
+  }
+};
+
 extern "C" const OpgenCudaStep group_norm_cuda_steps[] = {
-    rt::kernel<Step_group_norm_forward_0_rstd>(),                                                   // 0
-    rt::kernel<Step_group_norm_forward_0_output>(),                                                 // 1
-    rt::kernel<Step_group_norm_forward_1_output>(),                                                 // 2
-    rt::kernel<Step_group_norm_forward_2_output>(),                                                 // 3
-    rt::kernel<Step_group_norm_forward_3_output>(),                                                 // 4
-    rt::kernel<Step_group_norm_backward_0_grad_mu_sum>(),                                           // 5
-    rt::kernel<Step_group_norm_backward_0_grad_rstd_base, Step_group_norm_backward_0_grad_rstd>(),  // 6
-    rt::kernel<Step_group_norm_backward_0_grad_variance_>(),                                        // 7
-    rt::kernel<Step_group_norm_backward_0_grad_input>(),                                            // 8
-    rt::kernel<Step_group_norm_backward_0_grad_bias>(),                                             // 9
-    rt::kernel<Step_group_norm_backward_2_grad_mu_sum>(),                                           // 10
-    rt::kernel<Step_group_norm_backward_2_grad_input>(),                                            // 11
-    rt::kernel<Step_group_norm_backward_2_grad_bias>(),                                             // 12
+    rt::kernel<Step_group_norm_forward_0_rstd>(),                                                        // 0
+    rt::kernel<Step_group_norm_forward_0_output>(),                                                      // 1
+    rt::kernel<Step_group_norm_forward_1_output>(),                                                      // 2
+    rt::kernel<Step_group_norm_forward_2_output>(),                                                      // 3
+    rt::kernel<Step_group_norm_forward_3_output>(),                                                      // 4
+    rt::either<Step_group_norm_backward_0_grad_mu_sum, Step_group_norm_backward_0_grad_mu_sum_alone>(),  // 5
+    rt::kernel<Step_group_norm_backward_0_grad_rstd_base, Step_group_norm_backward_0_grad_rstd>(),       // 6
+    rt::kernel<Step_group_norm_backward_0_grad_variance_>(),                                             // 7
+    rt::kernel<Step_group_norm_backward_0_grad_input>(),                                                 // 8
+    rt::either<Step_group_norm_backward_0_grad_bias, Step_group_norm_backward_0_grad_bias_alone>(),      // 9
+    rt::either<Step_group_norm_backward_2_grad_mu_sum, Step_group_norm_backward_2_grad_mu_sum_alone>(),  // 10
+    rt::kernel<Step_group_norm_backward_2_grad_input>(),                                                 // 11
+    rt::either<Step_group_norm_backward_2_grad_bias, Step_group_norm_backward_2_grad_bias_alone>(),      // 12
 };

@@ -7,28 +7,42 @@
 template <typename scalar_t, int rank>
 struct Step_rope_forward_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::integer(1)),
+                                       {rt::count(rt::integer(2))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(2),
-                 rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t, rank> output;
+      rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 2, -1, 1), rt::tensor(2, 2, -1, 1), rt::tensor(3, 3, 0, 2),
+                 rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> input, cos, sin;
+  rt::Tensor<scalar_t, rank> output;
   int64_t H;
   rt::Divider d_size, t_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
-    opmath_t part;
     if (d < H) {
-      part = input.load(place, t, d) * cos.load(t, d) - input.load(place, t, d + H) * sin.load(t, d);
+      const auto input_line = rt::read_line<V>(input, place, t, d);
+      const auto cos_line = rt::read_line<V>(cos, t, d);
+      const auto input_line_2 = rt::read_line<V>(input, place, t, d + H);
+      const auto sin_line = rt::read_line<V>(sin, t, d);
+      auto output_line = rt::write_line<V>(output, place, t, d);
+      rt::lanes<V>(
+          [&](int at) { output_line.set(at, input_line[at] * cos_line[at] - input_line_2[at] * sin_line[at]); });
     } else {
-      part = input.load(place, t, d) * cos.load(t, d - H) + input.load(place, t, d - H) * sin.load(t, d - H);
+      const auto input_line_3 = rt::read_line<V>(input, place, t, d);
+      const auto cos_line_2 = rt::read_line<V>(cos, t, d - H);
+      const auto input_line_4 = rt::read_line<V>(input, place, t, d - H);
+      const auto sin_line_2 = rt::read_line<V>(sin, t, d - H);
+      auto output_line_2 = rt::write_line<V>(output, place, t, d);
+      rt::lanes<V>([&](int at) {
+        output_line_2.set(at, input_line_3[at] * cos_line_2[at] + input_line_4[at] * sin_line_2[at]);
+      });
     }
-    output.store(part, place, t, d);
   }
 };
 
@@ -36,44 +50,50 @@ struct Step_rope_forward_output {
 template <typename scalar_t, int rank>
 struct Step_rope_backward_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
+  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1)),
+                                       rt::count(rt::integer(1)),
+                                       {rt::count(rt::integer(2))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(3, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 2, -1), rt::tensor(2, 2, -1), rt::integer(2),
-                 rt::integer(1), rt::integer(0), rt::batch());
-  rt::Tensor<scalar_t, rank> grad_input;
+      rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 2, -1, 1), rt::tensor(2, 2, -1, 1), rt::tensor(3, 3, 0, 2),
+                 rt::integer(2), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output, cos, sin;
+  rt::Tensor<scalar_t, rank> grad_input;
   int64_t H;
   rt::Divider d_1_size, t_size;
   rt::Batch<rank> batch;
 
+  template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
     const int64_t d_1 = rt::split(&rest, d_1_size);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
-    const int64_t t_2 = 2 * H;
-    const int64_t t_3 = d_1 - H;
-    const bool part = t_3 >= 0 && t_3 < t_2;
-    const bool part_2 = H + d_1 < t_2;
-    opmath_t part_3;
-    if (d_1 < t_2) {
-      part_3 = grad_output.load_or_zero(place, t, d_1) * (d_1 < H ? cos.load(t, d_1) : cos.load(t, d_1 - H));
+    if (d_1 < 2 * H) {
+      if (d_1 < H) {
+        const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, t, d_1);
+        const auto cos_line = rt::read_line<V>(cos, t, d_1);
+        const auto grad_output_line_2 = rt::read_line_or_zero<V>(grad_output, place, t, H + d_1);
+        const auto sin_line = rt::read_line<V>(sin, t, d_1);
+        auto grad_input_line = rt::write_line<V>(grad_input, place, t, d_1);
+        rt::lanes<V>([&](int at) {
+          const opmath_t part = grad_output_line_2[at] * sin_line[at];
+          grad_input_line.set(at, grad_output_line[at] * cos_line[at] + part);
+        });
+      } else {
+        const auto grad_output_line_3 = rt::read_line_or_zero<V>(grad_output, place, t, d_1);
+        const auto cos_line_2 = rt::read_line<V>(cos, t, d_1 - H);
+        const auto grad_output_line_4 = rt::read_line_or_zero<V>(grad_output, place, t, d_1 - H);
+        const auto sin_line_2 = rt::read_line<V>(sin, t, d_1 - H);
+        auto grad_input_line_2 = rt::write_line<V>(grad_input, place, t, d_1);
+        rt::lanes<V>([&](int at) {
+          const opmath_t part_2 = -(grad_output_line_4[at] * sin_line_2[at]);
+          grad_input_line_2.set(at, grad_output_line_3[at] * cos_line_2[at] + part_2);
+        });
+      }
     } else {
-      part_3 = 0;
+      auto grad_input_line_3 = rt::write_line<V>(grad_input, place, t, d_1);
+      rt::lanes<V>([&](int at) { grad_input_line_3.set(at, 0); });
     }
-    opmath_t part_4;
-    if (part) {
-      part_4 = t_3 < H ? -(grad_output.load_or_zero(place, t, d_1 - H) * sin.load(t, d_1 - H)) : opmath_t(0);
-    } else {
-      part_4 = 0;
-    }
-    opmath_t part_5;
-    if (part_2) {
-      part_5 = grad_output.load_or_zero(place, t, H + d_1) * sin.load(t, d_1);
-    } else {
-      part_5 = 0;
-    }
-    grad_input.store(part_3 + part_4 + part_5, place, t, d_1);
   }
 };
 
@@ -81,9 +101,11 @@ struct Step_rope_backward_grad_input {
 template <typename scalar_t, int rank>
 struct Step_rope_backward_grad_sin {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::elements()),
-                                               rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 3, 0), rt::tensor(2, 2, -1),
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)),
+                                               rt::count(rt::elements()),
+                                               rt::count(rt::integer(1)),
+                                               {rt::count(rt::integer(1))}};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 3, 0, 2), rt::tensor(1, 3, 0, 2), rt::tensor(2, 2, -1),
                                             rt::tensor(3, 2, -1), rt::integer(1), rt::batch(), rt::integer(1));
   rt::Tensor<const scalar_t, rank> grad_output, input;
   rt::Tensor<scalar_t, rank> grad_cos, grad_sin;
@@ -122,15 +144,16 @@ struct Step_rope_backward_grad_sin {
     const int64_t t = rest;
     const rt::Place<rank> place = batch.place(inner);
     const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, t, h);
+    const auto input_line = rt::read_line<V>(input, place, t, h);
+    const auto grad_output_line_2 = rt::read_line_or_zero<V>(grad_output, place, t, H + h);
+    const auto input_line_2 = rt::read_line<V>(input, place, t, H + h);
     rt::lanes<V>([&](int at) {
       const opmath_t grad_output_value = grad_output_line[at];
-      const opmath_t input_value = input.load(place, t, (h + at));
-      const opmath_t grad_output_value_2 = grad_output.load_or_zero(place, t, H + (h + at));
+      const opmath_t input_value = input_line[at];
+      const opmath_t grad_output_value_2 = grad_output_line_2[at];
       folds[at].grad_cos_output_fold.add(grad_output_value * input_value);
-      const opmath_t part = input.load(place, t, H + (h + at));
-      folds[at].grad_cos_output_1_fold.add(grad_output_value_2 * part);
-      const opmath_t part_2 = input.load(place, t, (h + at) + H);
-      folds[at].grad_sin_output_sum_fold.add(grad_output_value * part_2);
+      folds[at].grad_cos_output_1_fold.add(grad_output_value_2 * input_line_2[at]);
+      folds[at].grad_sin_output_sum_fold.add(grad_output_value * input_line_2[at]);
       folds[at].grad_sin_output_1_fold.add(grad_output_value_2 * input_value);
     });
   }

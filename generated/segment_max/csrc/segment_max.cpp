@@ -54,12 +54,10 @@ Tensor segment_max_backward(const Tensor& grad_output, const Tensor& input, cons
   call.begin();
   call.set_size(1, num_segments);
   call.hold();
-  call.allocate("grad_top", Element::compute, {opgen::dim(1, "S"), opgen::batch}, mask[0]);
   call.allocate("ties_top", Element::int64, {opgen::dim(1, "S"), opgen::batch}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
-  if (mask[0]) call.run(4, {3, 0, 6}, {call.size(1)});
-  if (mask[0]) call.run(5, {5, 7, 4, 2}, {call.size(1), call.size(0)});
-  if (mask[0]) call.run(6, {4, 2, 3, 6, 7, 8}, {call.size(0), call.size(1)});
+  if (mask[0]) call.run(4, {5, 6, 4, 2}, {call.size(1), call.size(0)});
+  if (mask[0]) call.run(5, {4, 2, 3, 0, 6, 7}, {call.size(0), call.size(1)});
   return call.result("grad_input", Element::scalar, 1, "input");
 }
 

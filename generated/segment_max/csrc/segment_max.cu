@@ -158,27 +158,6 @@ struct Step_segment_max_forward_condition {
   }
 };
 
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_segment_max_backward_grad_top {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(2, 2, 1), rt::tensor(0, 1, -1), rt::tensor(1, 2, 1), rt::elements(), rt::batch());
-  rt::Tensor<opmath_t, rank> grad_top;
-  rt::Tensor<const int64_t, rank> size;
-  rt::Tensor<const scalar_t, rank> grad_output;
-  rt::Divider batch_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
-    const int64_t s = rest;
-    grad_top.store(size.load(s) > 0 ? grad_output.load_or_zero(s, place) : opmath_t(0), s, place);
-  }
-};
-
 template <typename scalar_t, int rank>
 struct Step_segment_max_backward_ties_top_base {
   using opmath_t = rt::math_t<scalar_t>;
@@ -252,7 +231,7 @@ struct Step_segment_max_backward_grad_input {
   rt::Tensor<const bool, rank> condition;
   rt::Tensor<const int64_t, rank> segment, size, ties_top;
   rt::Tensor<scalar_t, rank> grad_input;
-  rt::Tensor<const opmath_t, rank> grad_top;
+  rt::Tensor<const scalar_t, rank> grad_output;
   int64_t S;
   rt::Divider batch_size;
   rt::Batch<rank> batch;
@@ -268,9 +247,16 @@ struct Step_segment_max_backward_grad_input {
     if (part) {
       opmath_t part_3;
       if (condition_value) {
-        const opmath_t part_4 = grad_top.load(rt::checked(segment_value, S), place);
-        const int64_t part_5 = ties_top.load(rt::checked(segment_value, S), place);
-        part_3 = near::div(part_4, static_cast<opmath_t>(part_5));
+        const int64_t part_4 = ties_top.load(rt::checked(segment_value, S), place);
+        const bool part_5 = size.load(rt::checked(segment_value, S)) > 0;
+        opmath_t part_7;
+        if (part_5) {
+          part_7 = grad_output.load_or_zero(rt::checked(segment_value, S), place);
+        } else {
+          part_7 = 0;
+        }
+        const opmath_t part_6 = part_7;
+        part_3 = near::div(part_6, static_cast<opmath_t>(part_4));
       } else {
         part_3 = 0;
       }
@@ -287,7 +273,6 @@ extern "C" const OpgenCudaStep segment_max_cuda_steps[] = {
     rt::kernel<Step_segment_max_forward_top_base, Step_segment_max_forward_top>(),              // 1
     rt::kernel<Step_segment_max_forward_condition_2>(),                                         // 2
     rt::kernel<Step_segment_max_forward_condition>(),                                           // 3
-    rt::kernel<Step_segment_max_backward_grad_top>(),                                           // 4
-    rt::kernel<Step_segment_max_backward_ties_top_base, Step_segment_max_backward_ties_top>(),  // 5
-    rt::kernel<Step_segment_max_backward_grad_input>(),                                         // 6
+    rt::kernel<Step_segment_max_backward_ties_top_base, Step_segment_max_backward_ties_top>(),  // 4
+    rt::kernel<Step_segment_max_backward_grad_input>(),                                         // 5
 };

@@ -137,28 +137,6 @@ int forward_condition(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int backward_grad_top(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.ints[0];
-  const rt::Tensor<int64_t> size_2(call, 0, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> grad_top(call, 2, 2, 1);
-  rt::Loops<3> outer;
-  outer.dim(S, {size_2.stride(0), grad_output.stride(0), grad_top.stride(0)});
-  outer.batch(call, nullptr, &grad_output, &grad_top);
-  outer.arrange();
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<int64_t> size_2_at(size_2, run.at[0], run.step[0], run.size);
-      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> grad_top_out(grad_top, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&](int64_t i) { grad_top_out.set(i, size_2_at[i] > 0 ? grad_output_at[i] : opmath_t(0)); });
-    });
-  });
-  return rt::status(host);
-}
-
 // Accumulates into the places that its positions name, repeats in a fixed order.
 template <typename opmath_t>
 int backward_ties_top(const OpgenCall& call, OpgenHost& host) {
@@ -210,33 +188,36 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<bool> condition(call, 0, 2, 1);
   const rt::Tensor<int64_t> segment(call, 1, 1);
   const rt::Tensor<int64_t> size_2(call, 2, 1);
-  const rt::Tensor<opmath_t> grad_top(call, 3, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 3, 2, 1);
   const rt::Tensor<int64_t> ties_top(call, 4, 2, 1);
   const rt::Tensor<opmath_t> grad_input(call, 5, 2, 1);
   rt::Loops<6> outer;
   outer.dim(N, {condition.stride(0), segment.stride(0), 0, 0, 0, grad_input.stride(0)});
-  outer.batch(call, &condition, nullptr, nullptr, &grad_top, &ties_top, &grad_input);
+  outer.batch(call, &condition, nullptr, nullptr, &grad_output, &ties_top, &grad_input);
   outer.arrange();
   rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<bool> condition_at(condition, run.at[0], run.step[0], run.size);
       const rt::Source<int64_t> segment_at(segment, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
-      const auto size_2_wanted = [&](int64_t i) { return condition_at[i]; };
-      const auto size_2_0 = [&](int64_t i) { return segment_at[i]; };
-      const rt::Line<int64_t> size_2_at(host, size_2, rt::stretch(run, 2, segment_at.same), 0,
-                                        rt::wanted(size_2_wanted),
-                                        rt::checked(size_2, 0, size_2.stride(0), 2, size_2_0));
       rt::each(run.size, [&](int64_t i) {
         const bool condition_value = condition_at[i];
         const int64_t segment_value = segment_at[i];
-        const bool part_2 = condition_value && size_2_at[i] > 0;
+        const bool part_2 = condition_value && rt::pick(host, size_2, run.at[2], 2, 0, segment_value, S) > 0;
         opmath_t part_3;
         if (part_2) {
           opmath_t part_4;
           if (condition_value) {
-            const opmath_t part_5 = rt::pick(host, grad_top, run.of(3, i), 3, 0, segment_value, S);
-            part_4 = part_5 / rt::pick(host, ties_top, run.of(4, i), 4, 0, segment_value, S);
+            const int64_t part_5 = rt::pick(host, ties_top, run.of(4, i), 4, 0, segment_value, S);
+            const bool part_6 = rt::pick(host, size_2, run.at[2], 2, 0, segment_value, S) > 0;
+            opmath_t part_8;
+            if (part_6) {
+              part_8 = rt::pick(host, grad_output, run.of(3, i), 3, 0, segment_value, S);
+            } else {
+              part_8 = 0;
+            }
+            const opmath_t part_7 = part_8;
+            part_4 = part_7 / part_5;
           } else {
             part_4 = 0;
           }
@@ -258,7 +239,6 @@ OPGEN_STEPS(segment_max) = {
     OPGEN_STEP(forward_top),          // 1
     OPGEN_STEP(forward_condition_2),  // 2
     OPGEN_STEP(forward_condition),    // 3
-    OPGEN_STEP(backward_grad_top),    // 4
-    OPGEN_STEP(backward_ties_top),    // 5
-    OPGEN_STEP(backward_grad_input),  // 6
+    OPGEN_STEP(backward_ties_top),    // 4
+    OPGEN_STEP(backward_grad_input),  // 5
 };

@@ -89,8 +89,55 @@ struct Step_snake_activation_backward_grad_alpha {
   }
 };
 
+// the same where the batch is empty: another loop is the fastest then
+template <typename scalar_t, int rank>
+struct Step_snake_activation_backward_grad_alpha_alone {
+  using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
+  static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0)), rt::count(rt::elements(), rt::integer(1)),
+                                               rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1, 0), rt::tensor(1, 3, 2, 1), rt::tensor(2, 3, 2, 1),
+                                            rt::tensor(3, 1, -1), rt::elements(), rt::batch());
+  rt::Tensor<const scalar_t, rank> alpha, input, grad_output;
+  rt::Tensor<scalar_t, rank> grad_alpha;
+  rt::Divider batch_size;
+  rt::Batch<rank> batch;
+
+  struct Folds {
+    rt::Sum<opmath_t> grad_alpha_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) { grad_alpha_value_fold.merge(other.grad_alpha_value_fold); }
+    OPGEN_DEVICE void settle() { grad_alpha_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { grad_alpha_value_fold.finish(); }
+  };
+  template <int V>
+  OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
+    const int64_t c = point;
+    int64_t inner_rest = inner;
+    const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
+    const int64_t n = inner_rest;
+    const auto alpha_line = rt::read_line<V>(alpha, c);
+    const auto input_line = rt::read_line<V>(input, n, c, place);
+    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, n, c, place);
+    rt::lanes<V>([&](int at) {
+      const opmath_t alpha_value = alpha_line[at];
+      const opmath_t t_2 = alpha_value * alpha_value;
+      const opmath_t input_value = input_line[at];
+      const opmath_t t_3 = alpha_value * input_value;
+      const opmath_t t_4 = rt::sin(t_3);
+      const opmath_t part = 2 * rt::cos(t_3) * t_4 * input_value;
+      const opmath_t part_2 = near::div(part, alpha_value) - near::div(t_4 * t_4, t_2);
+      folds[at].grad_alpha_value_fold.add(grad_output_line[at] * part_2);
+    });
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
+    const int64_t c = point;
+    const opmath_t grad_alpha_value = folds.grad_alpha_value_fold.value;
+    grad_alpha.store(grad_alpha_value, c);
+  }
+};
+
 extern "C" const OpgenCudaStep snake_activation_cuda_steps[] = {
-    rt::kernel<Step_snake_activation_forward_output>(),       // 0
-    rt::kernel<Step_snake_activation_backward_grad_input>(),  // 1
-    rt::kernel<Step_snake_activation_backward_grad_alpha>(),  // 2
+    rt::kernel<Step_snake_activation_forward_output>(),                                                        // 0
+    rt::kernel<Step_snake_activation_backward_grad_input>(),                                                   // 1
+    rt::either<Step_snake_activation_backward_grad_alpha, Step_snake_activation_backward_grad_alpha_alone>(),  // 2
 };

@@ -3,47 +3,13 @@
 // CUDA kernels of trimmed_mean. Compiles with nvcc, or with g++ -x c++ to run on the CPU (opgen_simt.h).
 #include "opgen_launch.cuh"
 
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_trimmed_mean_forward_values {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const scalar_t, rank> input;
-  rt::Tensor<opmath_t, rank> values;
-  rt::Divider k_size;
-  rt::Batch<rank> batch;
-
-  OPGEN_DEVICE void compute(opmath_t input, opmath_t* values) const { *values = input; }
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t k = rt::split(&rest, k_size);
-    const rt::Place<rank> place = batch.place(rest);
-    opmath_t values_value;
-    compute(input.load(place, k), &values_value);
-    values.store(values_value, place, k);
-  }
-  template <int V>
-  OPGEN_DEVICE void flat(int64_t first) const {
-    const auto input_pack = rt::load_pack<V>(input, first);
-    rt::Values<opmath_t, V> values_pack;
-    OPGEN_UNROLL
-    for (int i = 0; i < V; ++i) {
-      opmath_t values_value;
-      compute(input_pack.get(i), &values_value);
-      values_pack.set(i, values_value);
-    }
-    rt::store_pack(values, first, values_pack);
-  }
-};
-
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t, int rank>
 struct Step_trimmed_mean_forward_argsort_k_rank {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0, 1), rt::tensor(1, 2, 0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t, rank> values;
+  rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<int64_t, rank> argsort_k_rank;
   rt::Divider k_other_size;
   rt::Batch<rank> batch;
@@ -53,16 +19,16 @@ struct Step_trimmed_mean_forward_argsort_k_rank {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_other_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto values_row = rt::read_row<Team, 1>(k_other_size.size, values, place, 0);
-    const opmath_t values_value = values.load(place, k);
-    const bool t = rt::isnan(values_value);
+    const auto input_row = rt::read_row<Team, 1>(k_other_size.size, input, place, 0);
+    const opmath_t input_value = input.load(place, k);
+    const bool t = rt::isnan(input_value);
     rt::Sum<int64_t> argsort_k_rank_value_fold;
     rt::each<Team>(k_other_size.size, [&](auto at) {
       const int64_t k_other = at;
-      const opmath_t values_value_2 = values_row[at];
-      const bool t_2 = rt::isnan(values_value_2);
-      const bool part = (values_value == values_value_2 || (t && t_2)) && k_other < k;
-      argsort_k_rank_value_fold.add((values_value_2 < values_value || (t && !t_2)) || part ? 1 : 0);
+      const opmath_t input_value_2 = input_row[at];
+      const bool t_2 = rt::isnan(input_value_2);
+      const bool part = (input_value == input_value_2 || (t && t_2)) && k_other < k;
+      argsort_k_rank_value_fold.add((input_value_2 < input_value || (t && !t_2)) || part ? 1 : 0);
     });
     rt::join<Team>(&argsort_k_rank_value_fold);
     const int64_t argsort_k_rank_value = argsort_k_rank_value_fold.value;
@@ -129,31 +95,6 @@ struct Step_trimmed_mean_forward_argsort_k {
   }
 };
 
-// one value per point, nothing shared between points
-template <typename scalar_t, int rank>
-struct Step_trimmed_mean_forward_ordered {
-  using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Lines launch = {rt::count(rt::elements(), rt::integer(0)), rt::count(rt::integer(0))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 2, 0, 1), rt::tensor(2, 2, 0, 1), rt::tensor(0, 2, 0),
-                                            rt::integer(0), rt::integer(0), rt::batch());
-  rt::Tensor<const int64_t, rank> argsort_k;
-  rt::Tensor<opmath_t, rank> ordered;
-  rt::Tensor<const opmath_t, rank> values;
-  int64_t N;
-  rt::Divider k_size;
-  rt::Batch<rank> batch;
-
-  template <int V>
-  OPGEN_DEVICE void point(int64_t point) const {
-    int64_t rest = point;
-    const int64_t k = rt::split(&rest, k_size);
-    const rt::Place<rank> place = batch.place(rest);
-    const auto argsort_k_line = rt::read_line<V>(argsort_k, place, k);
-    auto ordered_line = rt::write_line<V>(ordered, place, k);
-    rt::lanes<V>([&](int at) { ordered_line.set(at, values.load(place, rt::checked(argsort_k_line[at], N))); });
-  }
-};
-
 // reduces along memory: a row is read and kept in cache by all passes
 template <typename scalar_t, int rank>
 struct Step_trimmed_mean_forward_output {
@@ -161,10 +102,12 @@ struct Step_trimmed_mean_forward_output {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements()), {rt::count(rt::integer(0))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 1, 0), rt::integer(1), rt::integer(0), rt::integer(0), rt::batch());
-  rt::Tensor<const opmath_t, rank> ordered;
+      rt::fields(rt::tensor(1, 2, 0), rt::tensor(0, 2, 0), rt::tensor(2, 1, 0), rt::integer(1), rt::integer(2),
+                 rt::integer(0), rt::integer(0), rt::batch());
+  rt::Tensor<const int64_t, rank> argsort_k;
+  rt::Tensor<const scalar_t, rank> input;
   rt::Tensor<scalar_t, rank> output;
-  int64_t trim, M;
+  int64_t trim, N, M;
   rt::Divider m_size;
   rt::Batch<rank> batch;
 
@@ -174,7 +117,7 @@ struct Step_trimmed_mean_forward_output {
     rt::Sum<opmath_t> output_sum_fold;
     rt::each<Team>(m_size.size, rt::settled(&output_sum_fold), [&](auto at) {
       const int64_t m = at;
-      output_sum_fold.add(ordered.load(place, m + trim));
+      output_sum_fold.add(input.load(place, rt::checked(argsort_k.load(place, m + trim), N)));
     });
     output_sum_fold.finish();
     rt::join<Team>(&output_sum_fold);
@@ -248,10 +191,8 @@ struct Step_trimmed_mean_backward_grad_values {
 };
 
 extern "C" const OpgenCudaStep trimmed_mean_cuda_steps[] = {
-    rt::kernel<Step_trimmed_mean_forward_values>(),                                                     // 0
-    rt::kernel<Step_trimmed_mean_forward_argsort_k_rank>(),                                             // 1
-    rt::kernel<Step_trimmed_mean_forward_argsort_k_base, Step_trimmed_mean_forward_argsort_k>(),        // 2
-    rt::kernel<Step_trimmed_mean_forward_ordered>(),                                                    // 3
-    rt::kernel<Step_trimmed_mean_forward_output>(),                                                     // 4
-    rt::kernel<Step_trimmed_mean_backward_grad_values_base, Step_trimmed_mean_backward_grad_values>(),  // 5
+    rt::kernel<Step_trimmed_mean_forward_argsort_k_rank>(),                                             // 0
+    rt::kernel<Step_trimmed_mean_forward_argsort_k_base, Step_trimmed_mean_forward_argsort_k>(),        // 1
+    rt::kernel<Step_trimmed_mean_forward_output>(),                                                     // 2
+    rt::kernel<Step_trimmed_mean_backward_grad_values_base, Step_trimmed_mean_backward_grad_values>(),  // 3
 };

@@ -5,50 +5,30 @@
 
 namespace {
 
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_values(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> values(call, 1, 2, 0);
-  rt::Loops<2> outer;
-  outer.batch(call, &input, &values);
-  outer.dim(N, {input.stride(1), values.stride(1)});
-  outer.arrange();
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
-      rt::Sink<opmath_t> values_out(values, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&](int64_t i) { values_out.set(i, input_at[i]); });
-    });
-  });
-  return rt::status(host);
-}
-
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_argsort_k_rank(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> values(call, 0, 2, 0);
+  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
   const rt::Tensor<int64_t> argsort_k_rank(call, 1, 2, 0);
   rt::Loops<3> outer;
-  outer.batch(call, &values, &values, &argsort_k_rank);
-  outer.dim(N, {values.stride(1), 0, argsort_k_rank.stride(1)}, true);
+  outer.batch(call, &input, &input, &argsort_k_rank);
+  outer.dim(N, {input.stride(1), 0, argsort_k_rank.stride(1)}, true);
   rt::Loops<3> over_k_other;
-  over_k_other.dim(N, {0, values.stride(1), 0}, true);
+  over_k_other.dim(N, {0, input.stride(1), 0}, true);
   rt::parallel(host, outer.count, over_k_other.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-      const opmath_t values_value = rt::load(values, row.at[0]);
-      const bool t = rt::isnan(values_value);
+      const opmath_t input_value = rt::load(input, row.at[0]);
+      const bool t = rt::isnan(input_value);
       rt::Fold<rt::Sum, int64_t> argsort_k_rank_value_fold;
       over_k_other.runs<rt::block>(0, over_k_other.count, row.at, [&](const auto& run) {
-        const rt::Source<opmath_t> values_at_2(values, run.at[1], run.step[1], run.size);
+        const rt::Source<opmath_t> input_at_2(input, run.at[1], run.step[1], run.size);
         rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-          const opmath_t values_value_2 = values_at_2[i];
-          const bool t_2 = rt::isnan(values_value_2);
+          const opmath_t input_value_2 = input_at_2[i];
+          const bool t_2 = rt::isnan(input_value_2);
           const bool part_2 = over_k_other.index(run, 0, i) < outer.index(row, 0, 0);
-          const bool part_3 = (values_value == values_value_2 || (t && t_2)) && part_2;
-          argsort_k_rank_value_fold.add(lane, (values_value_2 < values_value || (t && !t_2)) || part_3 ? 1 : 0);
+          const bool part_3 = (input_value == input_value_2 || (t && t_2)) && part_2;
+          argsort_k_rank_value_fold.add(lane, (input_value_2 < input_value || (t && !t_2)) || part_3 ? 1 : 0);
         });
       });
       const int64_t argsort_k_rank_value = argsort_k_rank_value_fold.value();
@@ -112,53 +92,33 @@ int forward_argsort_k(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
-// One value per point, nothing shared between points.
-template <typename opmath_t>
-int forward_ordered(const OpgenCall& call, OpgenHost& host) {
-  const int64_t N = call.ints[0];
-  const rt::Tensor<opmath_t> values(call, 0, 2, 0);
-  const rt::Tensor<int64_t> argsort_k(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> ordered(call, 2, 2, 0);
-  rt::Loops<3> outer;
-  outer.batch(call, &values, &argsort_k, &ordered);
-  outer.dim(N, {0, argsort_k.stride(1), ordered.stride(1)});
-  outer.arrange();
-  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
-    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
-      const rt::Source<int64_t> argsort_k_at(argsort_k, run.at[1], run.step[1], run.size);
-      rt::Sink<opmath_t> ordered_out(ordered, run.at[2], run.step[2], run.size);
-      const auto values_1 = [&](int64_t i) { return argsort_k_at[i]; };
-      const rt::Line<opmath_t> values_at(host, values, rt::stretch(run, 0, argsort_k_at.same), 0,
-                                         rt::checked(values, 1, values.stride(1), 0, values_1));
-      rt::each(run.size, [&](int64_t i) { ordered_out.set(i, values_at[i]); });
-    });
-  });
-  return rt::status(host);
-}
-
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t trim = call.ints[1];
   const int64_t M = call.ints[0];
-  const rt::Tensor<opmath_t> ordered(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 1, 1, 0);
-  rt::Loops<2> outer;
-  outer.batch(call, &ordered, &output);
-  rt::Loops<2> over_m;
-  over_m.dim(M, {0, 0}, true);
+  const rt::Tensor<opmath_t> input(call, 0, 2, 0);
+  const rt::Tensor<int64_t> argsort_k(call, 1, 2, 0);
+  const rt::Tensor<opmath_t> output(call, 2, 1, 0);
+  rt::Loops<3> outer;
+  outer.batch(call, &input, &argsort_k, &output);
+  rt::Loops<3> over_m;
+  over_m.dim(M, {0, 0, 0}, true);
   rt::parallel(host, outer.count, over_m.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
       rt::Fold<rt::Sum, opmath_t> output_sum_fold;
       over_m.runs<rt::block>(0, over_m.count, row.at, [&](const auto& run) {
-        const auto ordered_1 = [&](int64_t i) { return over_m.index(run, 0, i) + trim; };
-        const rt::Line<opmath_t> ordered_at(host, ordered, rt::stretch(run, 0, 1), 0,
-                                            rt::checked(ordered, 1, ordered.stride(1), 0, ordered_1));
-        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { output_sum_fold.add(lane, ordered_at[i]); });
+        const auto argsort_k_1 = [&](int64_t i) { return over_m.index(run, 0, i) + trim; };
+        const rt::Line<int64_t> argsort_k_at(host, argsort_k, rt::stretch(run, 1, 1), 0,
+                                             rt::checked(argsort_k, 1, argsort_k.stride(1), 1, argsort_k_1));
+        const auto input_1 = [&](int64_t i) { return argsort_k_at[i]; };
+        const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 0, argsort_k_at.same), 0,
+                                          rt::checked(input, 1, input.stride(1), 0, input_1));
+        rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) { output_sum_fold.add(lane, input_at[i]); });
         output_sum_fold.ran(run.size);
       });
       const opmath_t output_sum = output_sum_fold.value();
-      rt::store(output, row.at[1], output_sum / M);
+      rt::store(output, row.at[2], output_sum / M);
     });
   });
   return rt::status(host);
@@ -232,10 +192,8 @@ int backward_grad_values(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(trimmed_mean) = {
-    OPGEN_STEP(forward_values),          // 0
-    OPGEN_STEP(forward_argsort_k_rank),  // 1
-    OPGEN_STEP(forward_argsort_k),       // 2
-    OPGEN_STEP(forward_ordered),         // 3
-    OPGEN_STEP(forward_output),          // 4
-    OPGEN_STEP(backward_grad_values),    // 5
+    OPGEN_STEP(forward_argsort_k_rank),  // 0
+    OPGEN_STEP(forward_argsort_k),       // 1
+    OPGEN_STEP(forward_output),          // 2
+    OPGEN_STEP(backward_grad_values),    // 3
 };

@@ -1,0 +1,29 @@
+"""What is evaluated whatever the data are: `where` takes one of two branches, `and` and `or` stop where they can."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from opgen.ir.scalar import Apply, Read, Scalar, children
+
+
+def lazy_arguments(fn: str, count: int) -> tuple[int, ...]:
+    """The arguments that are not always evaluated."""
+    match fn:
+        case "where":
+            return (1, 2)
+        case "and" | "or":
+            return tuple(range(1, count))
+        case _:
+            return ()
+
+
+def always_read(e: Scalar) -> Iterator[Read]:
+    """What is read at every point."""
+    if isinstance(e, Read):
+        yield e
+    below = children(e)
+    lazy = lazy_arguments(e.fn, len(below)) if isinstance(e, Apply) else ()
+    for k, c in enumerate(below):
+        if k not in lazy:
+            yield from always_read(c)

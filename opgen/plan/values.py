@@ -19,6 +19,7 @@ from opgen.ir.polynomial import polynomial
 from opgen.ir.program import Axis, Compute, Kind, Loop
 from opgen.ir.scalar import (
     BATCH,
+    ZERO,
     Apply,
     Batch,
     Cast,
@@ -31,6 +32,7 @@ from opgen.ir.scalar import (
     Read,
     Scalar,
     both,
+    call,
     occurrences,
     rebuild,
     walk,
@@ -40,6 +42,7 @@ from opgen.plan.contract import is_plain
 from opgen.plan.model import Let
 from opgen.plan.ranges import Ranges
 
+TRUE: Scalar = Lit(True)
 Point = Mapping[str, Scalar]  # index of a statement -> what it is in the nest
 
 
@@ -73,6 +76,7 @@ class Values:
     inner: dict[Scalar, int] = field(default_factory=dict)  # level 1, of the current pass
     inner_loops: frozenset[str] = frozenset()
     loops: tuple[Loop, ...] = ()  # those around a value, inner ones included
+    points: Scalar = TRUE  # whether the inner loops have any: what is computed ahead of them may not be there otherwise
     instances: dict[tuple[str, tuple[Position, ...], bool], Scalar] = field(default_factory=dict)
 
     def enter(self, outer: tuple[Loop, ...], inner: tuple[Loop, ...] = ()) -> None:
@@ -81,6 +85,9 @@ class Values:
         self.instances = {}
         self.inner_loops = frozenset("..." if isinstance(a, Batch) else a.name for a in inner)
         self.loops = (*outer, *inner)
+        self.points = TRUE
+        for size in (Dim("...") if isinstance(a, Batch) else a.extent for a in inner):
+            self.points = self.points if isinstance(size, Lit) else both(self.points, call("ne", size, ZERO))
 
     # --- building ------------------------------------------------------------------------------------------------
 
@@ -150,6 +157,9 @@ class Values:
             return e
         level = self.level(e)
         table = self.inner if level else self.shared
+        if unsafe and not level and e not in table and self.points != TRUE:
+            wish = wish or (f"{e.tensor}_value" if isinstance(e, Read) else "")
+            e = where(self.points, e, Lit(False) if self.kind(e) is Kind.BOOL else ZERO)
         found = table.get(e)
         if found is None:
             found = len(self.nodes)

@@ -7,6 +7,7 @@ so that both can be compared. Element types, strides and memory are the real one
 from __future__ import annotations
 
 import ctypes
+import math
 import shutil
 import struct
 import subprocess
@@ -205,7 +206,7 @@ class Emulated:
     def _call(self, memory: Mapping[str, Memory], sizes: Machine, dtype: str, processors: int) -> None:
         for launch in self.launches:
             for r in launch.reaches:
-                _compare(r, *(int(sizes.number(e)) for e in (r.low, r.high, r.size, r.points)))
+                _compare(r, *(_whole(sizes.number(e)) for e in (r.low, r.high, r.size, r.points)))
             call = self.call_of(launch, memory, sizes, dtype, processors)
             bad = self.status_of(launch.kernel, call)
             if bad is not None:
@@ -251,6 +252,11 @@ class Emulated:
         if r.like is not None:
             value = sum_to(value, r.shape, arrays[r.like])
         return rounded(stated(r) or element(r.storage, dtype), value)
+
+
+def _whole(number: float) -> int:
+    """A number of the host, where a quotient by 0 is 0."""
+    return 0 if math.isnan(number) else int(number)
 
 
 def _compare(r: Reach, low: int, high: int, size: int, points: int) -> None:

@@ -162,14 +162,14 @@ template <typename scalar_t, int rank>
 struct Step_group_norm_backward_0_grad_mu_sum {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::elements())}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(2, 2, -1), rt::tensor(1, 1, -1),
-                                            rt::tensor(3, 3, 2), rt::tensor(4, 3, 2), rt::tensor(5, 2, -1),
-                                            rt::tensor(6, 2, -1), rt::integer(2), rt::batch(), rt::integer(1));
+  static constexpr auto fields = rt::fields(
+      rt::tensor(0, 2, -1), rt::tensor(2, 2, -1), rt::tensor(1, 1, -1), rt::tensor(3, 3, 2), rt::tensor(4, 3, 2),
+      rt::tensor(5, 2, -1), rt::tensor(6, 2, -1), rt::batch(), rt::integer(2), rt::integer(3), rt::integer(1));
   rt::Tensor<const opmath_t, rank> mu, rstd;
   rt::Tensor<const scalar_t, rank> weight, grad_output, input;
   rt::Tensor<opmath_t, rank> grad_rstd_sum, grad_mu_sum;
-  int64_t S;
   rt::Batch<rank> batch;
+  int64_t S, G;
   rt::Divider c_size;
 
   template <typename Team>
@@ -177,16 +177,17 @@ struct Step_group_norm_backward_0_grad_mu_sum {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t mu_value = mu.load(n, rt::floordiv(c, S));
+    const opmath_t mu_value = batch.count != 0 ? mu.load(n, rt::checked(rt::floordiv(c, S), G)) : opmath_t(0);
     const opmath_t weight_value = weight.load(c);
-    const opmath_t rstd_value = rstd.load(n, rt::floordiv(c, S));
+    const bool part = batch.count != 0;
+    const opmath_t rstd_value = part ? rstd.load(n, rt::checked(rt::floordiv(c, S), G)) : opmath_t(0);
     rt::Sum<opmath_t> grad_rstd_sum_value_fold;
     rt::Sum<opmath_t> grad_mu_sum_value_fold;
     rt::each<Team>(batch.count, rt::settled(&grad_rstd_sum_value_fold, &grad_mu_sum_value_fold), [&](auto at) {
       const rt::Place<rank> place = batch.place(at);
       const opmath_t grad_output_value = grad_output.load_or_zero(n, c, place);
-      const opmath_t part = input.load(n, c, place) - mu_value;
-      grad_rstd_sum_value_fold.add(grad_output_value * part * weight_value);
+      const opmath_t part_2 = input.load(n, c, place) - mu_value;
+      grad_rstd_sum_value_fold.add(grad_output_value * part_2 * weight_value);
       grad_mu_sum_value_fold.add(-(grad_output_value * rstd_value * weight_value));
     });
     grad_rstd_sum_value_fold.finish();
@@ -207,14 +208,15 @@ struct Step_group_norm_backward_0_grad_mu_sum_alone {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::elements()),
                                                rt::count(rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 1, -1, 0), rt::tensor(3, 3, 2, 1), rt::tensor(4, 3, 2, 1),
-                                            rt::tensor(0, 2, -1), rt::tensor(2, 2, -1), rt::tensor(5, 2, -1),
-                                            rt::tensor(6, 2, -1), rt::integer(2), rt::batch(), rt::integer(1));
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 1, -1, 0), rt::tensor(3, 3, 2, 1), rt::tensor(4, 3, 2, 1), rt::tensor(0, 2, -1),
+                 rt::tensor(2, 2, -1), rt::tensor(5, 2, -1), rt::tensor(6, 2, -1), rt::batch(), rt::integer(2),
+                 rt::integer(3), rt::integer(1));
   rt::Tensor<const scalar_t, rank> weight, grad_output, input;
   rt::Tensor<const opmath_t, rank> mu, rstd;
   rt::Tensor<opmath_t, rank> grad_rstd_sum, grad_mu_sum;
-  int64_t S;
   rt::Batch<rank> batch;
+  int64_t S, G;
   rt::Divider c_size;
 
   struct Folds {
@@ -243,12 +245,15 @@ struct Step_group_norm_backward_0_grad_mu_sum_alone {
     const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, n, c, place);
     const auto input_line = rt::read_line<V>(input, n, c, place);
     rt::lanes<V>([&](int at) {
-      const opmath_t mu_value = mu.load(n, rt::floordiv((c + at), S));
+      const bool part = batch.count != 0;
+      const opmath_t mu_value = part ? mu.load(n, rt::checked(rt::floordiv((c + at), S), G)) : opmath_t(0);
       const opmath_t weight_value = weight_line[at];
-      const opmath_t rstd_value = rstd.load(n, rt::floordiv((c + at), S));
+      const bool part_2 = batch.count != 0;
+      const int64_t at_g = rt::floordiv((c + at), S);
+      const opmath_t rstd_value = part_2 ? rstd.load(n, rt::checked(at_g, G)) : opmath_t(0);
       const opmath_t grad_output_value = grad_output_line[at];
-      const opmath_t part = input_line[at] - mu_value;
-      folds[at].grad_rstd_sum_value_fold.add(grad_output_value * part * weight_value);
+      const opmath_t part_3 = input_line[at] - mu_value;
+      folds[at].grad_rstd_sum_value_fold.add(grad_output_value * part_3 * weight_value);
       folds[at].grad_mu_sum_value_fold.add(-(grad_output_value * rstd_value * weight_value));
     });
   }
@@ -504,14 +509,14 @@ template <typename scalar_t, int rank>
 struct Step_group_norm_backward_2_grad_mu_sum {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::integer(0), rt::integer(1)), {rt::count(rt::elements())}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 3, 2), rt::tensor(3, 3, 2),
-                 rt::tensor(4, 2, -1), rt::tensor(5, 2, -1), rt::integer(2), rt::batch(), rt::integer(1));
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, -1), rt::tensor(1, 2, -1), rt::tensor(2, 3, 2),
+                                            rt::tensor(3, 3, 2), rt::tensor(4, 2, -1), rt::tensor(5, 2, -1),
+                                            rt::batch(), rt::integer(2), rt::integer(3), rt::integer(1));
   rt::Tensor<const opmath_t, rank> mu, rstd;
   rt::Tensor<const scalar_t, rank> grad_output, input;
   rt::Tensor<opmath_t, rank> grad_rstd_sum, grad_mu_sum;
-  int64_t S;
   rt::Batch<rank> batch;
+  int64_t S, G;
   rt::Divider c_size;
 
   template <typename Team>
@@ -519,8 +524,9 @@ struct Step_group_norm_backward_2_grad_mu_sum {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const opmath_t mu_value = mu.load(n, rt::floordiv(c, S));
-    const opmath_t rstd_value = rstd.load(n, rt::floordiv(c, S));
+    const opmath_t mu_value = batch.count != 0 ? mu.load(n, rt::checked(rt::floordiv(c, S), G)) : opmath_t(0);
+    const bool part = batch.count != 0;
+    const opmath_t rstd_value = part ? rstd.load(n, rt::checked(rt::floordiv(c, S), G)) : opmath_t(0);
     rt::Sum<opmath_t> grad_rstd_sum_value_fold;
     rt::Sum<opmath_t> grad_mu_sum_value_fold;
     rt::each<Team>(batch.count, rt::settled(&grad_rstd_sum_value_fold, &grad_mu_sum_value_fold), [&](auto at) {
@@ -547,14 +553,14 @@ struct Step_group_norm_backward_2_grad_mu_sum_alone {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<true> launch = {rt::count(rt::integer(0), rt::integer(1)), rt::count(rt::elements()),
                                                rt::count(rt::integer(1))};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(2, 3, 2, 1), rt::tensor(3, 3, 2, 1), rt::tensor(0, 2, -1), rt::tensor(1, 2, -1),
-                 rt::tensor(4, 2, -1), rt::tensor(5, 2, -1), rt::integer(2), rt::batch(), rt::integer(1));
+  static constexpr auto fields = rt::fields(rt::tensor(2, 3, 2, 1), rt::tensor(3, 3, 2, 1), rt::tensor(0, 2, -1),
+                                            rt::tensor(1, 2, -1), rt::tensor(4, 2, -1), rt::tensor(5, 2, -1),
+                                            rt::batch(), rt::integer(2), rt::integer(3), rt::integer(1));
   rt::Tensor<const scalar_t, rank> grad_output, input;
   rt::Tensor<const opmath_t, rank> mu, rstd;
   rt::Tensor<opmath_t, rank> grad_rstd_sum, grad_mu_sum;
-  int64_t S;
   rt::Batch<rank> batch;
+  int64_t S, G;
   rt::Divider c_size;
 
   struct Folds {
@@ -582,8 +588,11 @@ struct Step_group_norm_backward_2_grad_mu_sum_alone {
     const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, n, c, place);
     const auto input_line = rt::read_line<V>(input, n, c, place);
     rt::lanes<V>([&](int at) {
-      const opmath_t mu_value = mu.load(n, rt::floordiv((c + at), S));
-      const opmath_t rstd_value = rstd.load(n, rt::floordiv((c + at), S));
+      const bool part = batch.count != 0;
+      const opmath_t mu_value = part ? mu.load(n, rt::checked(rt::floordiv((c + at), S), G)) : opmath_t(0);
+      const bool part_2 = batch.count != 0;
+      const int64_t at_g = rt::floordiv((c + at), S);
+      const opmath_t rstd_value = part_2 ? rstd.load(n, rt::checked(at_g, G)) : opmath_t(0);
       const opmath_t grad_output_value = grad_output_line[at];
       folds[at].grad_rstd_sum_value_fold.add(grad_output_value * (input_line[at] - mu_value));
       folds[at].grad_mu_sum_value_fold.add(-(grad_output_value * rstd_value));

@@ -188,6 +188,7 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_0_grad_mu_sum(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t S = call.ints[2];
   const int64_t G = call.ints[3];
   const int64_t N = call.ints[0];
@@ -217,11 +218,13 @@ int backward_0_grad_mu_sum(const OpgenCall& call, OpgenHost& host) {
   over_batch.batch(call, nullptr, nullptr, nullptr, &grad_output, &input, nullptr, nullptr);
   rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      const bool part_2 = elements != 0;
       const int64_t at_g = rt::floordiv(outer.index(row, 0, 0), S);
-      const opmath_t mu_value = rt::pick(host, mu, row.at[0], 0, 1, at_g, G);
+      const opmath_t mu_value = part_2 ? rt::pick(host, mu, row.at[0], 0, 1, at_g, G) : opmath_t(0);
       const opmath_t weight_value = rt::load(weight, row.at[1]);
+      const bool part_3 = elements != 0;
       const int64_t at_g_2 = rt::floordiv(outer.index(row, 0, 0), S);
-      const opmath_t rstd_value = rt::pick(host, rstd, row.at[2], 2, 1, at_g_2, G);
+      const opmath_t rstd_value = part_3 ? rt::pick(host, rstd, row.at[2], 2, 1, at_g_2, G) : opmath_t(0);
       rt::Fold<rt::Sum, opmath_t> grad_rstd_sum_value_fold;
       rt::Fold<rt::Sum, opmath_t> grad_mu_sum_value_fold;
       over_batch.runs<rt::block>(0, over_batch.count, row.at, [&](const auto& run) {
@@ -429,6 +432,7 @@ int backward_0_grad_bias(const OpgenCall& call, OpgenHost& host) {
 // Reduces along memory: a row is read and kept in cache by all passes.
 template <typename opmath_t>
 int backward_2_grad_mu_sum(const OpgenCall& call, OpgenHost& host) {
+  const int64_t elements = rt::batch_count(call);
   const int64_t S = call.ints[2];
   const int64_t G = call.ints[3];
   const int64_t N = call.ints[0];
@@ -456,10 +460,12 @@ int backward_2_grad_mu_sum(const OpgenCall& call, OpgenHost& host) {
   over_batch.batch(call, nullptr, nullptr, &grad_output, &input, nullptr, nullptr);
   rt::parallel(host, outer.count, over_batch.count, [=, &host](int64_t begin, int64_t end) {
     outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
+      const bool part_2 = elements != 0;
       const int64_t at_g = rt::floordiv(outer.index(row, 0, 0), S);
-      const opmath_t mu_value = rt::pick(host, mu, row.at[0], 0, 1, at_g, G);
+      const opmath_t mu_value = part_2 ? rt::pick(host, mu, row.at[0], 0, 1, at_g, G) : opmath_t(0);
+      const bool part_3 = elements != 0;
       const int64_t at_g_2 = rt::floordiv(outer.index(row, 0, 0), S);
-      const opmath_t rstd_value = rt::pick(host, rstd, row.at[1], 1, 1, at_g_2, G);
+      const opmath_t rstd_value = part_3 ? rt::pick(host, rstd, row.at[1], 1, 1, at_g_2, G) : opmath_t(0);
       rt::Fold<rt::Sum, opmath_t> grad_rstd_sum_value_fold;
       rt::Fold<rt::Sum, opmath_t> grad_mu_sum_value_fold;
       over_batch.runs<rt::block>(0, over_batch.count, row.at, [&](const auto& run) {

@@ -139,7 +139,7 @@ class _Loop:
         """`start if t == 0 else h[t - 1]` as `h[t - 1]`, where the loop begins with the start."""
         match e:
             case Apply("where", (_, _, Read(tensor) as back)) if self.starts.get(tensor) is not None:
-                return back if self._start_in(e, tensor) is not None else e
+                return back if self._start_in(e, tensor) == self.starts[tensor] else e
             case _:
                 return e
 

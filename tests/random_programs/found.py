@@ -10,6 +10,26 @@ FOUND = {
     "the median of a window of no elements": (
         X + "params: {none: {type: int, default: 0}}\nforward: 'y[..., i < N] = median[k < none](x[..., i - k])'\n"
     ),
+    "a first step that is chosen": (
+        "inputs: {x: {shape: [T, N]}, w: {shape: [N]}}\noutputs: [h]\n"
+        "forward: 'h[t, i] = where(t == 0, w[i], h[t - 1, i]) + x[t, i]'\n"
+    ),
+    "a first step that is chosen, and a start": (
+        "inputs: {x: {shape: [T, N]}, w: {shape: [N]}}\noutputs: [h]\nforward: |\n"
+        "  h[-1, i] = 5\n  h[t, i] = where(t == 0, w[i], h[t - 1, i]) + x[t, i]\n"
+    ),
+    "a last step that is chosen": (
+        "inputs: {x: {shape: [T, N]}, w: {shape: [N]}}\noutputs: [h]\n"
+        "forward: 'h[t, i] = where(t == T - 1, w[i], h[t + 1, i])*x[t, i]'\n"
+    ),
+    "a first row that is chosen, from another of the same recurrence": (
+        "inputs: {x: {shape: [T, N]}, w: {shape: [N]}}\noutputs: [h, g]\nforward: |\n"
+        "  h[t, i] = where(t == 0, w[i], g[t - 1, i]) + x[t, i]\n  g[t, i] = where(t == 0, 2, h[t - 1, i])*h[t, i]\n"
+    ),
+    "a lattice whose first row is chosen": (
+        "inputs: {x: {shape: [N, M]}, w: {shape: [M]}}\noutputs: [r]\n"
+        "forward: 'r[i, j] = where(i == 0, w[j], r[i - 1, j]) + where(j == 0, 0.5, r[i, j - 1])*x[i, j]'\n"
+    ),
     "the median of nothing where that is finite": (
         "inputs: {x: {shape: [K]}, y: {shape: []}}\n"
         "forward: 't = where(isfinite(median[i < K, j < K](y)), median[i < K, j < K](y), 0.5)'\n"

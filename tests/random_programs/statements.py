@@ -370,6 +370,10 @@ def recurrence(w: World) -> list[str]:
     for k, n in enumerate(names):
         source = names[-1 - k] if crossed else n
         before = _at(source, axes, back)
+        if c.chance(25):
+            first = f"{size.text} - 1" if down else "0"
+            before = f"where(s == {first}, {floats(w, scope, 0).at(PLUS)}, {before})"
+            w.mark("a first step that is chosen")
         e = floats(w, inside, 1)
         shape = c.pick(("{a}*0.5 + {e}", "tanh({a} + {e})", "0.5*{a}*{b} + {e}", "sin({a})*{m}", "max({a}, {e})",
                         "where({t} > 0.1, {e}, 0.5*{a})", "{r} + {e}"))  # fmt: skip

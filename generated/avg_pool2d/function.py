@@ -47,6 +47,8 @@ def avg_pool2d_backward(
     grad_output: Tensor, input: Tensor, kernel_size: int, stride: int | None, padding: int
 ) -> Tensor:
     """The gradient of each input that needs one."""
+    dtype = grad_output.dtype
+    grad_output = upcast(grad_output)
     W = input.shape[-1]
     w = torch.arange(W, device=grad_output.device)
     H = input.shape[-2]
@@ -82,6 +84,7 @@ def avg_pool2d_backward(
         grad_input = torch.where(mask, grad_output_picked / kernel_size**2, 0).sum((-2, -1))
     else:
         grad_input = torch.where(mask, grad_output_picked / kernel_size**2, 0)
+    grad_input = grad_input.to(dtype)
     return grad_input
 
 

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import Definition, Sharding, add_function, domain_error, extent_error, rank_error, register, write_out
-from .._runtime.functions import columns, flat_index, window
+from .._runtime.functions import columns, flat_index, upcast, window
 from . import function
 
 
@@ -96,6 +96,8 @@ def avg_pool2d_second(
 ) -> tuple[Tensor | None, Tensor | None]:
     """The gradient of the gradient."""
     grad_grad_output = grad_input = None
+    dtype = grad_grad_input.dtype
+    grad_grad_input = upcast(grad_grad_input)
     W = grad_grad_input.shape[-1]
     H = grad_grad_input.shape[-2]
     batch = grad_output.shape[:-2]
@@ -138,8 +140,9 @@ def avg_pool2d_second(
             mask_6 = q.unsqueeze(-1) + r_1 // (kernel_size if kernel_size != 0 else 1) < Q
             mask_2 = mask_6.unsqueeze(-2) & (p[:, None, None, None] + floordiv_value.unsqueeze(-1) < P)
             grad_grad_output = torch.where(mask, torch.where(mask_2, ratio, 0), 0).sum((-2, -1))
+        grad_grad_output = grad_grad_output.to(dtype)
     if needs_input_grad[1]:
-        grad_input = grad_grad_input.new_zeros(*batch, H, W)
+        grad_input = grad_grad_input.new_zeros(*batch, H, W).to(dtype)
     return grad_grad_output, grad_input
 
 
@@ -147,6 +150,8 @@ def avg_pool2d_backward_tangent(
     tangent_grad_output: Tensor, tangent_input: Tensor, kernel_size: int, stride: int | None, padding: int
 ) -> Tensor:
     """The directional derivative of the gradient."""
+    dtype = tangent_grad_output.dtype
+    tangent_grad_output = upcast(tangent_grad_output)
     W = tangent_input.shape[-1]
     w = torch.arange(W, device=tangent_grad_output.device)
     H = tangent_input.shape[-2]
@@ -183,6 +188,7 @@ def avg_pool2d_backward_tangent(
         tangent_grad_input = torch.where(mask, ratio, 0).sum((-2, -1))
     else:
         tangent_grad_input = torch.where(mask, tangent_grad_output_picked / kernel_size**2, 0)
+    tangent_grad_input = tangent_grad_input.to(dtype)
     return tangent_grad_input
 
 

@@ -41,19 +41,21 @@ def bilinear_backward(
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None, Tensor | None]:
     """The gradient of each input that needs one."""
     grad_input1 = grad_input2 = grad_weight = grad_bias = None
+    dtype = grad_output.dtype
+    grad_output, input1, input2, weight = upcast_all(grad_output, input1, input2, weight)
     if needs_input_grad[0] or needs_input_grad[1]:
         grad_sum_i_j_part = torch.einsum("oij,...o->...ij", weight, grad_output)
     if needs_input_grad[0]:
         grad_input1 = (grad_sum_i_j_part * input2.unsqueeze(-2)).sum(-1)
-        grad_input1 = grad_input1.sum_to_size(input1.shape)
+        grad_input1 = grad_input1.sum_to_size(input1.shape).to(dtype)
     if needs_input_grad[1]:
         grad_input2 = (grad_sum_i_j_part * input1.unsqueeze(-1)).sum(-2)
-        grad_input2 = grad_input2.sum_to_size(input2.shape)
+        grad_input2 = grad_input2.sum_to_size(input2.shape).to(dtype)
     if needs_input_grad[2]:
         sum_i_j_part = input1.unsqueeze(-1) * input2.unsqueeze(-2)
-        grad_weight = torch.einsum("...ij,...o->oij", sum_i_j_part, grad_output)
+        grad_weight = torch.einsum("...ij,...o->oij", sum_i_j_part, grad_output).to(dtype)
     if needs_input_grad[3]:
-        grad_bias = as_rows(grad_output).sum(0)
+        grad_bias = as_rows(grad_output).sum(0).to(dtype)
     return grad_input1, grad_input2, grad_weight, grad_bias
 
 

@@ -25,8 +25,6 @@ from .._runtime.functions import convolution, convolution_data, convolution_weig
 
 def conv_transpose1d_forward(input: Tensor, weight: Tensor, bias: Tensor | None, stride: int, padding: int) -> Tensor:
     """The value."""
-    dtype = input.dtype
-    input, weight, bias = upcast_all(input, weight, bias)
     L = input.shape[2]
     K = weight.shape[2]
     P = (L - 1) * stride + K - (2 * padding)
@@ -34,7 +32,6 @@ def conv_transpose1d_forward(input: Tensor, weight: Tensor, bias: Tensor | None,
     output = convolution_data(input, weight, *axes)
     if bias is not None:
         output = bias.unsqueeze(-1) + output
-    output = output.to(dtype)
     return output
 
 
@@ -43,18 +40,16 @@ def conv_transpose1d_backward(
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
     """The gradient of each input that needs one."""
     grad_input = grad_weight = grad_bias = None
-    dtype = grad_output.dtype
-    grad_output, input, weight = upcast_all(grad_output, input, weight)
     L = input.shape[2]
     K = weight.shape[2]
     if needs_input_grad[0]:
         axes = ((L, stride, 1, -padding),)
-        grad_input = convolution(grad_output, weight, *axes).to(dtype)
+        grad_input = convolution(grad_output, weight, *axes)
     if needs_input_grad[1]:
         axes_2 = ((K, stride, 1, -padding),)
-        grad_weight = convolution_weight(input, grad_output, *axes_2).to(dtype)
+        grad_weight = convolution_weight(input, grad_output, *axes_2)
     if needs_input_grad[2]:
-        grad_bias = grad_output.sum((-3, -1)).to(dtype)
+        grad_bias = grad_output.sum((-3, -1))
     return grad_input, grad_weight, grad_bias
 
 

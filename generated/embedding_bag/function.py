@@ -24,10 +24,13 @@ from .._runtime.functions import add_at, take, upcast, upcast_all
 
 def embedding_bag_forward(input: Tensor, weight: Tensor, per_sample_weights: Tensor | None) -> Tensor:
     """The value."""
+    dtype = weight.dtype
+    weight, per_sample_weights = upcast_all(weight, per_sample_weights)
     if per_sample_weights is not None:
         output = (take(weight, input).mT * per_sample_weights.unsqueeze(-2)).sum(-1)
     else:
         output = take(weight, input).mT.sum(-1)
+    output = output.to(dtype)
     return output
 
 

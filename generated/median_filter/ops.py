@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
 from .._runtime import Definition, Sharding, add_function, domain_error, rank_error, register, write_out
-from .._runtime.functions import window
+from .._runtime.functions import upcast_all, window
 from . import function
 
 
@@ -48,6 +48,8 @@ def read(input: Tensor, size: int) -> tuple[bool, ...]:
 
 def median_filter_second(grad_grad_input: Tensor, slope: Tensor, size: int) -> Tensor:
     """The gradient of the gradient."""
+    dtype = grad_grad_input.dtype
+    grad_grad_input, slope = upcast_all(grad_grad_input, slope)
     w = torch.arange(size, device=grad_grad_input.device)
     N = grad_grad_input.shape[-1]
     i = torch.arange(N, device=grad_grad_input.device)
@@ -55,7 +57,7 @@ def median_filter_second(grad_grad_input: Tensor, slope: Tensor, size: int) -> T
     mask = (difference >= 0) & (difference < N)
     grad_grad_input_view = window(grad_grad_input, -1, -(size // 2), (size, 1), (N, 1), fill=0)
     grad_grad_values = torch.where(mask, grad_grad_input_view.mT, 0)
-    grad_grad_output = torch.where(slope != 0, grad_grad_values * slope, 0).sum(-1)
+    grad_grad_output = torch.where(slope != 0, grad_grad_values * slope, 0).sum(-1).to(dtype)
     return grad_grad_output
 
 

@@ -25,7 +25,7 @@ from .._runtime import (
     register,
     write_out,
 )
-from .._runtime.functions import columns, flat_index, pick, window
+from .._runtime.functions import columns, flat_index, pick, upcast_all, window
 from . import function
 
 
@@ -91,6 +91,8 @@ def read(input: Tensor, size: int, q: float, stride: int | None) -> tuple[bool, 
 
 def quantile_pool_second(grad_grad_input: Tensor, slope: Tensor, size: int, stride: int | None) -> Tensor:
     """The gradient of the gradient."""
+    dtype = grad_grad_input.dtype
+    grad_grad_input, slope = upcast_all(grad_grad_input, slope)
     mask = slope != 0
     N = grad_grad_input.shape[-1]
     if stride is not None:
@@ -112,6 +114,7 @@ def quantile_pool_second(grad_grad_input: Tensor, slope: Tensor, size: int, stri
         safe_grad_grad_input = torch.where(mask_3, grad_grad_input_view, 0)
         safe_safe_grad_grad_input = torch.where(mask_2, safe_grad_grad_input, 0)
         grad_grad_output = torch.where(mask, safe_safe_grad_grad_input * slope, 0).sum(-1)
+    grad_grad_output = grad_grad_output.to(dtype)
     return grad_grad_output
 
 

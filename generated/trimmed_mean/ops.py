@@ -52,13 +52,15 @@ def read(input: Tensor, trim: int) -> tuple[bool, ...]:
 
 def trimmed_mean_second(grad_grad_input: Tensor, argsort_k: Tensor, trim: int) -> Tensor:
     """The gradient of the gradient."""
+    dtype = grad_grad_input.dtype
+    grad_grad_input = upcast(grad_grad_input)
     N = grad_grad_input.shape[-1]
     k = torch.arange(N, device=grad_grad_input.device)
     M = N - 2 * trim
     mask = (k - trim >= 0) & (k - trim < M)
     safe_argsort_k = torch.where(mask, argsort_k, 0)
     grad_grad_input_picked = pick(grad_grad_input.unsqueeze(-2), safe_argsort_k, guarded=True)
-    grad_grad_output = torch.where(mask, grad_grad_input_picked / M, 0).sum(-1)
+    grad_grad_output = torch.where(mask, grad_grad_input_picked / M, 0).sum(-1).to(dtype)
     return grad_grad_output
 
 

@@ -217,7 +217,8 @@ class _Cut:
         best: Scalar | None = None
         length, wish = _WORTH_OF_PLACE, ""
         for r in (e for e in self.within(value) if isinstance(e, Read)):
-            for p, size in zip(r.at, self.scope.formal.slots[r.tensor].shape if r.at else (), strict=True):
+            slot = self.scope.formal.slots.get(r.tensor)  # what passes along a row hand on has none
+            for p, size in zip(r.at, slot.shape, strict=True) if slot is not None and r.at else ():
                 if not isinstance(p, Apply | Read) or (isinstance(p, Read) and not p.at):
                     continue
                 if p in self.scope.placed or (r not in certain and self.is_risky(p)):

@@ -46,6 +46,12 @@ def contraction(scope: Scope, body: Scalar, kept: tuple[Loop, ...], over: tuple[
     return _finished(scope, value, product)
 
 
+def is_contracted(body: Scalar, kept: tuple[Loop, ...], over: tuple[Loop, ...]) -> bool:
+    """Whether a sum is one of products that are never made: no factor has the loops of all others."""
+    space = (*kept, *over)
+    return len(_merged(_factored(body, space, over).inner, space)) > 1
+
+
 def _factored(body: Scalar, space: tuple[Loop, ...], over: tuple[Loop, ...]) -> _Product:
     negative = isinstance(body, Apply) and body.fn == "neg"
     if isinstance(body, Apply) and body.fn == "neg":

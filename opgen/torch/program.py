@@ -27,8 +27,9 @@ from opgen.ir.program import (
 )
 from opgen.ir.scalar import BATCH, Apply, Batch, Lit, Read, Scalar, occurrences, substitute
 from opgen.ir.storage import STORED
-from opgen.opt.convolution import convolution
+from opgen.opt.convolution import convolution, convolutions
 from opgen.torch.body import as_kind, body_value, expanded, placeholder
+from opgen.torch.contract import is_contracted
 from opgen.torch.dialect import ATOM
 from opgen.torch.liveness import live
 from opgen.torch.loop import repeat
@@ -256,9 +257,11 @@ def needs_upcast(p: Program) -> bool:
             return True
         if isinstance(s, Compute) and s.op not in (None, "sum", "max", "min"):
             return True
-        product = s.op == "sum" and isinstance(s.body, Apply) and s.body.fn == "mul"
-        roundings += max(0, _roundings(p, s.body) - 1) if product else _roundings(p, s.body)
-        if roundings > 1:
+        within = _roundings(p, s.body)
+        if s.op == "sum" and within and (is_contracted(s.body, s.axes, s.over) or s.target in convolutions(p)):
+            within -= 1
+        roundings += within
+        if roundings > 1 or (s.op == "sum" and within):  # what is rounded and then summed up may cancel
             return True
     return False
 

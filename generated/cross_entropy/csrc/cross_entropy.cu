@@ -505,20 +505,47 @@ struct Step_cross_entropy_backward_0_grad_sum_n_all_2 {
   }
 };
 
+// reduces everything to one value, in chunks of fixed size and order
+template <typename scalar_t, int rank>
+struct Step_cross_entropy_backward_0_sum_grad_logp_others {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 0, -1));
+  rt::Tensor<const scalar_t, rank> weight;
+  rt::Tensor<opmath_t, rank> sum_grad_logp_others;
+
+  struct Folds {
+    rt::Sum<opmath_t> sum_grad_logp_others_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) {
+      sum_grad_logp_others_value_fold.merge(other.sum_grad_logp_others_value_fold);
+    }
+    OPGEN_DEVICE void settle() { sum_grad_logp_others_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { sum_grad_logp_others_value_fold.finish(); }
+  };
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
+    const int64_t c = inner;
+    folds->sum_grad_logp_others_value_fold.add(weight.load(c));
+  }
+  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
+    const opmath_t sum_grad_logp_others_value = folds.sum_grad_logp_others_value_fold.value;
+    sum_grad_logp_others.store(sum_grad_logp_others_value);
+  }
+};
+
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(3, 1, -1, 0), rt::tensor(6, 3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(7, 3, 2, 1),
-                 rt::tensor(0, 2, 1), rt::tensor(2, 0, -1), rt::tensor(4, 2, 1), rt::tensor(5, 2, 1), rt::integer(2),
-                 rt::elements(), rt::integer(1), rt::integer(2), rt::real(0), rt::batch());
+  static constexpr auto fields = rt::fields(
+      rt::tensor(4, 1, -1, 0), rt::tensor(7, 3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(8, 3, 2, 1),
+      rt::tensor(0, 2, 1), rt::tensor(2, 0, -1), rt::tensor(3, 0, -1), rt::tensor(5, 2, 1), rt::tensor(6, 2, 1),
+      rt::integer(2), rt::elements(), rt::integer(1), rt::integer(2), rt::real(0), rt::batch());
   rt::Tensor<const scalar_t, rank> weight, input, grad_output;
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const int64_t, rank> target;
-  rt::Tensor<const opmath_t, rank> sum_n_all_2, logp_max, logp_log;
+  rt::Tensor<const opmath_t, rank> sum_n_all_2, sum_grad_logp_others, logp_max, logp_log;
   rt::Divider c_size, batch_size;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
@@ -538,43 +565,24 @@ struct Step_cross_entropy_backward_0_grad_input {
     const opmath_t part = -near::div(grad_sum_n_all * label_smoothing, static_cast<opmath_t>(C));
     const opmath_t grad_sum_c = keep_2 ? part : opmath_t(0);
     const opmath_t grad_hit = grad_sum_n_all * (1 - label_smoothing);
-    rt::Sum<opmath_t> sum_grad_logp_fold;
-    rt::each<Team>(c_size.size, rt::settled(&sum_grad_logp_fold), [&](auto at) {
-      const int64_t c = at;
-      const opmath_t part_2 = grad_sum_c * weight_row[at];
-      const bool part_3 = c == target_value_2;
-      opmath_t part_4;
-      if (part_3) {
-        part_4 = keep_2 ? -(grad_hit * weight.load(target_value_2)) : opmath_t(0);
-      } else {
-        part_4 = 0;
-      }
-      sum_grad_logp_fold.add(part_2 + part_4);
-    });
-    sum_grad_logp_fold.finish();
-    rt::join<Team>(&sum_grad_logp_fold);
-    const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
+    const bool part_2 = target_value_2 >= 0 && target_value_2 < C;
+    const opmath_t part_3 = grad_sum_c * sum_grad_logp_others.load();
+    opmath_t part_4;
+    if (part_2) {
+      part_4 = keep_2 ? -(grad_hit * weight.load(target_value_2)) : opmath_t(0);
+    } else {
+      part_4 = 0;
+    }
+    const opmath_t sum_grad_logp = part_3 + part_4;
     const opmath_t logp_max_value_2 = logp_max.load(n, place);
     const opmath_t logp_log_value_2 = logp_log.load(n, place);
     rt::each<Team>(c_size.size, [&](auto at) {
       const int64_t c = at;
-      opmath_t part_5;
-      if (keep_2) {
-        const opmath_t part_6 = near::exp(input_row[at] - logp_max_value_2 - logp_log_value_2) * sum_grad_logp;
-        const opmath_t part_7 = grad_sum_c * weight_row[at];
-        const bool part_8 = c == target_value_2;
-        opmath_t part_10;
-        if (part_8) {
-          part_10 = keep_2 ? -(grad_hit * weight.load(target_value_2)) : opmath_t(0);
-        } else {
-          part_10 = 0;
-        }
-        const opmath_t part_9 = part_10;
-        part_5 = part_7 + part_9 - part_6;
-      } else {
-        part_5 = 0;
-      }
-      grad_input_row.set(at, part_5);
+      const opmath_t weight_value = weight_row[at];
+      const opmath_t part_5 = near::exp(input_row[at] - logp_max_value_2 - logp_log_value_2);
+      const opmath_t part_6 = keep_2 ? -(grad_hit * weight_value) : opmath_t(0);
+      const opmath_t part_7 = grad_sum_c * weight_value + (c == target_value_2 ? part_6 : opmath_t(0));
+      grad_input_row.set(at, keep_2 ? part_7 - part_5 * sum_grad_logp : opmath_t(0));
     });
   }
 };
@@ -880,13 +888,13 @@ struct Step_cross_entropy_backward_1_grad_input {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(2, 1, -1, 0), rt::tensor(5, 3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(6, 3, 2, 1),
-                 rt::tensor(0, 2, 1), rt::tensor(3, 2, 1), rt::tensor(4, 2, 1), rt::integer(2), rt::elements(),
-                 rt::integer(1), rt::integer(2), rt::real(0), rt::batch());
+      rt::fields(rt::tensor(3, 1, -1, 0), rt::tensor(6, 3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(7, 3, 2, 1),
+                 rt::tensor(0, 2, 1), rt::tensor(2, 0, -1), rt::tensor(4, 2, 1), rt::tensor(5, 2, 1), rt::integer(2),
+                 rt::elements(), rt::integer(1), rt::integer(2), rt::real(0), rt::batch());
   rt::Tensor<const scalar_t, rank> weight, input, grad_output;
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const int64_t, rank> target;
-  rt::Tensor<const opmath_t, rank> logp_max, logp_log;
+  rt::Tensor<const opmath_t, rank> sum_grad_logp_others, logp_max, logp_log;
   rt::Divider c_size, batch_size;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
@@ -906,43 +914,24 @@ struct Step_cross_entropy_backward_1_grad_input {
     const opmath_t part = -near::div(grad_output_value * label_smoothing, static_cast<opmath_t>(C));
     const opmath_t grad_sum_c = keep ? part : opmath_t(0);
     const opmath_t grad_hit = grad_output_value * (1 - label_smoothing);
-    rt::Sum<opmath_t> sum_grad_logp_fold;
-    rt::each<Team>(c_size.size, rt::settled(&sum_grad_logp_fold), [&](auto at) {
-      const int64_t c = at;
-      const opmath_t part_2 = grad_sum_c * weight_row[at];
-      const bool part_3 = c == target_value;
-      opmath_t part_4;
-      if (part_3) {
-        part_4 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
-      } else {
-        part_4 = 0;
-      }
-      sum_grad_logp_fold.add(part_2 + part_4);
-    });
-    sum_grad_logp_fold.finish();
-    rt::join<Team>(&sum_grad_logp_fold);
-    const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
+    const opmath_t part_2 = grad_sum_c * sum_grad_logp_others.load();
+    const bool part_3 = target_value >= 0 && target_value < C;
+    opmath_t part_4;
+    if (part_3) {
+      part_4 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
+    } else {
+      part_4 = 0;
+    }
+    const opmath_t sum_grad_logp = part_2 + part_4;
     const opmath_t logp_max_value_2 = logp_max.load(n, place);
     const opmath_t logp_log_value = logp_log.load(n, place);
     rt::each<Team>(c_size.size, [&](auto at) {
       const int64_t c = at;
-      opmath_t part_5;
-      if (keep) {
-        const opmath_t part_6 = near::exp(input_row[at] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
-        const opmath_t part_7 = grad_sum_c * weight_row[at];
-        const bool part_8 = c == target_value;
-        opmath_t part_10;
-        if (part_8) {
-          part_10 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
-        } else {
-          part_10 = 0;
-        }
-        const opmath_t part_9 = part_10;
-        part_5 = part_7 + part_9 - part_6;
-      } else {
-        part_5 = 0;
-      }
-      grad_input_row.set(at, part_5);
+      const opmath_t weight_value = weight_row[at];
+      const opmath_t part_5 = near::exp(input_row[at] - logp_max_value_2 - logp_log_value);
+      const opmath_t part_6 = keep ? -(grad_hit * weight_value) : opmath_t(0);
+      const opmath_t part_7 = grad_sum_c * weight_value + (c == target_value ? part_6 : opmath_t(0));
+      grad_input_row.set(at, keep ? part_7 - part_5 * sum_grad_logp : opmath_t(0));
     });
   }
 };
@@ -1143,13 +1132,13 @@ struct Step_cross_entropy_backward_2_grad_input {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
   static constexpr auto fields =
-      rt::fields(rt::tensor(2, 1, -1, 0), rt::tensor(5, 3, 2, 1), rt::tensor(1, 2, 1), rt::tensor(6, 3, 2, 1),
-                 rt::tensor(0, 2, 1), rt::tensor(3, 2, 1), rt::tensor(4, 2, 1), rt::integer(2), rt::elements(),
-                 rt::integer(1), rt::integer(2), rt::real(0), rt::batch());
+      rt::fields(rt::tensor(3, 1, -1, 0), rt::tensor(6, 3, 2, 1), rt::tensor(1, 2, 1), rt::tensor(7, 3, 2, 1),
+                 rt::tensor(0, 2, 1), rt::tensor(2, 0, -1), rt::tensor(4, 2, 1), rt::tensor(5, 2, 1), rt::integer(2),
+                 rt::elements(), rt::integer(1), rt::integer(2), rt::real(0), rt::batch());
   rt::Tensor<const scalar_t, rank> weight, input, grad_output;
   rt::Tensor<scalar_t, rank> grad_input;
   rt::Tensor<const int64_t, rank> target;
-  rt::Tensor<const opmath_t, rank> logp_max, logp_log;
+  rt::Tensor<const opmath_t, rank> sum_grad_logp_others, logp_max, logp_log;
   rt::Divider c_size, batch_size;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
@@ -1169,43 +1158,24 @@ struct Step_cross_entropy_backward_2_grad_input {
     const opmath_t part = -near::div(grad_output_value * label_smoothing, static_cast<opmath_t>(C));
     const opmath_t grad_sum_c = keep ? part : opmath_t(0);
     const opmath_t grad_hit = grad_output_value * (1 - label_smoothing);
-    rt::Sum<opmath_t> sum_grad_logp_fold;
-    rt::each<Team>(c_size.size, rt::settled(&sum_grad_logp_fold), [&](auto at) {
-      const int64_t c = at;
-      const opmath_t part_2 = grad_sum_c * weight_row[at];
-      const bool part_3 = c == target_value;
-      opmath_t part_4;
-      if (part_3) {
-        part_4 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
-      } else {
-        part_4 = 0;
-      }
-      sum_grad_logp_fold.add(part_2 + part_4);
-    });
-    sum_grad_logp_fold.finish();
-    rt::join<Team>(&sum_grad_logp_fold);
-    const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
+    const opmath_t part_2 = grad_sum_c * sum_grad_logp_others.load();
+    const bool part_3 = target_value >= 0 && target_value < C;
+    opmath_t part_4;
+    if (part_3) {
+      part_4 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
+    } else {
+      part_4 = 0;
+    }
+    const opmath_t sum_grad_logp = part_2 + part_4;
     const opmath_t logp_max_value_2 = logp_max.load(n, place);
     const opmath_t logp_log_value = logp_log.load(n, place);
     rt::each<Team>(c_size.size, [&](auto at) {
       const int64_t c = at;
-      opmath_t part_5;
-      if (keep) {
-        const opmath_t part_6 = near::exp(input_row[at] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
-        const opmath_t part_7 = grad_sum_c * weight_row[at];
-        const bool part_8 = c == target_value;
-        opmath_t part_10;
-        if (part_8) {
-          part_10 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
-        } else {
-          part_10 = 0;
-        }
-        const opmath_t part_9 = part_10;
-        part_5 = part_7 + part_9 - part_6;
-      } else {
-        part_5 = 0;
-      }
-      grad_input_row.set(at, part_5);
+      const opmath_t weight_value = weight_row[at];
+      const opmath_t part_5 = near::exp(input_row[at] - logp_max_value_2 - logp_log_value);
+      const opmath_t part_6 = keep ? -(grad_hit * weight_value) : opmath_t(0);
+      const opmath_t part_7 = grad_sum_c * weight_value + (c == target_value ? part_6 : opmath_t(0));
+      grad_input_row.set(at, keep ? part_7 - part_5 * sum_grad_logp : opmath_t(0));
     });
   }
 };
@@ -1434,14 +1404,7 @@ struct Step_cross_entropy_backward_3_grad_input {
     const opmath_t part = -near::div(grad_sum_n_all * label_smoothing, static_cast<opmath_t>(C));
     const opmath_t grad_sum_c = keep ? part : opmath_t(0);
     const opmath_t t = keep ? -(grad_sum_n_all * (1 - label_smoothing)) : opmath_t(0);
-    rt::Sum<opmath_t> sum_grad_logp_fold;
-    rt::each<Team>(c_size.size, rt::settled(&sum_grad_logp_fold), [&](auto at) {
-      const int64_t c = at;
-      sum_grad_logp_fold.add(grad_sum_c + (c == target_value ? t : opmath_t(0)));
-    });
-    sum_grad_logp_fold.finish();
-    rt::join<Team>(&sum_grad_logp_fold);
-    const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
+    const opmath_t sum_grad_logp = C * grad_sum_c + (target_value >= 0 && target_value < C ? t : opmath_t(0));
     const opmath_t logp_max_value_2 = logp_max.load(n, place);
     const opmath_t logp_log_value = logp_log.load(n, place);
     rt::each<Team>(c_size.size, [&](auto at) {
@@ -1484,14 +1447,7 @@ struct Step_cross_entropy_backward_4_grad_input {
     const opmath_t part = -near::div(grad_output_value * label_smoothing, static_cast<opmath_t>(C));
     const opmath_t grad_sum_c = keep ? part : opmath_t(0);
     const opmath_t t = keep ? -(grad_output_value * (1 - label_smoothing)) : opmath_t(0);
-    rt::Sum<opmath_t> sum_grad_logp_fold;
-    rt::each<Team>(c_size.size, rt::settled(&sum_grad_logp_fold), [&](auto at) {
-      const int64_t c = at;
-      sum_grad_logp_fold.add(grad_sum_c + (c == target_value ? t : opmath_t(0)));
-    });
-    sum_grad_logp_fold.finish();
-    rt::join<Team>(&sum_grad_logp_fold);
-    const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
+    const opmath_t sum_grad_logp = C * grad_sum_c + (target_value >= 0 && target_value < C ? t : opmath_t(0));
     const opmath_t logp_max_value_2 = logp_max.load(n, place);
     const opmath_t logp_log_value = logp_log.load(n, place);
     rt::each<Team>(c_size.size, [&](auto at) {
@@ -1534,14 +1490,7 @@ struct Step_cross_entropy_backward_5_grad_input {
     const opmath_t part = -near::div(grad_output_value * label_smoothing, static_cast<opmath_t>(C));
     const opmath_t grad_sum_c = keep ? part : opmath_t(0);
     const opmath_t t = keep ? -(grad_output_value * (1 - label_smoothing)) : opmath_t(0);
-    rt::Sum<opmath_t> sum_grad_logp_fold;
-    rt::each<Team>(c_size.size, rt::settled(&sum_grad_logp_fold), [&](auto at) {
-      const int64_t c = at;
-      sum_grad_logp_fold.add(grad_sum_c + (c == target_value ? t : opmath_t(0)));
-    });
-    sum_grad_logp_fold.finish();
-    rt::join<Team>(&sum_grad_logp_fold);
-    const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
+    const opmath_t sum_grad_logp = C * grad_sum_c + (target_value >= 0 && target_value < C ? t : opmath_t(0));
     const opmath_t logp_max_value_2 = logp_max.load(n, place);
     const opmath_t logp_log_value = logp_log.load(n, place);
     rt::each<Team>(c_size.size, [&](auto at) {
@@ -1554,37 +1503,38 @@ struct Step_cross_entropy_backward_5_grad_input {
 };
 
 extern "C" const OpgenCudaStep cross_entropy_cuda_steps[] = {
-    rt::kernel<Step_cross_entropy_forward_0_sum_c>(),              // 0
-    rt::kernel<Step_cross_entropy_forward_0_output>(),             // 1
-    rt::kernel<Step_cross_entropy_forward_1_output>(),             // 2
-    rt::kernel<Step_cross_entropy_forward_2_output>(),             // 3
-    rt::kernel<Step_cross_entropy_forward_3_sum_c>(),              // 4
-    rt::kernel<Step_cross_entropy_forward_3_output>(),             // 5
-    rt::kernel<Step_cross_entropy_forward_4_output>(),             // 6
-    rt::kernel<Step_cross_entropy_forward_5_output>(),             // 7
-    rt::kernel<Step_cross_entropy_backward_0_grad_sum_n_all_2>(),  // 8
-    rt::kernel<Step_cross_entropy_backward_0_grad_input>(),        // 9
+    rt::kernel<Step_cross_entropy_forward_0_sum_c>(),                  // 0
+    rt::kernel<Step_cross_entropy_forward_0_output>(),                 // 1
+    rt::kernel<Step_cross_entropy_forward_1_output>(),                 // 2
+    rt::kernel<Step_cross_entropy_forward_2_output>(),                 // 3
+    rt::kernel<Step_cross_entropy_forward_3_sum_c>(),                  // 4
+    rt::kernel<Step_cross_entropy_forward_3_output>(),                 // 5
+    rt::kernel<Step_cross_entropy_forward_4_output>(),                 // 6
+    rt::kernel<Step_cross_entropy_forward_5_output>(),                 // 7
+    rt::kernel<Step_cross_entropy_backward_0_grad_sum_n_all_2>(),      // 8
+    rt::kernel<Step_cross_entropy_backward_0_sum_grad_logp_others>(),  // 9
+    rt::kernel<Step_cross_entropy_backward_0_grad_input>(),            // 10
     rt::either<Step_cross_entropy_backward_0_grad_weight_sum_c,
-               Step_cross_entropy_backward_0_grad_weight_sum_c_alone>(),  // 10
+               Step_cross_entropy_backward_0_grad_weight_sum_c_alone>(),  // 11
     rt::kernel<Step_cross_entropy_backward_0_grad_weight_hit_base,
-               Step_cross_entropy_backward_0_grad_weight_hit>(),  // 11
+               Step_cross_entropy_backward_0_grad_weight_hit>(),  // 12
     rt::kernel<Step_cross_entropy_backward_0_grad_weight_share_base,
-               Step_cross_entropy_backward_0_grad_weight_share>(),  // 12
-    rt::kernel<Step_cross_entropy_backward_0_grad_weight>(),        // 13
-    rt::kernel<Step_cross_entropy_backward_1_logp_log>(),           // 14
-    rt::kernel<Step_cross_entropy_backward_1_grad_input>(),         // 15
+               Step_cross_entropy_backward_0_grad_weight_share>(),  // 13
+    rt::kernel<Step_cross_entropy_backward_0_grad_weight>(),        // 14
+    rt::kernel<Step_cross_entropy_backward_1_logp_log>(),           // 15
+    rt::kernel<Step_cross_entropy_backward_1_grad_input>(),         // 16
     rt::either<Step_cross_entropy_backward_1_grad_weight_sum_c,
-               Step_cross_entropy_backward_1_grad_weight_sum_c_alone>(),  // 16
+               Step_cross_entropy_backward_1_grad_weight_sum_c_alone>(),  // 17
     rt::kernel<Step_cross_entropy_backward_1_grad_weight_hit_base,
-               Step_cross_entropy_backward_1_grad_weight_hit>(),  // 17
-    rt::kernel<Step_cross_entropy_backward_1_grad_weight>(),      // 18
-    rt::kernel<Step_cross_entropy_backward_2_grad_input>(),       // 19
+               Step_cross_entropy_backward_1_grad_weight_hit>(),  // 18
+    rt::kernel<Step_cross_entropy_backward_1_grad_weight>(),      // 19
+    rt::kernel<Step_cross_entropy_backward_2_grad_input>(),       // 20
     rt::either<Step_cross_entropy_backward_2_grad_weight_sum_c,
-               Step_cross_entropy_backward_2_grad_weight_sum_c_alone>(),  // 20
+               Step_cross_entropy_backward_2_grad_weight_sum_c_alone>(),  // 21
     rt::kernel<Step_cross_entropy_backward_2_grad_weight_hit_base,
-               Step_cross_entropy_backward_2_grad_weight_hit>(),  // 21
-    rt::kernel<Step_cross_entropy_backward_3_sum_n_all_2>(),      // 22
-    rt::kernel<Step_cross_entropy_backward_3_grad_input>(),       // 23
-    rt::kernel<Step_cross_entropy_backward_4_grad_input>(),       // 24
-    rt::kernel<Step_cross_entropy_backward_5_grad_input>(),       // 25
+               Step_cross_entropy_backward_2_grad_weight_hit>(),  // 22
+    rt::kernel<Step_cross_entropy_backward_3_sum_n_all_2>(),      // 23
+    rt::kernel<Step_cross_entropy_backward_3_grad_input>(),       // 24
+    rt::kernel<Step_cross_entropy_backward_4_grad_input>(),       // 25
+    rt::kernel<Step_cross_entropy_backward_5_grad_input>(),       // 26
 };

@@ -509,7 +509,7 @@ struct Step_cross_entropy_backward_0_grad_sum_n_all_2 {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_sum_grad_logp_others {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 0, -1));
   rt::Tensor<const scalar_t, rank> weight;
   rt::Tensor<opmath_t, rank> sum_grad_logp_others;
@@ -525,6 +525,14 @@ struct Step_cross_entropy_backward_0_sum_grad_logp_others {
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t c = inner;
     folds->sum_grad_logp_others_value_fold.add(weight.load(c));
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto weight_pack = rt::load_pack<V>(weight, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      folds->sum_grad_logp_others_value_fold.add(weight_pack.get(i));
+    }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t sum_grad_logp_others_value = folds.sum_grad_logp_others_value_fold.value;
@@ -1345,7 +1353,7 @@ struct Step_cross_entropy_backward_2_grad_weight_hit {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_3_sum_n_all_2 {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 0, -1), rt::integer(1), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> target;
@@ -1365,6 +1373,14 @@ struct Step_cross_entropy_backward_3_sum_n_all_2 {
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     folds->sum_n_all_2_value_fold.add(target.load(n, place) != ignore_index ? 1 : 0);
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto target_pack = rt::load_pack<V>(target, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      folds->sum_n_all_2_value_fold.add(target_pack.get(i) != ignore_index ? 1 : 0);
+    }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t sum_n_all_2_value = folds.sum_n_all_2_value_fold.value;

@@ -673,7 +673,7 @@ struct Step_cross_entropy_backward_0_grad_weight_sum_c_alone {
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
-    const auto input_line = rt::read_line<V>(input, n, c, place);
+    const auto input_line = rt::read_line<V, 1>(input, n, c, place);
     rt::lanes<V>([&](int at) {
       const opmath_t part = near::div(grad_output.load_or_zero(), sum_n_all_2.load()) * label_smoothing;
       const opmath_t t_2 = -near::div(part, static_cast<opmath_t>(C));
@@ -1018,7 +1018,7 @@ struct Step_cross_entropy_backward_1_grad_weight_sum_c_alone {
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
-    const auto input_line = rt::read_line<V>(input, n, c, place);
+    const auto input_line = rt::read_line<V, 1>(input, n, c, place);
     rt::lanes<V>([&](int at) {
       const opmath_t t = -near::div(grad_output.load_or_zero() * label_smoothing, static_cast<opmath_t>(C));
       const bool keep_2 = target.load(n, place) != ignore_index;
@@ -1264,7 +1264,7 @@ struct Step_cross_entropy_backward_2_grad_weight_sum_c_alone {
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
-    const auto input_line = rt::read_line<V>(input, n, c, place);
+    const auto input_line = rt::read_line<V, 1>(input, n, c, place);
     rt::lanes<V>([&](int at) {
       const bool keep_2 = target.load(n, place) != ignore_index;
       const opmath_t part = input_line[at] - logp_max.load(n, place);

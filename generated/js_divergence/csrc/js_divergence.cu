@@ -288,10 +288,10 @@ struct Step_js_divergence_backward_2_grad_log_q {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto log_p_line = rt::read_line<V>(log_p, place, k);
-    const auto log_q_line = rt::read_line<V>(log_q, place, k);
-    auto grad_log_p_line = rt::write_line<V>(grad_log_p, place, k);
-    auto grad_log_q_line = rt::write_line<V>(grad_log_q, place, k);
+    const auto log_p_line = rt::read_line<V, 1>(log_p, place, k);
+    const auto log_q_line = rt::read_line<V, 1>(log_q, place, k);
+    auto grad_log_p_line = rt::write_line<V, 1>(grad_log_p, place, k);
+    auto grad_log_q_line = rt::write_line<V, 1>(grad_log_q, place, k);
     rt::lanes<V>([&](int at) {
       const opmath_t log_p_value = log_p_line[at];
       const opmath_t t = near::exp(log_p_value);

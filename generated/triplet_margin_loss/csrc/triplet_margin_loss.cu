@@ -678,11 +678,11 @@ struct Step_triplet_margin_loss_backward_3_grad_negative {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto total_2_line = rt::read_line<V>(total_2, place, d);
-    const auto total_line = rt::read_line<V>(total, place, d);
-    auto grad_anchor_line = rt::write_line<V>(grad_anchor, place, d);
-    auto grad_positive_line = rt::write_line<V>(grad_positive, place, d);
-    auto grad_negative_line = rt::write_line<V>(grad_negative, place, d);
+    const auto total_2_line = rt::read_line<V, 1>(total_2, place, d);
+    const auto total_line = rt::read_line<V, 1>(total, place, d);
+    auto grad_anchor_line = rt::write_line<V, 1>(grad_anchor, place, d);
+    auto grad_positive_line = rt::write_line<V, 1>(grad_positive, place, d);
+    auto grad_negative_line = rt::write_line<V, 1>(grad_negative, place, d);
     rt::lanes<V>([&](int at) {
       const opmath_t far_value = far.load(place);
       const opmath_t part = near::div(grad_rest.load(place) * total_2_line[at], far_value);

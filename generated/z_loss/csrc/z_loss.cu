@@ -165,8 +165,8 @@ struct Step_z_loss_backward_0_grad_logits {
     int64_t rest = point;
     const int64_t v = rt::split(&rest, v_size);
     const int64_t n = rest;
-    const auto logits_line = rt::read_line<V>(logits, n, v);
-    auto grad_logits_line = rt::write_line<V>(grad_logits, n, v);
+    const auto logits_line = rt::read_line<V, 1>(logits, n, v);
+    auto grad_logits_line = rt::write_line<V, 1>(grad_logits, n, v);
     rt::lanes<V>([&](int at) {
       const bool condition_value = condition.load(n);
       const opmath_t logsumexp_v_value = logsumexp_v.load(n);
@@ -202,8 +202,8 @@ struct Step_z_loss_backward_1_grad_logits {
     int64_t rest = point;
     const int64_t v = rt::split(&rest, v_size);
     const int64_t n = rest;
-    const auto logits_line = rt::read_line<V>(logits, n, v);
-    auto grad_logits_line = rt::write_line<V>(grad_logits, n, v);
+    const auto logits_line = rt::read_line<V, 1>(logits, n, v);
+    auto grad_logits_line = rt::write_line<V, 1>(grad_logits, n, v);
     rt::lanes<V>([&](int at) {
       const opmath_t logsumexp_v_value = logsumexp_v.load(n);
       const opmath_t part = 2 * (grad_loss.load_or_zero() * scale) * logsumexp_v_value;

@@ -238,6 +238,21 @@ struct Columns {
   }
 };
 
+// A fold of all there is, in the order of memory, 16 bytes at a time where all tensors are flat; `Bytes`: those of an
+// element.
+template <int Bytes>
+struct Whole : Columns<false> {
+  template <typename Step, typename Arguments>
+  int run(const OpgenCall& call, const Arguments& args, const Step& step) const {
+    const int64_t count = this->length.of(call);
+    if constexpr (Made<Step>::rank == 1) {
+      constexpr int V = 16 / Bytes;
+      if (args.flat()) return columns<false, 1>(call, InVectors<V, Step>{step, count / V}, 1, count / V + count % V);
+    }
+    return columns<false, 1>(call, step, 1, count);
+  }
+};
+
 // --- Kernels
 // ----------------------------------------------------------------------------------------------------------
 

@@ -178,6 +178,31 @@ OPGEN_DEVICE void join_columns(Folds* folds, const F& done) {
   }
 }
 
+// A fold of elements as one of vectors of V, then of what is left.
+template <int V, typename Whole>
+struct InVectors {
+  using Folds = typename Whole::Folds;
+  static constexpr auto fields = Whole::fields;
+  static constexpr int64_t most = block_adds / V;
+  Whole step;
+  int64_t vectors;
+
+  OPGEN_DEVICE void fold(int64_t, int64_t inner, Folds* folds) const {
+    if (inner < vectors) {
+      step.template flat<V>(inner * V, folds);
+    } else {
+      step.template flat<1>(vectors * (V - 1) + inner, folds);
+    }
+  }
+  OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const { step.finish(point, folds); }
+};
+
+// How many inner points a thread may fold before it settles.
+template <typename Step>
+constexpr int64_t most_points = block_adds;
+template <int V, typename Whole>
+constexpr int64_t most_points<InVectors<V, Whole>> = InVectors<V, Whole>::most;
+
 // What a kernel folds for V neighbouring points at an inner point.
 template <int V, typename Step>
 OPGEN_DEVICE void fold_at(const Step& step, int64_t point, int64_t inner, typename Step::Folds* folds) {
@@ -203,7 +228,7 @@ __global__ void __launch_bounds__(X* Y, 1)
   if (point < points) {
     int64_t i = begin + threadIdx.x / X;
     for (int64_t stop = begin; i < end;) {
-      stop = stop + block_adds * Y < end ? stop + block_adds * Y : end;
+      stop = stop + most_points<Step> * Y < end ? stop + most_points<Step> * Y : end;
       for (; i < stop; i += Y) fold_at<V>(step, point, i, folds);
       if (i >= end) break;
       OPGEN_UNROLL

@@ -158,6 +158,8 @@ def _launcher(form: Form, outer: Sequence[Loop]) -> str:
             return "Rows"
         case Form.COLUMNS:
             return f"Columns<{'true' if outer else 'false'}>"
+        case Form.WHOLE:
+            return "Whole<sizeof(scalar_t)>"
 
 
 def _launch(launcher: str, points: str, more: Sequence[str], lanes: Sequence[str] = ()) -> list[str]:
@@ -167,9 +169,9 @@ def _launch(launcher: str, points: str, more: Sequence[str], lanes: Sequence[str
     """
     listed = ", ".join(more)
     given = [points]
-    given += [listed if launcher.startswith("Columns") else f"{{{listed}}}"] if more else []
+    given += [listed if launcher.startswith(("Columns", "Whole")) else f"{{{listed}}}"] if more else []
     given += lanes
-    braces = ("{{", "}}") if launcher.startswith("Flat") else ("{", "}")  # that of the class behind it
+    braces = ("{{", "}}") if launcher.startswith(("Flat", "Whole")) else ("{", "}")  # that of the class behind it
     head = f"static constexpr rt::{launcher} launch = {braces[0]}"
     alone = any(text.startswith("{") for text in given) and len(f"  {head}{', '.join(given)}{braces[1]};") > LIMIT
     lines = [head + given[0]]

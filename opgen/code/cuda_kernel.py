@@ -8,7 +8,7 @@ these functions are in the runtime header.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from opgen.code.cuda_rows import across, any_read, lines_across, rows_along
@@ -45,13 +45,14 @@ class Form(StrEnum):
     FLAT = "flat"
     ROWS = "rows"
     COLUMNS = "columns"
+    WHOLE = "whole"
 
 
 def form_of(body: Body, flat: bool) -> Form:
-    """`flat`: whether the points lie in memory in their order."""
+    """`flat`: whether the points lie in memory in their order, those of a fold of all there is included."""
     roles = [n.role for n in inside(body) if isinstance(n, For)]
     if Role.CHUNKS in roles:
-        return Form.COLUMNS
+        return Form.WHOLE if flat else Form.COLUMNS
     if Role.TEAM in roles:
         return Form.ROWS
     return Form.FLAT if flat else Form.MAP
@@ -64,7 +65,8 @@ def inner_loops(body: Body) -> list[tuple[Loop, ...]]:
 
 def device_lines(scope: Scope, form: Form, outer: Sequence[Loop], body: Body) -> list[str]:
     """The device functions of a part."""
-    return {Form.MAP: _map, Form.FLAT: _flat, Form.ROWS: _rows, Form.COLUMNS: _columns}[form](scope, outer, body)
+    forms = {Form.MAP: _map, Form.FLAT: _flat, Form.ROWS: _rows, Form.COLUMNS: _columns, Form.WHOLE: _whole}
+    return forms[form](scope, outer, body)
 
 
 # --- map -------------------------------------------------------------------------------------------------------------
@@ -215,7 +217,11 @@ def _shared_out(scope: Scope, loop: For, accs: Sequence[Acc]) -> list[str]:
 # --- columns ---------------------------------------------------------------------------------------------------------
 
 
-def _columns(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
+def _whole(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
+    return _columns(scope, outer, body, flat=True)
+
+
+def _columns(scope: Scope, outer: Sequence[Loop], body: Body, *, flat: bool = False) -> list[str]:
     """`Folds`, `fold` (one inner point of one outer point) and `finish` (what follows once everything is folded)."""
     at = next(i for i, n in enumerate(body) if isinstance(n, For))
     ahead, behind = body[:at], alive(body[at + 1 :])
@@ -234,6 +240,7 @@ def _columns(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
     scope.locals = known
     if named:
         lines = [*named, "rt::lanes<V>([&](int at) {", *indented(lines), "});"]
+    neighbours = _flat_fold(scope, (*lets,), looped, targets) if flat else []
     fold = decoded(scope, outer, "point", decoded(scope, loops, "inner", lines, "inner_rest"))
     scope.leave(inner_before, loops)
     asked = {r.tensor for e in values(behind) for r in reads(e)}
@@ -254,5 +261,22 @@ def _columns(scope: Scope, outer: Sequence[Loop], body: Body) -> list[str]:
         "};",
         *(["template <int V>"] if named else []),
         *function(f"OPGEN_DEVICE void fold({indices}, Folds* folds) const", fold),
+        *neighbours,
         *function(f"OPGEN_DEVICE void finish({index_of('point', finish)}, const Folds& folds) const", finish),
     ]
+
+
+def _flat_fold(scope: Scope, lets: Body, looped: Body, folds: Mapping[str, str]) -> list[str]:
+    """`flat`, which folds neighbouring elements where everything is folded in the order of memory."""
+    read = dict.fromkeys(n.tensor for e in values(looped) for n in walk(e) if isinstance(n, Read) and n.at)
+    packs = {name: scope.fresh(f"{scope.tensor(name)}_pack") for name in read}
+    known = dict(scope.locals)
+    lines = thread_lines(scope, tuple(n for n in alive((*lets, *looped)) if n in lets), {})
+    scope.packed = {name: f"{text}.get(i)" for name, text in packs.items()}
+    each = thread_lines(scope, looped, folds)
+    scope.packed, scope.locals = None, known
+    for name, pack in packs.items():
+        method = "load_pack_or_zero" if scope.formal.slots[name].optional else "load_pack"
+        lines.append(f"const auto {pack} = rt::{method}<V>({scope.tensor(name)}, first);")
+    lines += ["OPGEN_UNROLL", *function("for (int i = 0; i < V; ++i)", each)]
+    return ["template <int V>", *function("OPGEN_DEVICE void flat(int64_t first, Folds* folds) const", lines)]

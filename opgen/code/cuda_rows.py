@@ -64,7 +64,7 @@ def lines_across(
             lines.append(f"auto* const {name} = {tensor}.at({places});")
         else:
             const = "" if slot in stored else "const "
-            lines.append(f"{const}auto {name} = rt::{method}<V>({tensor}, {places});")
+            lines.append(f"{const}auto {name} = rt::{method}<V, {scope.rows.dims[slot]}>({tensor}, {places});")
     return lines
 
 

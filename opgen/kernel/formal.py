@@ -97,8 +97,15 @@ def _layout(b: Buffer) -> tuple[int, ...]:
 
 
 def _is_flat(plan: KernelPlan, part: Body) -> bool:
-    """Whether every tensor is met at the same point of loops over all of it (or is 0-dim): order does not matter."""
+    """Whether every tensor is met at the same point of loops over all of it (or is 0-dim): order does not matter.
+
+    These are the loops of a map, or of a fold of all there is.
+    """
     outer, body = chain(part, (Role.PARALLEL,))
+    folded = [n for n in body if isinstance(n, For)]
+    whole_fold = not outer and len(folded) == 1
+    if whole_fold:
+        outer, body = chain(tuple(folded), (Role.SERIAL,))
     here = positions(outer)
     sizes = [extent(a) for a in outer]
     dims = {d.name: d.value for d in plan.dims}
@@ -111,7 +118,9 @@ def _is_flat(plan: KernelPlan, part: Body) -> bool:
             return e.fill is None and whole(e.tensor, e.at)
         return not isinstance(e, Index) and all(map(fits, children(e)))
 
-    if not here or not all(isinstance(n, Let | Store) for n in body):
+    if not here or not all(isinstance(n, Let | Join if whole_fold else Let | Store) for n in body):
+        return False
+    if whole_fold and not any(r.at for e in values(body) for r in reads(e)):
         return False
     stores = (n for n in body if isinstance(n, Store))
     return all(map(fits, values(body))) and all(whole(s.slot, s.at) for s in stores)

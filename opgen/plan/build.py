@@ -54,6 +54,7 @@ from opgen.plan.model import (
     Stream,
 )
 from opgen.plan.nest import Surroundings, nest, scatter_values
+from opgen.plan.picked import picked
 from opgen.plan.ranges import Ranges
 from opgen.plan.sequence import sequence, task_scalars
 from opgen.plan.stream import point_scalars, stores_of, stream, sums_of, sweep_scalars
@@ -96,6 +97,7 @@ class _Planner:
         statements, outputs = self._distinct_outputs(self.p.statements)
         ranges = Ranges.of(self.p, {**self.arguments, **{n: s.shape for n, s in _by_name(statements).items()}})
         statements = expand(summed(statements, ranges, self.names), self.names)
+        statements, picks = picked(statements, self._integers(statements), self.names)
         found = streamed(self.p, statements, self.names)
         convolved = self._convolutions(found.statements, found.uses)
         statements, products, operands = self._contractions(found.statements, {*found.uses, *convolved})
@@ -107,12 +109,18 @@ class _Planner:
         known = {n: s.shape for n, s in _by_name(statements).items()}
         ranges = Ranges.of(self.p, {**self.arguments, **known})
         ordinary = tuple(s for s in statements if s.target not in found.uses)
-        kept = kept_maps(ordinary, results, operands, ranges)
+        kept = kept_maps(ordinary, results, operands, ranges) | picks
         maps = {s.target: s for s in statements if isinstance(s, Compute) and s.op is None and s.target not in kept}
         residuals = {o.value for o in outputs if o.kept and o.value in maps}
         alone = products | set(convolved)
-        items = grouped(statements, kept | results, alone, maps, found, residuals, self.names)
+        items = grouped(statements, kept | results, alone, maps, found, residuals, picks, self.names)
         return self._assemble(items, statements, outputs, maps, _Given(biases, convolved), found)
+
+    def _integers(self, statements: tuple[Statement, ...]) -> frozenset[str]:
+        """Params and tensors of integers."""
+        tensors = {t.name for t in self.p.inputs if t.kind is Kind.INT}
+        tensors |= {n for n, s in _by_name(statements).items() if s.kind is Kind.INT}
+        return frozenset(tensors | {a.name for a in self.p.params if a.type == "int"})
 
     # --- rewriting -----------------------------------------------------------------------------------------------
 

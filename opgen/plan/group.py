@@ -40,6 +40,7 @@ class Member:
         return tuple(a for a in self.statement.axes if (a if isinstance(a, Batch) else a.name) not in self.bound)
 
     bound: tuple[str | Batch, ...] = ()  # the statement's axes that are outer loops of the nest
+    once: bool = False  # computed once for each row of a nest, as a reduction is
 
 
 @dataclass(slots=True)
@@ -51,7 +52,8 @@ class Group:
 
     @property
     def folds(self) -> bool:
-        return any(m.statement.op is not None for m in self.members)
+        """Whether there is something of a whole row that passes along it wait for."""
+        return any(m.once for m in self.members)
 
     def member(self, target: str) -> Member | None:
         return next((m for m in self.members if m.statement.target == target), None)
@@ -81,12 +83,13 @@ def reads_of_item(item: Item) -> tuple[Read, ...]:
 class Grouping:
     """Places statements one by one, each into the latest step it may join, else into a new one."""
 
-    def __init__(self) -> None:
+    def __init__(self, once: Collection[str]) -> None:
+        self.once = once
         self.items: list[Item] = []
 
     def place(self, s: Compute, reads: tuple[Read, ...]) -> None:
         if not self._joins(s, reads, along=False):
-            self.items.append(lone(s, reads))
+            self.items.append(self._marked(lone(s, reads)))
 
     def _joins(self, s: Compute, reads: tuple[Read, ...], *, along: bool) -> bool:
         read = {r.tensor for r in reads}
@@ -96,8 +99,14 @@ class Grouping:
                 member = _fit(item, s, reads, along=along)
                 if member is not None:
                     item.members.insert(0 if along else len(item.members), member)
+                    self._marked(item)
                     return True
         return False
+
+    def _marked(self, g: Group) -> Group:
+        for m in g.members:
+            m.once = m.statement.op is not None or m.statement.target in self.once
+        return g
 
     def settle(self, maps: Collection[str]) -> None:
         """Let passes that fold over the same memory store these maps, which no other step waits for."""
@@ -130,10 +139,14 @@ def grouped(
     maps: Mapping[str, Compute],
     streams: Streamed,
     residuals: Collection[str],
+    once: Collection[str],
     names: Names,
 ) -> list[Item]:
-    """The statements that are kept, in groups; what stands `alone` is left to torch, and `maps` to their readers."""
-    grouping = Grouping()
+    """The statements that are kept, in groups; what stands `alone` is left to torch, and `maps` to their readers.
+
+    `once`: maps that rows go by, as by their sums.
+    """
+    grouping = Grouping(once)
     for s in statements:
         if isinstance(s, Compute) and s.op is None and s.target not in kept:
             continue

@@ -202,19 +202,19 @@ def _merge_points(passes: list[Pass]) -> list[Pass]:
 
 
 def _schedule(g: Group) -> Schedule:
-    """Row or column by the innermost axis of what the folds read most of.
+    """Row or column by the innermost axis of what the folds read most of, or else what goes along rows.
 
     Along an axis that both move with, as windows do, neighbouring outer points go together: windows are short.
     """
-    if not g.folds:
+    folds = [m for m in g.members if m.statement.op is not None]
+    along = folds or [m for m in g.members if m.inner and g.folds]
+    if not along:
         return Schedule.MAP
     if not g.outer:
         return Schedule.WHOLE
     row = column = 0
-    for m in g.members:
-        if m.statement.op is None:
-            continue
-        inner = frozenset(map(_name, m.statement.over))
+    for m in along:
+        inner = frozenset(map(_name, m.inner))
         names = inner | frozenset(map(_name, m.statement.axes))
         found = [r for r in m.reads if len(r.at) > 1]
         most = max((len(_moving(r.at) & names) for r in found), default=0)

@@ -80,20 +80,21 @@ struct Tensor {
   int64_t batch_strides[rank] = {};
   int64_t strides[max_axes] = {};
 
-  template <int Axis>
+  // `Step`: the axis whose elements are neighbours, if that is known.
+  template <int Axis, int Step = -1>
   OPGEN_DEVICE int64_t offset() const {
     return 0;
   }
-  template <int Axis, typename... Rest>
+  template <int Axis, int Step = -1, typename... Rest>
   OPGEN_DEVICE int64_t offset(const Place<rank>& place, Rest... rest) const {
-    int64_t sum = offset<Axis + 1>(rest...);
+    int64_t sum = offset<Axis + 1, Step>(rest...);
     OPGEN_UNROLL
     for (int d = 0; d < rank; ++d) sum += place.at[d] * batch_strides[d];
     return sum;
   }
-  template <int Axis, typename... Rest>
+  template <int Axis, int Step = -1, typename... Rest>
   OPGEN_DEVICE int64_t offset(int64_t position, Rest... rest) const {
-    return position * strides[Axis] + offset<Axis + 1>(rest...);
+    return (Axis == Step ? position : position * strides[Axis]) + offset<Axis + 1, Step>(rest...);
   }
 
   template <typename... Positions>
@@ -133,24 +134,78 @@ struct alignas(sizeof(T) * V < 16 ? sizeof(T) * V : 16) Pack {
     }
   }
 };
-// One of memory that nothing writes meanwhile, as one load wherever it is read again: said to the compiler, which would
-// load words where they are used.
+// What a device moves of one at a time: said to the compiler, which would move words where they are used.
+#if defined(__CUDACC__)
+template <size_t Alignment>
+struct PieceOf {
+  using type = uint4;
+};
+template <>
+struct PieceOf<8> {
+  using type = uint2;
+};
+template <>
+struct PieceOf<4> {
+  using type = unsigned;
+};
+template <>
+struct PieceOf<2> {
+  using type = unsigned short;
+};
+template <>
+struct PieceOf<1> {
+  using type = unsigned char;
+};
+template <typename Whole>
+using Piece = typename PieceOf<alignof(Whole)>::type;
+template <typename Whole>
+constexpr int pieces_of = sizeof(Whole) / sizeof(Piece<Whole>);
+#endif
+
 template <typename T, int V>
-OPGEN_DEVICE Pack<T, V> fixed_pack(const T* at) {
+OPGEN_DEVICE Pack<T, V> pack_at(const T* at) {
   using Whole = Pack<T, V>;
 #if defined(__CUDACC__)
-  using Piece =
-      std::conditional_t<alignof(Whole) == 16, uint4, std::conditional_t<alignof(Whole) == 8, uint2, unsigned>>;
-  constexpr int pieces = sizeof(Whole) / sizeof(Piece);
   Whole pack;
   OPGEN_UNROLL
-  for (int i = 0; i < pieces; ++i) {
-    const Piece piece = __ldg(reinterpret_cast<const Piece*>(at) + i);
-    memcpy(reinterpret_cast<char*>(pack.words) + i * sizeof(Piece), &piece, sizeof(Piece));
+  for (int i = 0; i < pieces_of<Whole>; ++i) {
+    const Piece<Whole> piece = reinterpret_cast<const Piece<Whole>*>(at)[i];
+    memcpy(reinterpret_cast<char*>(pack.words) + i * sizeof(piece), &piece, sizeof(piece));
   }
   return pack;
 #else
   return *reinterpret_cast<const Whole*>(at);
+#endif
+}
+// The same of memory that nothing writes meanwhile: one load wherever it is read again.
+template <typename T, int V>
+OPGEN_DEVICE Pack<T, V> fixed_pack(const T* at) {
+#if defined(__CUDACC__)
+  using Whole = Pack<T, V>;
+  Whole pack;
+  OPGEN_UNROLL
+  for (int i = 0; i < pieces_of<Whole>; ++i) {
+    const Piece<Whole> piece = __ldg(reinterpret_cast<const Piece<Whole>*>(at) + i);
+    memcpy(reinterpret_cast<char*>(pack.words) + i * sizeof(piece), &piece, sizeof(piece));
+  }
+  return pack;
+#else
+  return pack_at<T, V>(at);
+#endif
+}
+// A store that stays whole whatever is around it; loads behind it stay there.
+template <typename T, int V>
+OPGEN_DEVICE void put_pack(const Pack<T, V>& pack, T* at) {
+#if defined(__CUDACC__)
+  using Whole = Pack<T, V>;
+  OPGEN_UNROLL
+  for (int i = 0; i < pieces_of<Whole>; ++i) {
+    Piece<Whole> piece;
+    memcpy(&piece, reinterpret_cast<const char*>(pack.words) + i * sizeof(piece), sizeof(piece));
+    __stwb(reinterpret_cast<Piece<Whole>*>(at) + i, piece);
+  }
+#else
+  *reinterpret_cast<Pack<T, V>*>(at) = pack;
 #endif
 }
 template <int V, typename T, int rank>
@@ -172,17 +227,17 @@ struct Line<T, 1> {
   math_t<T> value;
   OPGEN_DEVICE math_t<T> operator[](int) const { return value; }
 };
-template <int V, typename T, int rank, typename... Positions>
+template <int V, int Axis, typename T, int rank, typename... Positions>
 OPGEN_DEVICE Line<T, V> read_line(const Tensor<T, rank>& tensor, Positions... positions) {
   if constexpr (V == 1) {
     return {tensor.load(positions...)};
   } else {
-    return {*reinterpret_cast<const Pack<T, V>*>(tensor.at(positions...))};
+    return {pack_at<T, V>(tensor.data + tensor.template offset<0, Axis>(positions...))};
   }
 }
-template <int V, typename T, int rank, typename... Positions>
+template <int V, int Axis, typename T, int rank, typename... Positions>
 OPGEN_DEVICE Line<T, V> read_line_or_zero(const Tensor<T, rank>& tensor, Positions... positions) {
-  return tensor.data == nullptr ? Line<T, V>{} : read_line<V>(tensor, positions...);
+  return tensor.data == nullptr ? Line<T, V>{} : read_line<V, Axis>(tensor, positions...);
 }
 
 // The same on their way to memory, still as they were computed.
@@ -194,15 +249,16 @@ struct Values {
   OPGEN_DEVICE void set(int i, Value value) {
     values[i] = static_cast<math_t<T>>(value);
   }
-  OPGEN_DEVICE void store(T* at) const {
+  OPGEN_DEVICE Pack<T, V> pack() const {
     T stored[V];
     OPGEN_UNROLL
     for (int i = 0; i + 1 < V; i += 2) narrow_pair(values[i], values[i + 1], &stored[i]);
     if constexpr (V % 2 == 1) narrow(values[V - 1], &stored[V - 1]);
     Pack<T, V> pack;
     memcpy(pack.words, stored, sizeof(pack));
-    *reinterpret_cast<Pack<T, V>*>(at) = pack;
+    return pack;
   }
+  OPGEN_DEVICE void store(T* at) const { *reinterpret_cast<Pack<T, V>*>(at) = pack(); }
 };
 template <int V, typename T, int rank>
 OPGEN_DEVICE void store_pack(const Tensor<T, rank>& tensor, int64_t first, const Values<T, V>& values) {
@@ -223,12 +279,12 @@ struct WrittenLine {
   template <typename Value>
   OPGEN_DEVICE void set(int i, Value value) {
     values.set(i, value);
-    if (i == V - 1) values.store(data);
+    if (i == V - 1) put_pack<T, V>(values.pack(), data);
   }
 };
-template <int V, typename T, int rank, typename... Positions>
+template <int V, int Axis, typename T, int rank, typename... Positions>
 OPGEN_DEVICE WrittenLine<T, V> write_line(const Tensor<T, rank>& tensor, Positions... positions) {
-  return {tensor.at(positions...), {}};
+  return {tensor.data + tensor.template offset<0, V == 1 ? -1 : Axis>(positions...), {}};
 }
 
 // --- Host

@@ -80,6 +80,13 @@ def test_every_reduction(emulation: Make) -> None:
     made.check({"x": (6, 1, 9), "g": (5, 9)}, params={"limit": -9.0}, spread=2, margin=3)
 
 
+def test_everything_is_folded_in_vectors_and_what_is_left_of_them(emulation: Make) -> None:
+    made = emulation("reductions", programs.reductions(), ["float32"])
+    for shape in ((5, 7), (1, 3), (90, 1111)):
+        made.check({"x": shape, "g": shape}, "float32", params={"limit": 0.5})
+    made.check({"x": (9, 7), "g": (9, 7)}, "float32", params={"limit": 0.5}, margin=1)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_any_order_of_threads(emulation: Make, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     monkeypatch.setenv("OPGEN_SIMT_SEED", str(seed))

@@ -45,8 +45,8 @@ struct Step_alpha_compositing_forward_weight {
     int64_t rest = point;
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto alpha_line = rt::read_line<V>(alpha, place, t);
-    auto weight_line = rt::write_line<V>(weight, place, t);
+    const auto alpha_line = rt::read_line<V, 1>(alpha, place, t);
+    auto weight_line = rt::write_line<V, 1>(weight, place, t);
     rt::lanes<V>([&](int at) {
       const opmath_t part = (t + at) > 0 ? through.load(place, (t + at) - 1) : opmath_t(1);
       weight_line.set(at, part * alpha_line[at]);
@@ -80,7 +80,7 @@ struct Step_alpha_compositing_forward_output {
     const int64_t c = rt::split(&rest, c_size);
     const rt::Place<rank> place = batch.place(rest);
     const int64_t t = inner;
-    const auto colour_line = rt::read_line<V>(colour, place, t, c);
+    const auto colour_line = rt::read_line<V, 2>(colour, place, t, c);
     rt::lanes<V>([&](int at) {
       const opmath_t part = t > 0 ? through.load(place, t - 1) : opmath_t(1);
       folds[at].output_value_fold.add(part * alpha.load(place, t) * colour_line[at]);
@@ -181,10 +181,10 @@ struct Step_alpha_compositing_backward_grad_alpha {
     int64_t rest = point;
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto grad_weight_line = rt::read_line_or_zero<V>(grad_weight, place, t);
-    const auto grad_weight_output_line = rt::read_line<V>(grad_weight_output, place, t);
-    const auto share_through_line = rt::read_line<V>(share_through, place, t);
-    auto grad_alpha_line = rt::write_line<V>(grad_alpha, place, t);
+    const auto grad_weight_line = rt::read_line_or_zero<V, 1>(grad_weight, place, t);
+    const auto grad_weight_output_line = rt::read_line<V, 1>(grad_weight_output, place, t);
+    const auto share_through_line = rt::read_line<V, 1>(share_through, place, t);
+    auto grad_alpha_line = rt::write_line<V, 1>(grad_alpha, place, t);
     rt::lanes<V>([&](int at) {
       const opmath_t t_3 = (t + at) > 0 ? through.load(place, (t + at) - 1) : opmath_t(1);
       const opmath_t part = (grad_weight_line[at] + grad_weight_output_line[at]) * t_3;
@@ -213,8 +213,8 @@ struct Step_alpha_compositing_backward_grad_colour {
     const int64_t c = rt::split(&rest, c_size);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, c);
-    auto grad_colour_line = rt::write_line<V>(grad_colour, place, t, c);
+    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, c);
+    auto grad_colour_line = rt::write_line<V, 2>(grad_colour, place, t, c);
     rt::lanes<V>([&](int at) {
       const opmath_t part = t > 0 ? through.load(place, t - 1) : opmath_t(1);
       grad_colour_line.set(at, grad_output_line[at] * (part * alpha.load(place, t)));

@@ -627,9 +627,9 @@ struct Step_batch_norm_backward_1_grad_bias_alone {
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
-    const auto running_mean_line = rt::read_line<V>(running_mean, c);
-    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, n, c, place);
-    const auto input_line = rt::read_line<V>(input, n, c, place);
+    const auto running_mean_line = rt::read_line<V, 0>(running_mean, c);
+    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, n, c, place);
+    const auto input_line = rt::read_line<V, 1>(input, n, c, place);
     rt::lanes<V>([&](int at) {
       const opmath_t running_mean_value = running_mean_line[at];
       const opmath_t grad_output_value = grad_output_line[at];
@@ -779,7 +779,7 @@ struct Step_batch_norm_backward_5_grad_bias_alone {
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
-    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, n, c, place);
+    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, n, c, place);
     rt::lanes<V>([&](int at) { folds[at].grad_bias_value_fold.add(grad_output_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {

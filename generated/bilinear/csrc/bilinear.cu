@@ -22,8 +22,8 @@ struct Step_bilinear_forward_0_sum_i_j_part {
     const int64_t j = rt::split(&rest, j_size);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto input2_line = rt::read_line<V>(input2, place, j);
-    auto sum_i_j_part_line = rt::write_line<V>(sum_i_j_part, place, i_2, j);
+    const auto input2_line = rt::read_line<V, 1>(input2, place, j);
+    auto sum_i_j_part_line = rt::write_line<V, 2>(sum_i_j_part, place, i_2, j);
     rt::lanes<V>([&](int at) { sum_i_j_part_line.set(at, input1.load(place, i_2) * input2_line[at]); });
   }
 };
@@ -46,9 +46,9 @@ struct Step_bilinear_forward_0_output {
     int64_t rest = point;
     const int64_t o = rt::split(&rest, o_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto sum_i_j_line = rt::read_line<V>(sum_i_j, place, o);
-    const auto bias_line = rt::read_line<V>(bias, o);
-    auto output_line = rt::write_line<V>(output, place, o);
+    const auto sum_i_j_line = rt::read_line<V, 1>(sum_i_j, place, o);
+    const auto bias_line = rt::read_line<V, 0>(bias, o);
+    auto output_line = rt::write_line<V, 1>(output, place, o);
     rt::lanes<V>([&](int at) { output_line.set(at, sum_i_j_line[at] + bias_line[at]); });
   }
 };
@@ -109,7 +109,7 @@ struct Step_bilinear_backward_grad_input2 {
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place<rank> place = batch.place(rest);
     const int64_t i_2 = inner;
-    const auto grad_sum_i_j_part_line = rt::read_line<V>(grad_sum_i_j_part, place, i_2, j);
+    const auto grad_sum_i_j_part_line = rt::read_line<V, 2>(grad_sum_i_j_part, place, i_2, j);
     rt::lanes<V>(
         [&](int at) { folds[at].grad_input2_value_fold.add(grad_sum_i_j_part_line[at] * input1.load(place, i_2)); });
   }
@@ -143,7 +143,7 @@ struct Step_bilinear_backward_grad_bias {
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t o = point;
     const rt::Place<rank> place = batch.place(inner);
-    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, o);
+    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, o);
     rt::lanes<V>([&](int at) { folds[at].grad_bias_value_fold.add(grad_output_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {

@@ -27,8 +27,8 @@ struct Step_bilinear_sample_forward_output {
     int64_t inner_rest = inner;
     const int64_t b = rt::split(&inner_rest, b_size);
     const int64_t a = inner_rest;
-    const auto points_line = rt::read_line<V>(points_2, n, 0);
-    const auto points_line_2 = rt::read_line<V>(points_2, n, 1);
+    const auto points_line = rt::read_line<V, 0>(points_2, n, 0);
+    const auto points_line_2 = rt::read_line<V, 0>(points_2, n, 1);
     rt::lanes<V>([&](int at) {
       const opmath_t points_value = points_line[at];
       const int64_t row_2 = static_cast<int64_t>(rt::floor(points_value));
@@ -105,10 +105,10 @@ struct Step_bilinear_sample_backward_col {
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    const auto points_line = rt::read_line<V>(points_2, n, 0);
-    const auto points_line_2 = rt::read_line<V>(points_2, n, 1);
-    auto row_line = rt::write_line<V>(row_2, n);
-    auto col_line = rt::write_line<V>(col, n);
+    const auto points_line = rt::read_line<V, 0>(points_2, n, 0);
+    const auto points_line_2 = rt::read_line<V, 0>(points_2, n, 1);
+    auto row_line = rt::write_line<V, 0>(row_2, n);
+    auto col_line = rt::write_line<V, 0>(col, n);
     rt::lanes<V>([&](int at) {
       row_line.set(at, static_cast<int64_t>(rt::floor(points_line[at])));
       col_line.set(at, static_cast<int64_t>(rt::floor(points_line_2[at])));

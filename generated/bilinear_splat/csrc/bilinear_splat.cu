@@ -15,10 +15,10 @@ struct Step_bilinear_splat_forward_col {
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    const auto places_line = rt::read_line<V>(places, n, 0);
-    const auto places_line_2 = rt::read_line<V>(places, n, 1);
-    auto row_line = rt::write_line<V>(row_2, n);
-    auto col_line = rt::write_line<V>(col, n);
+    const auto places_line = rt::read_line<V, 0>(places, n, 0);
+    const auto places_line_2 = rt::read_line<V, 0>(places, n, 1);
+    auto row_line = rt::write_line<V, 0>(row_2, n);
+    auto col_line = rt::write_line<V, 0>(col, n);
     rt::lanes<V>([&](int at) {
       row_line.set(at, static_cast<int64_t>(rt::floor(places_line[at])));
       col_line.set(at, static_cast<int64_t>(rt::floor(places_line_2[at])));
@@ -111,8 +111,8 @@ struct Step_bilinear_splat_backward_grad_values {
     int64_t inner_rest = inner;
     const int64_t b = rt::split(&inner_rest, b_size);
     const int64_t a = inner_rest;
-    const auto places_line = rt::read_line<V>(places, n, 0);
-    const auto places_line_2 = rt::read_line<V>(places, n, 1);
+    const auto places_line = rt::read_line<V, 0>(places, n, 0);
+    const auto places_line_2 = rt::read_line<V, 0>(places, n, 1);
     rt::lanes<V>([&](int at) {
       const opmath_t places_value = places_line[at];
       const int64_t row_value = static_cast<int64_t>(rt::floor(places_value));

@@ -9,7 +9,7 @@ template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 0, -1), rt::batch());
   rt::Tensor<const scalar_t, rank> target, input, weight, pos_weight;
@@ -31,6 +31,22 @@ struct Step_binary_cross_entropy_with_logits_forward_0_output {
     const opmath_t part_3 = pos_weight.load(place) * target_value * part_2 + part;
     folds->output_sum_fold.add(weight.load(place) * part_3);
   }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto input_pack = rt::load_pack<V>(input, first);
+    const auto weight_pack = rt::load_pack<V>(weight, first);
+    const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      const opmath_t target_value_2 = target_pack.get(i);
+      const opmath_t input_value_2 = input_pack.get(i);
+      const opmath_t part_4 = (1 - target_value_2) * near::softplus(input_value_2);
+      const opmath_t part_5 = near::softplus(-input_value_2);
+      const opmath_t part_6 = pos_weight_pack.get(i) * target_value_2 * part_5 + part_4;
+      folds->output_sum_fold.add(weight_pack.get(i) * part_6);
+    }
+  }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
     output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
@@ -42,7 +58,7 @@ template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 1, 0), rt::tensor(4, 0, -1), rt::batch());
   rt::Tensor<const scalar_t, rank> target, input, weight, pos_weight;
@@ -63,6 +79,22 @@ struct Step_binary_cross_entropy_with_logits_forward_1_output {
     const opmath_t part_2 = near::softplus(-input_value);
     const opmath_t part_3 = pos_weight.load(place) * target_value * part_2 + part;
     folds->output_value_fold.add(weight.load(place) * part_3);
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto input_pack = rt::load_pack<V>(input, first);
+    const auto weight_pack = rt::load_pack<V>(weight, first);
+    const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      const opmath_t target_value_2 = target_pack.get(i);
+      const opmath_t input_value_2 = input_pack.get(i);
+      const opmath_t part_4 = (1 - target_value_2) * near::softplus(input_value_2);
+      const opmath_t part_5 = near::softplus(-input_value_2);
+      const opmath_t part_6 = pos_weight_pack.get(i) * target_value_2 * part_5 + part_4;
+      folds->output_value_fold.add(weight_pack.get(i) * part_6);
+    }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;
@@ -117,7 +149,7 @@ template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
   rt::Tensor<const scalar_t, rank> target, input, weight;
@@ -138,6 +170,20 @@ struct Step_binary_cross_entropy_with_logits_forward_3_output {
     const opmath_t part_2 = target_value * near::softplus(-input_value) + part;
     folds->output_sum_fold.add(weight.load(place) * part_2);
   }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto input_pack = rt::load_pack<V>(input, first);
+    const auto weight_pack = rt::load_pack<V>(weight, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      const opmath_t target_value_2 = target_pack.get(i);
+      const opmath_t input_value_2 = input_pack.get(i);
+      const opmath_t part_3 = (1 - target_value_2) * near::softplus(input_value_2);
+      const opmath_t part_4 = target_value_2 * near::softplus(-input_value_2) + part_3;
+      folds->output_sum_fold.add(weight_pack.get(i) * part_4);
+    }
+  }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
     output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
@@ -149,7 +195,7 @@ template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_4_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
   rt::Tensor<const scalar_t, rank> target, input, weight;
@@ -169,6 +215,20 @@ struct Step_binary_cross_entropy_with_logits_forward_4_output {
     const opmath_t part = (1 - target_value) * near::softplus(input_value);
     const opmath_t part_2 = target_value * near::softplus(-input_value) + part;
     folds->output_value_fold.add(weight.load(place) * part_2);
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto input_pack = rt::load_pack<V>(input, first);
+    const auto weight_pack = rt::load_pack<V>(weight, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      const opmath_t target_value_2 = target_pack.get(i);
+      const opmath_t input_value_2 = input_pack.get(i);
+      const opmath_t part_3 = (1 - target_value_2) * near::softplus(input_value_2);
+      const opmath_t part_4 = target_value_2 * near::softplus(-input_value_2) + part_3;
+      folds->output_value_fold.add(weight_pack.get(i) * part_4);
+    }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;
@@ -222,7 +282,7 @@ template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_6_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
   rt::Tensor<const scalar_t, rank> target, input, pos_weight;
@@ -243,6 +303,20 @@ struct Step_binary_cross_entropy_with_logits_forward_6_output {
     const opmath_t part_2 = near::softplus(-input_value);
     folds->output_sum_fold.add(pos_weight.load(place) * target_value * part_2 + part);
   }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto input_pack = rt::load_pack<V>(input, first);
+    const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      const opmath_t target_value_2 = target_pack.get(i);
+      const opmath_t input_value_2 = input_pack.get(i);
+      const opmath_t part_3 = (1 - target_value_2) * near::softplus(input_value_2);
+      const opmath_t part_4 = near::softplus(-input_value_2);
+      folds->output_sum_fold.add(pos_weight_pack.get(i) * target_value_2 * part_4 + part_3);
+    }
+  }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
     output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
@@ -254,7 +328,7 @@ template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_7_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 0, -1), rt::batch());
   rt::Tensor<const scalar_t, rank> target, input, pos_weight;
@@ -274,6 +348,20 @@ struct Step_binary_cross_entropy_with_logits_forward_7_output {
     const opmath_t part = (1 - target_value) * near::softplus(input_value);
     const opmath_t part_2 = near::softplus(-input_value);
     folds->output_value_fold.add(pos_weight.load(place) * target_value * part_2 + part);
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto input_pack = rt::load_pack<V>(input, first);
+    const auto pos_weight_pack = rt::load_pack<V>(pos_weight, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      const opmath_t target_value_2 = target_pack.get(i);
+      const opmath_t input_value_2 = input_pack.get(i);
+      const opmath_t part_3 = (1 - target_value_2) * near::softplus(input_value_2);
+      const opmath_t part_4 = near::softplus(-input_value_2);
+      folds->output_value_fold.add(pos_weight_pack.get(i) * target_value_2 * part_4 + part_3);
+    }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;
@@ -326,7 +414,7 @@ template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_9_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::batch());
   rt::Tensor<const scalar_t, rank> target, input;
@@ -346,6 +434,18 @@ struct Step_binary_cross_entropy_with_logits_forward_9_output {
     const opmath_t part = (1 - target_value) * near::softplus(input_value);
     folds->output_sum_fold.add(target_value * near::softplus(-input_value) + part);
   }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto input_pack = rt::load_pack<V>(input, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      const opmath_t target_value_2 = target_pack.get(i);
+      const opmath_t input_value_2 = input_pack.get(i);
+      const opmath_t part_2 = (1 - target_value_2) * near::softplus(input_value_2);
+      folds->output_sum_fold.add(target_value_2 * near::softplus(-input_value_2) + part_2);
+    }
+  }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
     output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
@@ -357,7 +457,7 @@ template <typename scalar_t, int rank>
 struct Step_binary_cross_entropy_with_logits_forward_10_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::batch());
   rt::Tensor<const scalar_t, rank> target, input;
@@ -376,6 +476,18 @@ struct Step_binary_cross_entropy_with_logits_forward_10_output {
     const opmath_t input_value = input.load(place);
     const opmath_t part = (1 - target_value) * near::softplus(input_value);
     folds->output_value_fold.add(target_value * near::softplus(-input_value) + part);
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto input_pack = rt::load_pack<V>(input, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      const opmath_t target_value_2 = target_pack.get(i);
+      const opmath_t input_value_2 = input_pack.get(i);
+      const opmath_t part_2 = (1 - target_value_2) * near::softplus(input_value_2);
+      folds->output_value_fold.add(target_value_2 * near::softplus(-input_value_2) + part_2);
+    }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;

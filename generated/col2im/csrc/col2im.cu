@@ -56,7 +56,7 @@ struct Step_col2im_forward_output {
     const int64_t l = rt::split(&rest, l_size);
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
-    const auto input_line = rt::read_line<V>(input, n, d, l);
+    const auto input_line = rt::read_line<V, 2>(input, n, d, l);
     rt::lanes<V>([&](int at) {
       const int64_t t = -padding;
       const bool part_2 = rt::floordiv(d, kernel_size * kernel_size) >= 0;

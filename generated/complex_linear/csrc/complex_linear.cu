@@ -23,14 +23,14 @@ struct Step_complex_linear_forward_0_output_imag {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto sum_k_real_sum_line = rt::read_line<V>(sum_k_real_sum, place, n);
-    const auto sum_k_real_sum_1_line = rt::read_line<V>(sum_k_real_sum_1, place, n);
-    const auto bias_real_line = rt::read_line<V>(bias_real, n);
-    const auto sum_k_imag_sum_line = rt::read_line<V>(sum_k_imag_sum, place, n);
-    const auto sum_k_imag_sum_1_line = rt::read_line<V>(sum_k_imag_sum_1, place, n);
-    const auto bias_imag_line = rt::read_line<V>(bias_imag, n);
-    auto output_real_line = rt::write_line<V>(output_real, place, n);
-    auto output_imag_line = rt::write_line<V>(output_imag, place, n);
+    const auto sum_k_real_sum_line = rt::read_line<V, 1>(sum_k_real_sum, place, n);
+    const auto sum_k_real_sum_1_line = rt::read_line<V, 1>(sum_k_real_sum_1, place, n);
+    const auto bias_real_line = rt::read_line<V, 0>(bias_real, n);
+    const auto sum_k_imag_sum_line = rt::read_line<V, 1>(sum_k_imag_sum, place, n);
+    const auto sum_k_imag_sum_1_line = rt::read_line<V, 1>(sum_k_imag_sum_1, place, n);
+    const auto bias_imag_line = rt::read_line<V, 0>(bias_imag, n);
+    auto output_real_line = rt::write_line<V, 1>(output_real, place, n);
+    auto output_imag_line = rt::write_line<V, 1>(output_imag, place, n);
     rt::lanes<V>([&](int at) {
       const opmath_t part = sum_k_real_sum_line[at] - sum_k_real_sum_1_line[at];
       output_real_line.set(at, part + bias_real_line[at]);
@@ -304,7 +304,7 @@ struct Step_complex_linear_backward_grad_bias_real {
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
     const rt::Place<rank> place = batch.place(inner);
-    const auto grad_output_real_line = rt::read_line_or_zero<V>(grad_output_real, place, n);
+    const auto grad_output_real_line = rt::read_line_or_zero<V, 1>(grad_output_real, place, n);
     rt::lanes<V>([&](int at) { folds[at].grad_bias_real_value_fold.add(grad_output_real_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {

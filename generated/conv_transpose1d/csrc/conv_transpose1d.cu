@@ -21,8 +21,8 @@ struct Step_conv_transpose1d_forward_0_output {
     const int64_t p = rt::split(&rest, p_size);
     const int64_t o = rt::split(&rest, o_size);
     const int64_t n = rest;
-    const auto output_sum_line = rt::read_line<V>(output_sum, n, o, p);
-    auto output_line = rt::write_line<V>(output, n, o, p);
+    const auto output_sum_line = rt::read_line<V, 2>(output_sum, n, o, p);
+    auto output_line = rt::write_line<V, 2>(output, n, o, p);
     rt::lanes<V>([&](int at) { output_line.set(at, bias.load(o) + output_sum_line[at]); });
   }
 };

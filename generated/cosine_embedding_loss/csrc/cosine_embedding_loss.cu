@@ -314,10 +314,10 @@ struct Step_cosine_embedding_loss_backward_0_grad_input2 {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
-    const auto input1_line = rt::read_line<V>(input1, n, d);
-    const auto input2_line = rt::read_line<V>(input2, n, d);
-    auto grad_input1_line = rt::write_line<V>(grad_input1, n, d);
-    auto grad_input2_line = rt::write_line<V>(grad_input2, n, d);
+    const auto input1_line = rt::read_line<V, 1>(input1, n, d);
+    const auto input2_line = rt::read_line<V, 1>(input2, n, d);
+    auto grad_input1_line = rt::write_line<V, 1>(grad_input1, n, d);
+    auto grad_input2_line = rt::write_line<V, 1>(grad_input2, n, d);
     rt::lanes<V>([&](int at) {
       const opmath_t input1_value = input1_line[at];
       const opmath_t grad_dot_value = grad_dot.load(n);

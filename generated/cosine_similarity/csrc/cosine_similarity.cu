@@ -155,10 +155,10 @@ struct Step_cosine_similarity_backward_grad_x2 {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto x2_line = rt::read_line<V>(x2, place, d);
-    const auto x1_line = rt::read_line<V>(x1, place, d);
-    auto grad_x1_line = rt::write_line<V>(grad_x1, place, d);
-    auto grad_x2_line = rt::write_line<V>(grad_x2, place, d);
+    const auto x2_line = rt::read_line<V, 1>(x2, place, d);
+    const auto x1_line = rt::read_line<V, 1>(x1, place, d);
+    auto grad_x1_line = rt::write_line<V, 1>(grad_x1, place, d);
+    auto grad_x2_line = rt::write_line<V, 1>(grad_x2, place, d);
     rt::lanes<V>([&](int at) {
       const opmath_t norm_d_value = norm_d.load(place);
       const opmath_t norm_d_2_value = norm_d_2.load(place);

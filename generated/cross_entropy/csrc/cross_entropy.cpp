@@ -156,8 +156,8 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_0(const Tensor& grad_output, c
   call.allocate("sum_n_all_2", Element::compute, {}, mask[0] || mask[2]);
   call.allocate("grad_sum_n_all_2", Element::compute, {}, mask[0] || mask[2]);
   call.allocate("grad_sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[2]);
-  call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch},
-                mask[0] || mask[2], mask[0]);
+  call.allocate("sum_grad_logp_others", Element::compute, {}, mask[0]);
+  call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
   call.allocate("grad_weight_sum_c", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight_hit", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight_share", Element::compute, {opgen::dim(1, "C")}, mask[2]);
@@ -166,14 +166,16 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_0(const Tensor& grad_output, c
   if (mask[0] || mask[2]) {
     call.run(8, {2, 3, 1, 4, 5, 6, 7, 0, 8}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   }
-  if (mask[0] || mask[2]) {
-    call.run(9, {2, 0, 7, 9, 3, 4, 5, 1, 10}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  if (mask[0] || mask[2]) call.run(9, {2, 0, 7, 9}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  if (mask[0]) call.run(10, {3, 10}, {call.size(1)});
+  if (mask[0]) {
+    call.run(11, {9, 2, 0, 7, 10, 3, 4, 5, 1, 11}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   }
-  if (mask[2]) call.run(10, {2, 1, 4, 5, 9, 11}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
-  if (mask[2]) call.run(11, {12, 2, 0, 7, 1, 4, 5}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
-  if (mask[2]) call.run(12, {13, 2, 8}, {call.size(1), call.size(0), ignore_index});
-  if (mask[2]) call.run(13, {11, 12, 13, 14}, {call.size(1)});
-  const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 2, "input") : Tensor();
+  if (mask[2]) call.run(12, {2, 1, 4, 5, 9, 12}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
+  if (mask[2]) call.run(13, {13, 2, 0, 7, 1, 4, 5}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
+  if (mask[2]) call.run(14, {14, 2, 8}, {call.size(1), call.size(0), ignore_index});
+  if (mask[2]) call.run(15, {12, 13, 14, 15}, {call.size(1)});
+  const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   return {grad_input, grad_weight};
 }
@@ -193,19 +195,21 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_1(const Tensor& grad_output, c
   call.allocate("logp_max", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[2]);
   call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[2]);
   call.allocate("grad_sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[2]);
-  call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch},
-                mask[0] || mask[2], mask[0]);
+  call.allocate("sum_grad_logp_others", Element::compute, {}, mask[0]);
+  call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
   call.allocate("grad_weight_sum_c", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight_hit", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[2]);
-  if (mask[0] || mask[2]) call.run(14, {1, 4, 5}, {call.size(0), call.size(1)});
-  if (mask[0] || mask[2]) {
-    call.run(15, {2, 0, 6, 3, 4, 5, 1, 7}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  if (mask[0] || mask[2]) call.run(16, {1, 4, 5}, {call.size(0), call.size(1)});
+  if (mask[0] || mask[2]) call.run(17, {2, 0, 6}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  if (mask[0]) call.run(10, {3, 7}, {call.size(1)});
+  if (mask[0]) {
+    call.run(18, {6, 2, 0, 7, 3, 4, 5, 1, 8}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   }
-  if (mask[2]) call.run(10, {2, 1, 4, 5, 6, 8}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
-  if (mask[2]) call.run(16, {9, 2, 0, 1, 4, 5}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
-  if (mask[2]) call.run(17, {8, 9, 10}, {call.size(1)});
-  const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 2, "input") : Tensor();
+  if (mask[2]) call.run(12, {2, 1, 4, 5, 6, 9}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
+  if (mask[2]) call.run(19, {10, 2, 0, 1, 4, 5}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
+  if (mask[2]) call.run(20, {9, 10, 11}, {call.size(1)});
+  const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   return {grad_input, grad_weight};
 }
@@ -225,19 +229,21 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_2(const Tensor& grad_output, c
   call.allocate("logp_max", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[2]);
   call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[2]);
   call.allocate("grad_sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0] || mask[2]);
-  call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch},
-                mask[0] || mask[2], mask[0]);
+  call.allocate("sum_grad_logp_others", Element::compute, {}, mask[0]);
+  call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
   call.allocate("grad_weight_sum_c", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight_hit", Element::compute, {opgen::dim(1, "C")}, mask[2]);
   call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[2]);
-  if (mask[0] || mask[2]) call.run(14, {1, 4, 5}, {call.size(0), call.size(1)});
-  if (mask[0] || mask[2]) {
-    call.run(18, {2, 0, 6, 3, 4, 5, 1, 7}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  if (mask[0] || mask[2]) call.run(16, {1, 4, 5}, {call.size(0), call.size(1)});
+  if (mask[0] || mask[2]) call.run(21, {2, 0, 6}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  if (mask[0]) call.run(10, {3, 7}, {call.size(1)});
+  if (mask[0]) {
+    call.run(22, {6, 2, 0, 7, 3, 4, 5, 1, 8}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   }
-  if (mask[2]) call.run(10, {2, 1, 4, 5, 6, 8}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
-  if (mask[2]) call.run(19, {9, 2, 0, 1, 4, 5}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
-  if (mask[2]) call.run(17, {8, 9, 10}, {call.size(1)});
-  const Tensor grad_input = mask[0] ? call.result("grad_input", Element::scalar, 2, "input") : Tensor();
+  if (mask[2]) call.run(12, {2, 1, 4, 5, 6, 9}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
+  if (mask[2]) call.run(23, {10, 2, 0, 1, 4, 5}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
+  if (mask[2]) call.run(20, {9, 10, 11}, {call.size(1)});
+  const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
   return {grad_input, grad_weight};
 }
@@ -257,9 +263,9 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_3(const Tensor& grad_output, c
   call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
   call.allocate("sum_n_all_2", Element::compute, {}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
-  if (mask[0]) call.run(14, {1, 3, 4}, {call.size(0), call.size(1)});
-  if (mask[0]) call.run(20, {2, 5}, {call.size(0), ignore_index});
-  if (mask[0]) call.run(21, {2, 0, 5, 3, 4, 1, 6}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  if (mask[0]) call.run(16, {1, 3, 4}, {call.size(0), call.size(1)});
+  if (mask[0]) call.run(24, {2, 5}, {call.size(0), ignore_index});
+  if (mask[0]) call.run(25, {2, 0, 5, 3, 4, 1, 6}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   return {call.result("grad_input", Element::scalar, 2, "input"), Tensor()};
 }
 
@@ -277,8 +283,8 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_4(const Tensor& grad_output, c
   call.allocate("logp_max", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
   call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
-  if (mask[0]) call.run(14, {1, 3, 4}, {call.size(0), call.size(1)});
-  if (mask[0]) call.run(22, {2, 0, 3, 4, 1, 5}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  if (mask[0]) call.run(16, {1, 3, 4}, {call.size(0), call.size(1)});
+  if (mask[0]) call.run(26, {2, 0, 3, 4, 1, 5}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   return {call.result("grad_input", Element::scalar, 2, "input"), Tensor()};
 }
 
@@ -296,8 +302,8 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_5(const Tensor& grad_output, c
   call.allocate("logp_max", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
   call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
-  if (mask[0]) call.run(14, {1, 3, 4}, {call.size(0), call.size(1)});
-  if (mask[0]) call.run(23, {2, 0, 3, 4, 1, 5}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  if (mask[0]) call.run(16, {1, 3, 4}, {call.size(0), call.size(1)});
+  if (mask[0]) call.run(27, {2, 0, 3, 4, 1, 5}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   return {call.result("grad_input", Element::scalar, 2, "input"), Tensor()};
 }
 

@@ -510,6 +510,86 @@ struct Step_cross_entropy_backward_0_grad_sum_n_all_2 {
   }
 };
 
+// one value per point, nothing shared between points
+template <typename scalar_t, int rank>
+struct Step_cross_entropy_backward_0_grad_sum_c {
+  using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
+  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 2, 1), rt::tensor(3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(2, 0, -1), rt::integer(1),
+                 rt::integer(2), rt::real(0), rt::elements(), rt::batch());
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<opmath_t, rank> grad_sum_c;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<const opmath_t, rank> sum_n_all_2;
+  int64_t ignore_index, C;
+  opmath_t label_smoothing;
+  rt::Divider batch_size;
+  rt::Batch<rank> batch;
+
+  OPGEN_DEVICE void compute(int64_t target, opmath_t* grad_sum_c) const {
+    const opmath_t part = near::div(grad_output.load_or_zero(), sum_n_all_2.load()) * label_smoothing;
+    const bool part_2 = target != ignore_index && label_smoothing > 0;
+    *grad_sum_c = part_2 ? -near::div(part, static_cast<opmath_t>(C)) : opmath_t(0);
+  }
+  OPGEN_DEVICE void point(int64_t point) const {
+    int64_t rest = point;
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
+    const int64_t n = rest;
+    opmath_t grad_sum_c_value;
+    compute(target.load(n, place), &grad_sum_c_value);
+    grad_sum_c.store(grad_sum_c_value, n, place);
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first) const {
+    const auto target_pack = rt::load_pack<V>(target, first);
+    rt::Values<opmath_t, V> grad_sum_c_pack;
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      opmath_t grad_sum_c_value;
+      compute(target_pack.get(i), &grad_sum_c_value);
+      grad_sum_c_pack.set(i, grad_sum_c_value);
+    }
+    rt::store_pack(grad_sum_c, first, grad_sum_c_pack);
+  }
+};
+
+// reduces everything to one value, in chunks of fixed size and order
+template <typename scalar_t, int rank>
+struct Step_cross_entropy_backward_0_sum_grad_logp_others {
+  using opmath_t = rt::math_t<scalar_t>;
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::integer(0))}};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 0, -1));
+  rt::Tensor<const scalar_t, rank> weight;
+  rt::Tensor<opmath_t, rank> sum_grad_logp_others;
+
+  struct Folds {
+    rt::Sum<opmath_t> sum_grad_logp_others_value_fold;
+    OPGEN_DEVICE void merge(const Folds& other) {
+      sum_grad_logp_others_value_fold.merge(other.sum_grad_logp_others_value_fold);
+    }
+    OPGEN_DEVICE void settle() { sum_grad_logp_others_value_fold.settle(); }
+    OPGEN_DEVICE void finish() { sum_grad_logp_others_value_fold.finish(); }
+  };
+  OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
+    const int64_t c = inner;
+    folds->sum_grad_logp_others_value_fold.add(weight.load(c));
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto weight_pack = rt::load_pack<V>(weight, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      folds->sum_grad_logp_others_value_fold.add(weight_pack.get(i));
+    }
+  }
+  OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
+    const opmath_t sum_grad_logp_others_value = folds.sum_grad_logp_others_value_fold.value;
+    sum_grad_logp_others.store(sum_grad_logp_others_value);
+  }
+};
+
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_0_grad_input {
@@ -517,14 +597,13 @@ struct Step_cross_entropy_backward_0_grad_input {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
   static constexpr auto fields = rt::fields(
-      rt::tensor(4, 1, -1, 0), rt::tensor(7, 3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(8, 3, 2, 1),
-      rt::tensor(0, 2, 1), rt::tensor(2, 0, -1), rt::tensor(5, 2, 1), rt::tensor(6, 2, 1), rt::tensor(3, 2, 1),
-      rt::integer(2), rt::elements(), rt::integer(1), rt::integer(2), rt::real(0), rt::batch());
+      rt::tensor(5, 1, -1, 0), rt::tensor(8, 3, 2, 1), rt::tensor(2, 0, -1), rt::tensor(9, 3, 2, 1),
+      rt::tensor(0, 2, 1), rt::tensor(3, 0, -1), rt::tensor(4, 0, -1), rt::tensor(6, 2, 1), rt::tensor(7, 2, 1),
+      rt::tensor(1, 2, 1), rt::integer(2), rt::elements(), rt::integer(1), rt::integer(2), rt::real(0), rt::batch());
   rt::Tensor<const scalar_t, rank> weight, input, grad_output;
   rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const opmath_t, rank> grad_sum_c, sum_n_all_2, sum_grad_logp_others, logp_max, logp_log;
   rt::Tensor<const int64_t, rank> target;
-  rt::Tensor<const opmath_t, rank> sum_n_all_2, logp_max, logp_log;
-  rt::Tensor<opmath_t, rank> grad_sum_c;
   rt::Divider c_size, batch_size;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
@@ -538,52 +617,30 @@ struct Step_cross_entropy_backward_0_grad_input {
     const auto weight_row = rt::read_row<Team, 0>(c_size.size, weight, 0);
     const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
     auto grad_input_row = rt::write_row<Team, 1>(grad_input, n, 0, place);
+    const opmath_t grad_sum_c_value = grad_sum_c.load(n, place);
     const int64_t target_value_2 = target.load(n, place);
     const bool keep_2 = target_value_2 != ignore_index;
-    const opmath_t grad_sum_n_all = near::div(grad_output.load_or_zero(), sum_n_all_2.load());
-    const opmath_t part = -near::div(grad_sum_n_all * label_smoothing, static_cast<opmath_t>(C));
-    const opmath_t grad_sum_c_value = keep_2 && label_smoothing > 0 ? part : opmath_t(0);
-    const opmath_t grad_hit = grad_sum_n_all * (1 - label_smoothing);
-    if (Team::rank() == 0) {
-      grad_sum_c.store(grad_sum_c_value, n, place);
+    const opmath_t part = near::div(grad_output.load_or_zero(), sum_n_all_2.load());
+    const opmath_t grad_hit = part * (1 - label_smoothing);
+    const opmath_t part_2 = grad_sum_c_value * sum_grad_logp_others.load();
+    const bool part_3 = target_value_2 >= 0 && target_value_2 < C;
+    opmath_t part_4;
+    if (part_3) {
+      part_4 = keep_2 ? -(grad_hit * weight.load(target_value_2)) : opmath_t(0);
+    } else {
+      part_4 = 0;
     }
-    rt::Sum<opmath_t> sum_grad_logp_fold;
-    rt::each<Team>(c_size.size, rt::settled(&sum_grad_logp_fold), [&](auto at) {
-      const int64_t c = at;
-      const opmath_t part_2 = grad_sum_c_value * weight_row[at];
-      const bool part_3 = c == target_value_2;
-      opmath_t part_4;
-      if (part_3) {
-        part_4 = keep_2 ? -(grad_hit * weight.load(target_value_2)) : opmath_t(0);
-      } else {
-        part_4 = 0;
-      }
-      sum_grad_logp_fold.add(part_2 + part_4);
-    });
-    sum_grad_logp_fold.finish();
-    rt::join<Team>(&sum_grad_logp_fold);
-    const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
+    const opmath_t sum_grad_logp = part_2 + part_4;
     const opmath_t logp_max_value_2 = logp_max.load(n, place);
     const opmath_t logp_log_value_2 = logp_log.load(n, place);
     rt::each<Team>(c_size.size, [&](auto at) {
       const int64_t c = at;
-      opmath_t part_5;
-      if (keep_2) {
-        const opmath_t part_6 = near::exp(input_row[at] - logp_max_value_2 - logp_log_value_2) * sum_grad_logp;
-        const opmath_t part_7 = grad_sum_c_value * weight_row[at];
-        const bool part_8 = c == target_value_2;
-        opmath_t part_10;
-        if (part_8) {
-          part_10 = keep_2 ? -(grad_hit * weight.load(target_value_2)) : opmath_t(0);
-        } else {
-          part_10 = 0;
-        }
-        const opmath_t part_9 = part_10;
-        part_5 = part_7 + part_9 - part_6;
-      } else {
-        part_5 = 0;
-      }
-      grad_input_row.set(at, part_5);
+      const opmath_t weight_value = weight_row[at];
+      const opmath_t part_5 = near::exp(input_row[at] - logp_max_value_2 - logp_log_value_2);
+      const opmath_t part_6 = keep_2 ? -(grad_hit * weight_value) : opmath_t(0);
+      const opmath_t part_7 = c == target_value_2 ? part_6 : opmath_t(0);
+      const opmath_t part_8 = grad_sum_c_value * weight_value + part_7 - part_5 * sum_grad_logp;
+      grad_input_row.set(at, keep_2 ? part_8 : opmath_t(0));
     });
   }
 };
@@ -660,7 +717,7 @@ struct Step_cross_entropy_backward_0_grad_weight_sum_c_alone {
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
-    const auto input_line = rt::read_line<V>(input, n, c, place);
+    const auto input_line = rt::read_line<V, 1>(input, n, c, place);
     rt::lanes<V>([&](int at) {
       const bool t_3 = label_smoothing > 0;
       const bool part = target.load(n, place) != ignore_index && t_3;
@@ -875,21 +932,62 @@ struct Step_cross_entropy_backward_1_logp_log {
   }
 };
 
+// one value per point, nothing shared between points
+template <typename scalar_t, int rank>
+struct Step_cross_entropy_backward_1_grad_sum_c {
+  using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
+  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(2, 2, 1), rt::tensor(1, 0, -1),
+                                            rt::integer(1), rt::integer(2), rt::real(0), rt::elements(), rt::batch());
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<opmath_t, rank> grad_sum_c;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  int64_t ignore_index, C;
+  opmath_t label_smoothing;
+  rt::Divider batch_size;
+  rt::Batch<rank> batch;
+
+  OPGEN_DEVICE void compute(int64_t target, opmath_t* grad_sum_c) const {
+    const opmath_t part = -near::div(grad_output.load_or_zero() * label_smoothing, static_cast<opmath_t>(C));
+    *grad_sum_c = target != ignore_index && label_smoothing > 0 ? part : opmath_t(0);
+  }
+  OPGEN_DEVICE void point(int64_t point) const {
+    int64_t rest = point;
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
+    const int64_t n = rest;
+    opmath_t grad_sum_c_value;
+    compute(target.load(n, place), &grad_sum_c_value);
+    grad_sum_c.store(grad_sum_c_value, n, place);
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first) const {
+    const auto target_pack = rt::load_pack<V>(target, first);
+    rt::Values<opmath_t, V> grad_sum_c_pack;
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      opmath_t grad_sum_c_value;
+      compute(target_pack.get(i), &grad_sum_c_value);
+      grad_sum_c_pack.set(i, grad_sum_c_value);
+    }
+    rt::store_pack(grad_sum_c, first, grad_sum_c_pack);
+  }
+};
+
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_1_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(3, 1, -1, 0), rt::tensor(6, 3, 2, 1), rt::tensor(1, 0, -1), rt::tensor(7, 3, 2, 1),
-                 rt::tensor(0, 2, 1), rt::tensor(2, 2, 1), rt::tensor(4, 2, 1), rt::tensor(5, 2, 1), rt::integer(2),
-                 rt::elements(), rt::integer(1), rt::integer(2), rt::real(0), rt::batch());
+  static constexpr auto fields = rt::fields(
+      rt::tensor(4, 1, -1, 0), rt::tensor(7, 3, 2, 1), rt::tensor(2, 0, -1), rt::tensor(8, 3, 2, 1),
+      rt::tensor(0, 2, 1), rt::tensor(3, 0, -1), rt::tensor(5, 2, 1), rt::tensor(6, 2, 1), rt::tensor(1, 2, 1),
+      rt::integer(2), rt::elements(), rt::integer(1), rt::integer(2), rt::real(0), rt::batch());
   rt::Tensor<const scalar_t, rank> weight, input, grad_output;
   rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const opmath_t, rank> grad_sum_c, sum_grad_logp_others, logp_max, logp_log;
   rt::Tensor<const int64_t, rank> target;
-  rt::Tensor<opmath_t, rank> grad_sum_c;
-  rt::Tensor<const opmath_t, rank> logp_max, logp_log;
   rt::Divider c_size, batch_size;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
@@ -903,53 +1001,29 @@ struct Step_cross_entropy_backward_1_grad_input {
     const auto weight_row = rt::read_row<Team, 0>(c_size.size, weight, 0);
     const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
     auto grad_input_row = rt::write_row<Team, 1>(grad_input, n, 0, place);
+    const opmath_t grad_sum_c_value = grad_sum_c.load(n, place);
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t grad_output_value = grad_output.load_or_zero();
-    const opmath_t part = grad_output_value * label_smoothing;
-    const opmath_t part_2 = -near::div(part, static_cast<opmath_t>(C));
-    const opmath_t grad_sum_c_value = keep && label_smoothing > 0 ? part_2 : opmath_t(0);
-    const opmath_t grad_hit = grad_output_value * (1 - label_smoothing);
-    if (Team::rank() == 0) {
-      grad_sum_c.store(grad_sum_c_value, n, place);
+    const opmath_t grad_hit = grad_output.load_or_zero() * (1 - label_smoothing);
+    const opmath_t part = grad_sum_c_value * sum_grad_logp_others.load();
+    const bool part_2 = target_value >= 0 && target_value < C;
+    opmath_t part_3;
+    if (part_2) {
+      part_3 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
+    } else {
+      part_3 = 0;
     }
-    rt::Sum<opmath_t> sum_grad_logp_fold;
-    rt::each<Team>(c_size.size, rt::settled(&sum_grad_logp_fold), [&](auto at) {
-      const int64_t c = at;
-      const opmath_t part_3 = grad_sum_c_value * weight_row[at];
-      const bool part_4 = c == target_value;
-      opmath_t part_5;
-      if (part_4) {
-        part_5 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
-      } else {
-        part_5 = 0;
-      }
-      sum_grad_logp_fold.add(part_3 + part_5);
-    });
-    sum_grad_logp_fold.finish();
-    rt::join<Team>(&sum_grad_logp_fold);
-    const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
+    const opmath_t sum_grad_logp = part + part_3;
     const opmath_t logp_max_value_2 = logp_max.load(n, place);
     const opmath_t logp_log_value = logp_log.load(n, place);
     rt::each<Team>(c_size.size, [&](auto at) {
       const int64_t c = at;
-      opmath_t part_6;
-      if (keep) {
-        const opmath_t part_7 = near::exp(input_row[at] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
-        const opmath_t part_8 = grad_sum_c_value * weight_row[at];
-        const bool part_9 = c == target_value;
-        opmath_t part_11;
-        if (part_9) {
-          part_11 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
-        } else {
-          part_11 = 0;
-        }
-        const opmath_t part_10 = part_11;
-        part_6 = part_8 + part_10 - part_7;
-      } else {
-        part_6 = 0;
-      }
-      grad_input_row.set(at, part_6);
+      const opmath_t weight_value = weight_row[at];
+      const opmath_t part_4 = near::exp(input_row[at] - logp_max_value_2 - logp_log_value);
+      const opmath_t part_5 = keep ? -(grad_hit * weight_value) : opmath_t(0);
+      const opmath_t part_6 = c == target_value ? part_5 : opmath_t(0);
+      const opmath_t part_7 = grad_sum_c_value * weight_value + part_6 - part_4 * sum_grad_logp;
+      grad_input_row.set(at, keep ? part_7 : opmath_t(0));
     });
   }
 };
@@ -1052,21 +1126,63 @@ struct Step_cross_entropy_backward_1_grad_weight {
   }
 };
 
+// one value per point, nothing shared between points
+template <typename scalar_t, int rank>
+struct Step_cross_entropy_backward_2_grad_sum_c {
+  using opmath_t = rt::math_t<scalar_t>;
+  using near = rt::Near<scalar_t>;
+  static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements(), rt::integer(0))}};
+  static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 2, 1),
+                                            rt::integer(1), rt::integer(2), rt::real(0), rt::elements(), rt::batch());
+  rt::Tensor<const int64_t, rank> target;
+  rt::Tensor<const scalar_t, rank> grad_output;
+  rt::Tensor<opmath_t, rank> grad_sum_c;
+  int64_t ignore_index, C;
+  opmath_t label_smoothing;
+  rt::Divider batch_size;
+  rt::Batch<rank> batch;
+
+  OPGEN_DEVICE void compute(int64_t target, opmath_t grad_output, opmath_t* grad_sum_c) const {
+    const opmath_t part = -near::div(grad_output * label_smoothing, static_cast<opmath_t>(C));
+    *grad_sum_c = target != ignore_index && label_smoothing > 0 ? part : opmath_t(0);
+  }
+  OPGEN_DEVICE void point(int64_t point) const {
+    int64_t rest = point;
+    const rt::Place<rank> place = batch.place(rt::split(&rest, batch_size));
+    const int64_t n = rest;
+    opmath_t grad_sum_c_value;
+    compute(target.load(n, place), grad_output.load_or_zero(n, place), &grad_sum_c_value);
+    grad_sum_c.store(grad_sum_c_value, n, place);
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first) const {
+    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto grad_output_pack = rt::load_pack_or_zero<V>(grad_output, first);
+    rt::Values<opmath_t, V> grad_sum_c_pack;
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      opmath_t grad_sum_c_value;
+      compute(target_pack.get(i), grad_output_pack.get(i), &grad_sum_c_value);
+      grad_sum_c_pack.set(i, grad_sum_c_value);
+    }
+    rt::store_pack(grad_sum_c, first, grad_sum_c_pack);
+  }
+};
+
 // reduces across memory: neighbouring columns together, rows in fixed order
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_2_grad_input {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Rows launch = {rt::count(rt::elements(), rt::integer(0)), {rt::count(rt::integer(2))}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(3, 1, -1, 0), rt::tensor(6, 3, 2, 1), rt::tensor(1, 2, 1), rt::tensor(7, 3, 2, 1),
-                 rt::tensor(0, 2, 1), rt::tensor(2, 2, 1), rt::tensor(4, 2, 1), rt::tensor(5, 2, 1), rt::integer(2),
-                 rt::elements(), rt::integer(1), rt::integer(2), rt::real(0), rt::batch());
+  static constexpr auto fields = rt::fields(
+      rt::tensor(4, 1, -1, 0), rt::tensor(7, 3, 2, 1), rt::tensor(2, 2, 1), rt::tensor(8, 3, 2, 1), rt::tensor(0, 2, 1),
+      rt::tensor(3, 0, -1), rt::tensor(5, 2, 1), rt::tensor(6, 2, 1), rt::tensor(1, 2, 1), rt::integer(2),
+      rt::elements(), rt::integer(1), rt::integer(2), rt::real(0), rt::batch());
   rt::Tensor<const scalar_t, rank> weight, input, grad_output;
   rt::Tensor<scalar_t, rank> grad_input;
+  rt::Tensor<const opmath_t, rank> grad_sum_c, sum_grad_logp_others, logp_max, logp_log;
   rt::Tensor<const int64_t, rank> target;
-  rt::Tensor<opmath_t, rank> grad_sum_c;
-  rt::Tensor<const opmath_t, rank> logp_max, logp_log;
   rt::Divider c_size, batch_size;
   int64_t ignore_index, C;
   opmath_t label_smoothing;
@@ -1080,53 +1196,29 @@ struct Step_cross_entropy_backward_2_grad_input {
     const auto weight_row = rt::read_row<Team, 0>(c_size.size, weight, 0);
     const auto input_row = rt::read_row<Team, 1>(c_size.size, input, n, 0, place);
     auto grad_input_row = rt::write_row<Team, 1>(grad_input, n, 0, place);
+    const opmath_t grad_sum_c_value = grad_sum_c.load(n, place);
     const int64_t target_value = target.load(n, place);
     const bool keep = target_value != ignore_index;
-    const opmath_t grad_output_value = grad_output.load_or_zero(n, place);
-    const opmath_t part = grad_output_value * label_smoothing;
-    const opmath_t part_2 = -near::div(part, static_cast<opmath_t>(C));
-    const opmath_t grad_sum_c_value = keep && label_smoothing > 0 ? part_2 : opmath_t(0);
-    const opmath_t grad_hit = grad_output_value * (1 - label_smoothing);
-    if (Team::rank() == 0) {
-      grad_sum_c.store(grad_sum_c_value, n, place);
+    const opmath_t grad_hit = grad_output.load_or_zero(n, place) * (1 - label_smoothing);
+    const opmath_t part = grad_sum_c_value * sum_grad_logp_others.load();
+    const bool part_2 = target_value >= 0 && target_value < C;
+    opmath_t part_3;
+    if (part_2) {
+      part_3 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
+    } else {
+      part_3 = 0;
     }
-    rt::Sum<opmath_t> sum_grad_logp_fold;
-    rt::each<Team>(c_size.size, rt::settled(&sum_grad_logp_fold), [&](auto at) {
-      const int64_t c = at;
-      const opmath_t part_3 = grad_sum_c_value * weight_row[at];
-      const bool part_4 = c == target_value;
-      opmath_t part_5;
-      if (part_4) {
-        part_5 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
-      } else {
-        part_5 = 0;
-      }
-      sum_grad_logp_fold.add(part_3 + part_5);
-    });
-    sum_grad_logp_fold.finish();
-    rt::join<Team>(&sum_grad_logp_fold);
-    const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
+    const opmath_t sum_grad_logp = part + part_3;
     const opmath_t logp_max_value_2 = logp_max.load(n, place);
     const opmath_t logp_log_value = logp_log.load(n, place);
     rt::each<Team>(c_size.size, [&](auto at) {
       const int64_t c = at;
-      opmath_t part_6;
-      if (keep) {
-        const opmath_t part_7 = near::exp(input_row[at] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
-        const opmath_t part_8 = grad_sum_c_value * weight_row[at];
-        const bool part_9 = c == target_value;
-        opmath_t part_11;
-        if (part_9) {
-          part_11 = keep ? -(grad_hit * weight.load(target_value)) : opmath_t(0);
-        } else {
-          part_11 = 0;
-        }
-        const opmath_t part_10 = part_11;
-        part_6 = part_8 + part_10 - part_7;
-      } else {
-        part_6 = 0;
-      }
-      grad_input_row.set(at, part_6);
+      const opmath_t weight_value = weight_row[at];
+      const opmath_t part_4 = near::exp(input_row[at] - logp_max_value_2 - logp_log_value);
+      const opmath_t part_5 = keep ? -(grad_hit * weight_value) : opmath_t(0);
+      const opmath_t part_6 = c == target_value ? part_5 : opmath_t(0);
+      const opmath_t part_7 = grad_sum_c_value * weight_value + part_6 - part_4 * sum_grad_logp;
+      grad_input_row.set(at, keep ? part_7 : opmath_t(0));
     });
   }
 };
@@ -1201,7 +1293,7 @@ struct Step_cross_entropy_backward_2_grad_weight_hit {
 template <typename scalar_t, int rank>
 struct Step_cross_entropy_backward_3_sum_n_all_2 {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 0, -1), rt::integer(1), rt::elements(), rt::batch());
   rt::Tensor<const int64_t, rank> target;
@@ -1221,6 +1313,14 @@ struct Step_cross_entropy_backward_3_sum_n_all_2 {
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
     folds->sum_n_all_2_value_fold.add(target.load(n, place) != ignore_index ? 1 : 0);
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto target_pack = rt::load_pack<V>(target, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      folds->sum_n_all_2_value_fold.add(target_pack.get(i) != ignore_index ? 1 : 0);
+    }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t sum_n_all_2_value = folds.sum_n_all_2_value_fold.value;
@@ -1260,14 +1360,7 @@ struct Step_cross_entropy_backward_3_grad_input {
     const opmath_t part = -near::div(grad_sum_n_all * label_smoothing, static_cast<opmath_t>(C));
     const opmath_t grad_sum_c = keep && label_smoothing > 0 ? part : opmath_t(0);
     const opmath_t t = keep ? -(grad_sum_n_all * (1 - label_smoothing)) : opmath_t(0);
-    rt::Sum<opmath_t> sum_grad_logp_fold;
-    rt::each<Team>(c_size.size, rt::settled(&sum_grad_logp_fold), [&](auto at) {
-      const int64_t c = at;
-      sum_grad_logp_fold.add(grad_sum_c + (c == target_value ? t : opmath_t(0)));
-    });
-    sum_grad_logp_fold.finish();
-    rt::join<Team>(&sum_grad_logp_fold);
-    const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
+    const opmath_t sum_grad_logp = C * grad_sum_c + (target_value >= 0 && target_value < C ? t : opmath_t(0));
     const opmath_t logp_max_value_2 = logp_max.load(n, place);
     const opmath_t logp_log_value = logp_log.load(n, place);
     rt::each<Team>(c_size.size, [&](auto at) {
@@ -1310,14 +1403,7 @@ struct Step_cross_entropy_backward_4_grad_input {
     const opmath_t part = -near::div(grad_output_value * label_smoothing, static_cast<opmath_t>(C));
     const opmath_t grad_sum_c = keep && label_smoothing > 0 ? part : opmath_t(0);
     const opmath_t t = keep ? -(grad_output_value * (1 - label_smoothing)) : opmath_t(0);
-    rt::Sum<opmath_t> sum_grad_logp_fold;
-    rt::each<Team>(c_size.size, rt::settled(&sum_grad_logp_fold), [&](auto at) {
-      const int64_t c = at;
-      sum_grad_logp_fold.add(grad_sum_c + (c == target_value ? t : opmath_t(0)));
-    });
-    sum_grad_logp_fold.finish();
-    rt::join<Team>(&sum_grad_logp_fold);
-    const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
+    const opmath_t sum_grad_logp = C * grad_sum_c + (target_value >= 0 && target_value < C ? t : opmath_t(0));
     const opmath_t logp_max_value_2 = logp_max.load(n, place);
     const opmath_t logp_log_value = logp_log.load(n, place);
     rt::each<Team>(c_size.size, [&](auto at) {
@@ -1360,14 +1446,7 @@ struct Step_cross_entropy_backward_5_grad_input {
     const opmath_t part = -near::div(grad_output_value * label_smoothing, static_cast<opmath_t>(C));
     const opmath_t grad_sum_c = keep && label_smoothing > 0 ? part : opmath_t(0);
     const opmath_t t = keep ? -(grad_output_value * (1 - label_smoothing)) : opmath_t(0);
-    rt::Sum<opmath_t> sum_grad_logp_fold;
-    rt::each<Team>(c_size.size, rt::settled(&sum_grad_logp_fold), [&](auto at) {
-      const int64_t c = at;
-      sum_grad_logp_fold.add(grad_sum_c + (c == target_value ? t : opmath_t(0)));
-    });
-    sum_grad_logp_fold.finish();
-    rt::join<Team>(&sum_grad_logp_fold);
-    const opmath_t sum_grad_logp = sum_grad_logp_fold.value;
+    const opmath_t sum_grad_logp = C * grad_sum_c + (target_value >= 0 && target_value < C ? t : opmath_t(0));
     const opmath_t logp_max_value_2 = logp_max.load(n, place);
     const opmath_t logp_log_value = logp_log.load(n, place);
     rt::each<Team>(c_size.size, [&](auto at) {
@@ -1380,33 +1459,37 @@ struct Step_cross_entropy_backward_5_grad_input {
 };
 
 extern "C" const OpgenCudaStep cross_entropy_cuda_steps[] = {
-    rt::kernel<Step_cross_entropy_forward_0_sum_c>(),              // 0
-    rt::kernel<Step_cross_entropy_forward_0_output>(),             // 1
-    rt::kernel<Step_cross_entropy_forward_1_output>(),             // 2
-    rt::kernel<Step_cross_entropy_forward_2_output>(),             // 3
-    rt::kernel<Step_cross_entropy_forward_3_sum_c>(),              // 4
-    rt::kernel<Step_cross_entropy_forward_3_output>(),             // 5
-    rt::kernel<Step_cross_entropy_forward_4_output>(),             // 6
-    rt::kernel<Step_cross_entropy_forward_5_output>(),             // 7
-    rt::kernel<Step_cross_entropy_backward_0_grad_sum_n_all_2>(),  // 8
-    rt::kernel<Step_cross_entropy_backward_0_grad_input>(),        // 9
+    rt::kernel<Step_cross_entropy_forward_0_sum_c>(),                  // 0
+    rt::kernel<Step_cross_entropy_forward_0_output>(),                 // 1
+    rt::kernel<Step_cross_entropy_forward_1_output>(),                 // 2
+    rt::kernel<Step_cross_entropy_forward_2_output>(),                 // 3
+    rt::kernel<Step_cross_entropy_forward_3_sum_c>(),                  // 4
+    rt::kernel<Step_cross_entropy_forward_3_output>(),                 // 5
+    rt::kernel<Step_cross_entropy_forward_4_output>(),                 // 6
+    rt::kernel<Step_cross_entropy_forward_5_output>(),                 // 7
+    rt::kernel<Step_cross_entropy_backward_0_grad_sum_n_all_2>(),      // 8
+    rt::kernel<Step_cross_entropy_backward_0_grad_sum_c>(),            // 9
+    rt::kernel<Step_cross_entropy_backward_0_sum_grad_logp_others>(),  // 10
+    rt::kernel<Step_cross_entropy_backward_0_grad_input>(),            // 11
     rt::either<Step_cross_entropy_backward_0_grad_weight_sum_c,
-               Step_cross_entropy_backward_0_grad_weight_sum_c_alone>(),  // 10
+               Step_cross_entropy_backward_0_grad_weight_sum_c_alone>(),  // 12
     rt::kernel<Step_cross_entropy_backward_0_grad_weight_hit_base,
-               Step_cross_entropy_backward_0_grad_weight_hit>(),  // 11
+               Step_cross_entropy_backward_0_grad_weight_hit>(),  // 13
     rt::kernel<Step_cross_entropy_backward_0_grad_weight_share_base,
-               Step_cross_entropy_backward_0_grad_weight_share>(),  // 12
-    rt::kernel<Step_cross_entropy_backward_0_grad_weight>(),        // 13
-    rt::kernel<Step_cross_entropy_backward_1_logp_log>(),           // 14
-    rt::kernel<Step_cross_entropy_backward_1_grad_input>(),         // 15
+               Step_cross_entropy_backward_0_grad_weight_share>(),  // 14
+    rt::kernel<Step_cross_entropy_backward_0_grad_weight>(),        // 15
+    rt::kernel<Step_cross_entropy_backward_1_logp_log>(),           // 16
+    rt::kernel<Step_cross_entropy_backward_1_grad_sum_c>(),         // 17
+    rt::kernel<Step_cross_entropy_backward_1_grad_input>(),         // 18
     rt::kernel<Step_cross_entropy_backward_1_grad_weight_hit_base,
-               Step_cross_entropy_backward_1_grad_weight_hit>(),  // 16
-    rt::kernel<Step_cross_entropy_backward_1_grad_weight>(),      // 17
-    rt::kernel<Step_cross_entropy_backward_2_grad_input>(),       // 18
+               Step_cross_entropy_backward_1_grad_weight_hit>(),  // 19
+    rt::kernel<Step_cross_entropy_backward_1_grad_weight>(),      // 20
+    rt::kernel<Step_cross_entropy_backward_2_grad_sum_c>(),       // 21
+    rt::kernel<Step_cross_entropy_backward_2_grad_input>(),       // 22
     rt::kernel<Step_cross_entropy_backward_2_grad_weight_hit_base,
-               Step_cross_entropy_backward_2_grad_weight_hit>(),  // 19
-    rt::kernel<Step_cross_entropy_backward_3_sum_n_all_2>(),      // 20
-    rt::kernel<Step_cross_entropy_backward_3_grad_input>(),       // 21
-    rt::kernel<Step_cross_entropy_backward_4_grad_input>(),       // 22
-    rt::kernel<Step_cross_entropy_backward_5_grad_input>(),       // 23
+               Step_cross_entropy_backward_2_grad_weight_hit>(),  // 23
+    rt::kernel<Step_cross_entropy_backward_3_sum_n_all_2>(),      // 24
+    rt::kernel<Step_cross_entropy_backward_3_grad_input>(),       // 25
+    rt::kernel<Step_cross_entropy_backward_4_grad_input>(),       // 26
+    rt::kernel<Step_cross_entropy_backward_5_grad_input>(),       // 27
 };

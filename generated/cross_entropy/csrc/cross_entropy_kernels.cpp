@@ -733,6 +733,66 @@ int backward_0_grad_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
+// One value per point, nothing shared between points.
+template <typename opmath_t>
+int backward_0_grad_sum_c(const OpgenCall& call, OpgenHost& host) {
+  const int64_t ignore_index = call.ints[1];
+  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
+  const int64_t C = call.ints[2];
+  const int64_t N = call.ints[0];
+  const rt::Tensor<int64_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
+  const rt::Tensor<opmath_t> sum_n_all_2(call, 2, 0);
+  const rt::Tensor<opmath_t> grad_sum_c(call, 3, 2, 1);
+  rt::Loops<4> outer;
+  outer.dim(N, {target.stride(0), 0, 0, grad_sum_c.stride(0)});
+  outer.batch(call, &target, nullptr, nullptr, &grad_sum_c);
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const auto grad_output_at = rt::load(grad_output, run.at[1]);
+      const auto sum_n_all_2_at = rt::load(sum_n_all_2, run.at[2]);
+      const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
+      rt::Sink<opmath_t> grad_sum_c_out(grad_sum_c, run.at[3], run.step[3], run.size);
+      rt::each(run.size, [&, label_smoothing](int64_t i) {
+        const opmath_t part_2 = -(grad_output_at / sum_n_all_2_at * label_smoothing / C);
+        grad_sum_c_out.set(i, target_at[i] != ignore_index && label_smoothing > 0 ? part_2 : opmath_t(0));
+      });
+    });
+  });
+  return rt::status(host);
+}
+
+// Reduces everything to one value, in chunks of fixed size and order.
+template <typename opmath_t>
+int backward_0_sum_grad_logp_others(const OpgenCall& call, OpgenHost& host) {
+  const int64_t C = call.ints[0];
+  const rt::Tensor<opmath_t> weight(call, 0, 1);
+  const rt::Tensor<opmath_t> sum_grad_logp_others(call, 1, 0);
+  rt::Loops<2> outer;
+  rt::Loops<2> over_c;
+  over_c.dim(C, {weight.stride(0), 0});
+  struct Part {
+    rt::Fold<rt::Sum, opmath_t> sum_grad_logp_others_value_fold;
+    void merge(const Part& other) { sum_grad_logp_others_value_fold.merge(other.sum_grad_logp_others_value_fold); }
+  };
+  Part total;
+  rt::chunked(host, over_c.count, total, [=, &host](int64_t begin, int64_t end, Part& part) {
+    auto& sum_grad_logp_others_value_fold = part.sum_grad_logp_others_value_fold;
+    over_c.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<opmath_t> weight_at(weight, run.at[0], run.step[0], run.size);
+      rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
+        const auto value = weight_at[i];
+        sum_grad_logp_others_value_fold.add(lane, value);
+      });
+      sum_grad_logp_others_value_fold.ran(run.size);
+    });
+  });
+  const opmath_t sum_grad_logp_others_value = total.sum_grad_logp_others_value_fold.value();
+  rt::store(sum_grad_logp_others, rt::origin.at[1], sum_grad_logp_others_value);
+  return rt::status(host);
+}
+
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
@@ -741,126 +801,113 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.ints[2];
   const int64_t N = call.ints[0];
-  const rt::Tensor<int64_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
-  const rt::Tensor<opmath_t> sum_n_all_2(call, 2, 0);
-  const rt::Tensor<opmath_t> weight(call, 4, 1);
-  const rt::Tensor<opmath_t> logp_max(call, 5, 2, 1);
-  const rt::Tensor<opmath_t> logp_log(call, 6, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 7, 3, 2);
-  const rt::Tensor<opmath_t> grad_sum_c(call, 3, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 8, 3, 2);
-  rt::Loops<10> outer;
-  outer.step(0, target.stride(0));
-  outer.step(5, logp_max.stride(0));
-  outer.step(6, logp_log.stride(0));
-  outer.step(7, input.stride(0));
-  outer.step(8, grad_sum_c.stride(0));
-  outer.step(9, grad_input.stride(0));
+  const rt::Tensor<opmath_t> grad_sum_c(call, 0, 2, 1);
+  const rt::Tensor<int64_t> target(call, 1, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 2, 0);
+  const rt::Tensor<opmath_t> sum_n_all_2(call, 3, 0);
+  const rt::Tensor<opmath_t> sum_grad_logp_others(call, 4, 0);
+  const rt::Tensor<opmath_t> weight(call, 5, 1);
+  const rt::Tensor<opmath_t> logp_max(call, 6, 2, 1);
+  const rt::Tensor<opmath_t> logp_log(call, 7, 2, 1);
+  const rt::Tensor<opmath_t> input(call, 8, 3, 2);
+  const rt::Tensor<opmath_t> grad_input(call, 9, 3, 2);
+  rt::Loops<11> outer;
+  outer.step(0, grad_sum_c.stride(0));
+  outer.step(1, target.stride(0));
+  outer.step(6, logp_max.stride(0));
+  outer.step(7, logp_log.stride(0));
+  outer.step(9, input.stride(0));
+  outer.step(10, grad_input.stride(0));
   outer.dim_of_steps(N);
-  outer.batch(call, &target, nullptr, nullptr, nullptr, nullptr, &logp_max, &logp_log, &input, &grad_sum_c,
+  outer.batch(call, &grad_sum_c, &target, nullptr, nullptr, nullptr, nullptr, &logp_max, &logp_log, nullptr, &input,
               &grad_input);
   outer.arrange();
-  rt::Loops<10> over_c;
-  over_c.dim(C, {0, 0, 0, weight.stride(0), 0, 0, 0, input.stride(1), 0, grad_input.stride(1)}, true);
+  rt::Loops<11> over_c;
+  over_c.step(8, weight.stride(0));
+  over_c.step(9, input.stride(1));
+  over_c.step(10, grad_input.stride(1));
+  over_c.dim_of_steps(C, true);
   if (elements == 1) {
-    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-        const int64_t target_value_2 = rt::load(target, row.at[0]);
+        const opmath_t grad_sum_c_value = rt::load(grad_sum_c, row.at[0]);
+        const int64_t target_value_2 = rt::load(target, row.at[1]);
         const bool keep_2 = target_value_2 != ignore_index;
-        const opmath_t grad_sum_n_all = rt::load(grad_output, row.at[1]) / rt::load(sum_n_all_2, row.at[2]);
-        const opmath_t part_2 = -(grad_sum_n_all * label_smoothing / C);
-        const opmath_t grad_sum_c_value = keep_2 && label_smoothing > 0 ? part_2 : opmath_t(0);
-        const opmath_t grad_hit = grad_sum_n_all * (1 - label_smoothing);
-        rt::store(grad_sum_c, row.at[8], grad_sum_c_value);
-        rt::Fold<rt::Sum, opmath_t> sum_grad_logp_fold;
+        const opmath_t part_2 = rt::load(grad_output, row.at[2]) / rt::load(sum_n_all_2, row.at[3]);
+        const opmath_t grad_hit = part_2 * (1 - label_smoothing);
+        const opmath_t part_3 = grad_sum_c_value * rt::load(sum_grad_logp_others, row.at[4]);
+        const bool part_4 = target_value_2 >= 0 && target_value_2 < C;
+        opmath_t part_5;
+        if (part_4) {
+          opmath_t part_6;
+          if (keep_2) {
+            part_6 = -(grad_hit * rt::load(weight, row.at[5] + target_value_2 * weight.stride(0)));
+          } else {
+            part_6 = 0;
+          }
+          part_5 = part_6;
+        } else {
+          part_5 = 0;
+        }
+        const opmath_t sum_grad_logp = part_3 + part_5;
+        const opmath_t logp_max_value_2 = rt::load(logp_max, row.at[6]);
+        const opmath_t logp_log_value_2 = rt::load(logp_log, row.at[7]);
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> weight_at(weight, run.at[3], run.step[3], run.size);
-          const auto weight_0 = [&](int64_t) { return target_value_2; };
-          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(run, 4, 1), 0,
-                                               rt::clipped(weight, 0, weight.stride(0), weight_0));
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const opmath_t part_3 = keep_2 ? -(grad_hit * weight_at_2[i]) : opmath_t(0);
-            const opmath_t part_4 = over_c.index(run, 0, i) == target_value_2 ? part_3 : opmath_t(0);
-            sum_grad_logp_fold.add(lane, grad_sum_c_value * weight_at[i] + part_4);
-          });
-          sum_grad_logp_fold.ran(run.size);
-        });
-        const opmath_t sum_grad_logp = sum_grad_logp_fold.value();
-        const opmath_t logp_max_value_2 = rt::load(logp_max, row.at[5]);
-        const opmath_t logp_log_value_2 = rt::load(logp_log, row.at[6]);
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> weight_at(weight, run.at[3], run.step[3], run.size);
-          const rt::Source<opmath_t> input_at(input, run.at[7], run.step[7], run.size);
-          rt::Sink<opmath_t> grad_input_out(grad_input, run.at[9], run.step[9], run.size);
-          const auto weight_0_2 = [&](int64_t) { return target_value_2; };
-          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(run, 4, 1), 0,
-                                               rt::clipped(weight, 0, weight.stride(0), weight_0_2));
+          const rt::Source<opmath_t> weight_at_2(weight, run.at[8], run.step[8], run.size);
+          const rt::Source<opmath_t> input_at(input, run.at[9], run.step[9], run.size);
+          rt::Sink<opmath_t> grad_input_out(grad_input, run.at[10], run.step[10], run.size);
           rt::each(run.size, [&](int64_t i) {
-            const opmath_t part_5 = rt::exp(input_at[i] - logp_max_value_2 - logp_log_value_2) * sum_grad_logp;
-            const opmath_t part_6 = keep_2 ? -(grad_hit * weight_at_2[i]) : opmath_t(0);
-            const opmath_t part_7 = over_c.index(run, 0, i) == target_value_2 ? part_6 : opmath_t(0);
-            grad_input_out.set(i, keep_2 ? grad_sum_c_value * weight_at[i] + part_7 - part_5 : opmath_t(0));
+            const opmath_t weight_value = weight_at_2[i];
+            const opmath_t part_7 = rt::exp(input_at[i] - logp_max_value_2 - logp_log_value_2) * sum_grad_logp;
+            const opmath_t part_8 = keep_2 ? -(grad_hit * weight_value) : opmath_t(0);
+            const opmath_t part_9 = over_c.index(run, 0, i) == target_value_2 ? part_8 : opmath_t(0);
+            grad_input_out.set(i, keep_2 ? grad_sum_c_value * weight_value + part_9 - part_7 : opmath_t(0));
           });
         });
       });
     });
   } else {
-    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        const auto grad_output_at = rt::load(grad_output, columns.at[1]);
-        const auto sum_n_all_2_at = rt::load(sum_n_all_2, columns.at[2]);
-        const rt::Source<int64_t> target_at(target, columns.at[0], columns.step[0], columns.size);
-        rt::Sink<opmath_t> grad_sum_c_out(grad_sum_c, columns.at[8], columns.step[8], columns.size);
+        const auto grad_output_at = rt::load(grad_output, columns.at[2]);
+        const auto sum_n_all_2_at = rt::load(sum_n_all_2, columns.at[3]);
+        const auto sum_grad_logp_others_at = rt::load(sum_grad_logp_others, columns.at[4]);
+        const rt::Source<opmath_t> grad_sum_c_at(grad_sum_c, columns.at[0], columns.step[0], columns.size);
+        const rt::Source<int64_t> target_at(target, columns.at[1], columns.step[1], columns.size);
+        const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[6], columns.step[6], columns.size);
+        const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[7], columns.step[7], columns.size);
+        const auto weight_0 = [&](int64_t i) { return target_at[i]; };
+        const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(columns, 5, target_at.same), 0,
+                                           rt::clipped(weight, 0, weight.stride(0), weight_0));
+        opmath_t grad_sum_c_value_2[rt::block];
         int64_t target_value_2_2[rt::block];
         bool keep_2_2[rt::block];
-        opmath_t grad_sum_n_all_2[rt::block];
-        opmath_t grad_sum_c_value_2[rt::block];
         opmath_t grad_hit_2[rt::block];
-        rt::each(columns.size, [&, label_smoothing](int64_t i) {
-          target_value_2_2[i] = target_at[i];
-          keep_2_2[i] = target_value_2_2[i] != ignore_index;
-          grad_sum_n_all_2[i] = grad_output_at / sum_n_all_2_at;
-          const opmath_t part_8 = -(grad_sum_n_all_2[i] * label_smoothing / C);
-          grad_sum_c_value_2[i] = keep_2_2[i] && label_smoothing > 0 ? part_8 : opmath_t(0);
-          grad_hit_2[i] = grad_sum_n_all_2[i] * (1 - label_smoothing);
-          grad_sum_c_out.set(i, grad_sum_c_value_2[i]);
-        });
-        rt::Fold<rt::Sum, opmath_t, rt::block> sum_grad_logp_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const auto weight_at = rt::load(weight, point.at[3]);
-          const auto weight_0_3 = [&](int64_t i) { return target_value_2_2[i]; };
-          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(point, columns, 4, 0), 0,
-                                               rt::clipped(weight, 0, weight.stride(0), weight_0_3));
-          rt::each(columns.size, [&](int64_t i) {
-            const opmath_t part_9 = keep_2_2[i] ? -(grad_hit_2[i] * weight_at_2[i]) : opmath_t(0);
-            const opmath_t part_10 = over_c.index(point, 0, 0) == target_value_2_2[i] ? part_9 : opmath_t(0);
-            sum_grad_logp_fold.add(i, grad_sum_c_value_2[i] * weight_at + part_10);
-          });
-          sum_grad_logp_fold.ran(columns.size);
-        });
-        sum_grad_logp_fold.finish();
-        const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[5], columns.step[5], columns.size);
-        const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[6], columns.step[6], columns.size);
+        opmath_t sum_grad_logp_2[rt::block];
         opmath_t logp_max_value_2_2[rt::block];
         opmath_t logp_log_value_2_2[rt::block];
-        rt::each(columns.size, [&](int64_t i) {
+        rt::each(columns.size, [&, label_smoothing](int64_t i) {
+          grad_sum_c_value_2[i] = grad_sum_c_at[i];
+          target_value_2_2[i] = target_at[i];
+          keep_2_2[i] = target_value_2_2[i] != ignore_index;
+          grad_hit_2[i] = grad_output_at / sum_n_all_2_at * (1 - label_smoothing);
+          const opmath_t part_10 = keep_2_2[i] ? -(grad_hit_2[i] * weight_at[i]) : opmath_t(0);
+          const opmath_t part_11 = target_value_2_2[i] >= 0 && target_value_2_2[i] < C ? part_10 : opmath_t(0);
+          sum_grad_logp_2[i] = grad_sum_c_value_2[i] * sum_grad_logp_others_at + part_11;
           logp_max_value_2_2[i] = logp_max_at[i];
           logp_log_value_2_2[i] = logp_log_at[i];
         });
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const auto weight_at = rt::load(weight, point.at[3]);
-          const rt::Source<opmath_t> input_at(input, point.at[7], columns.step[7], columns.size);
-          rt::Sink<opmath_t> grad_input_out(grad_input, point.at[9], columns.step[9], columns.size);
-          const auto weight_0_4 = [&](int64_t i) { return target_value_2_2[i]; };
-          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(point, columns, 4, 0), 0,
-                                               rt::clipped(weight, 0, weight.stride(0), weight_0_4));
+          const auto weight_at_2 = rt::load(weight, point.at[8]);
+          const rt::Source<opmath_t> input_at(input, point.at[9], columns.step[9], columns.size);
+          rt::Sink<opmath_t> grad_input_out(grad_input, point.at[10], columns.step[10], columns.size);
           rt::each(columns.size, [&](int64_t i) {
-            const opmath_t part_11 = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2_2[i]);
-            const opmath_t part_12 = keep_2_2[i] ? -(grad_hit_2[i] * weight_at_2[i]) : opmath_t(0);
-            const opmath_t part_13 = over_c.index(point, 0, 0) == target_value_2_2[i] ? part_12 : opmath_t(0);
-            const opmath_t part_14 = grad_sum_c_value_2[i] * weight_at + part_13 - part_11 * sum_grad_logp_fold[i];
-            grad_input_out.set(i, keep_2_2[i] ? part_14 : opmath_t(0));
+            const opmath_t weight_value_2 = weight_at_2;
+            const opmath_t part_12 = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2_2[i]);
+            const opmath_t part_13 = keep_2_2[i] ? -(grad_hit_2[i] * weight_value_2) : opmath_t(0);
+            const opmath_t part_14 = over_c.index(point, 0, 0) == target_value_2_2[i] ? part_13 : opmath_t(0);
+            const opmath_t part_15 = grad_sum_c_value_2[i] * weight_value_2 + part_14 - part_12 * sum_grad_logp_2[i];
+            grad_input_out.set(i, keep_2_2[i] ? part_15 : opmath_t(0));
           });
         });
       });
@@ -1121,6 +1168,34 @@ int backward_1_logp_log(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
+// One value per point, nothing shared between points.
+template <typename opmath_t>
+int backward_1_grad_sum_c(const OpgenCall& call, OpgenHost& host) {
+  const int64_t ignore_index = call.ints[1];
+  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
+  const int64_t C = call.ints[2];
+  const int64_t N = call.ints[0];
+  const rt::Tensor<int64_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
+  const rt::Tensor<opmath_t> grad_sum_c(call, 2, 2, 1);
+  rt::Loops<3> outer;
+  outer.dim(N, {target.stride(0), 0, grad_sum_c.stride(0)});
+  outer.batch(call, &target, nullptr, &grad_sum_c);
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const auto grad_output_at = rt::load(grad_output, run.at[1]);
+      const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
+      rt::Sink<opmath_t> grad_sum_c_out(grad_sum_c, run.at[2], run.step[2], run.size);
+      rt::each(run.size, [&, label_smoothing](int64_t i) {
+        const bool part_2 = target_at[i] != ignore_index && label_smoothing > 0;
+        grad_sum_c_out.set(i, part_2 ? -(grad_output_at * label_smoothing / C) : opmath_t(0));
+      });
+    });
+  });
+  return rt::status(host);
+}
+
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
@@ -1129,122 +1204,106 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.ints[2];
   const int64_t N = call.ints[0];
-  const rt::Tensor<int64_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 0);
-  const rt::Tensor<opmath_t> weight(call, 3, 1);
-  const rt::Tensor<opmath_t> logp_max(call, 4, 2, 1);
-  const rt::Tensor<opmath_t> logp_log(call, 5, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 6, 3, 2);
-  const rt::Tensor<opmath_t> grad_sum_c(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 7, 3, 2);
-  rt::Loops<9> outer;
-  outer.step(0, target.stride(0));
-  outer.step(4, logp_max.stride(0));
-  outer.step(5, logp_log.stride(0));
-  outer.step(6, input.stride(0));
-  outer.step(7, grad_sum_c.stride(0));
-  outer.step(8, grad_input.stride(0));
+  const rt::Tensor<opmath_t> grad_sum_c(call, 0, 2, 1);
+  const rt::Tensor<int64_t> target(call, 1, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 2, 0);
+  const rt::Tensor<opmath_t> sum_grad_logp_others(call, 3, 0);
+  const rt::Tensor<opmath_t> weight(call, 4, 1);
+  const rt::Tensor<opmath_t> logp_max(call, 5, 2, 1);
+  const rt::Tensor<opmath_t> logp_log(call, 6, 2, 1);
+  const rt::Tensor<opmath_t> input(call, 7, 3, 2);
+  const rt::Tensor<opmath_t> grad_input(call, 8, 3, 2);
+  rt::Loops<10> outer;
+  outer.step(0, grad_sum_c.stride(0));
+  outer.step(1, target.stride(0));
+  outer.step(5, logp_max.stride(0));
+  outer.step(6, logp_log.stride(0));
+  outer.step(8, input.stride(0));
+  outer.step(9, grad_input.stride(0));
   outer.dim_of_steps(N);
-  outer.batch(call, &target, nullptr, nullptr, nullptr, &logp_max, &logp_log, &input, &grad_sum_c, &grad_input);
+  outer.batch(call, &grad_sum_c, &target, nullptr, nullptr, nullptr, &logp_max, &logp_log, nullptr, &input,
+              &grad_input);
   outer.arrange();
-  rt::Loops<9> over_c;
-  over_c.dim(C, {0, 0, weight.stride(0), 0, 0, 0, input.stride(1), 0, grad_input.stride(1)}, true);
+  rt::Loops<10> over_c;
+  over_c.dim(C, {0, 0, 0, 0, 0, 0, 0, weight.stride(0), input.stride(1), grad_input.stride(1)}, true);
   if (elements == 1) {
-    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-        const int64_t target_value = rt::load(target, row.at[0]);
+        const opmath_t grad_sum_c_value = rt::load(grad_sum_c, row.at[0]);
+        const int64_t target_value = rt::load(target, row.at[1]);
         const bool keep = target_value != ignore_index;
-        const opmath_t grad_output_value = rt::load(grad_output, row.at[1]);
-        const opmath_t part_2 = -(grad_output_value * label_smoothing / C);
-        const opmath_t grad_sum_c_value = keep && label_smoothing > 0 ? part_2 : opmath_t(0);
-        const opmath_t grad_hit = grad_output_value * (1 - label_smoothing);
-        rt::store(grad_sum_c, row.at[7], grad_sum_c_value);
-        rt::Fold<rt::Sum, opmath_t> sum_grad_logp_fold;
+        const opmath_t grad_hit = rt::load(grad_output, row.at[2]) * (1 - label_smoothing);
+        const opmath_t part_2 = grad_sum_c_value * rt::load(sum_grad_logp_others, row.at[3]);
+        const bool part_3 = target_value >= 0 && target_value < C;
+        opmath_t part_4;
+        if (part_3) {
+          opmath_t part_5;
+          if (keep) {
+            part_5 = -(grad_hit * rt::load(weight, row.at[4] + target_value * weight.stride(0)));
+          } else {
+            part_5 = 0;
+          }
+          part_4 = part_5;
+        } else {
+          part_4 = 0;
+        }
+        const opmath_t sum_grad_logp = part_2 + part_4;
+        const opmath_t logp_max_value_2 = rt::load(logp_max, row.at[5]);
+        const opmath_t logp_log_value = rt::load(logp_log, row.at[6]);
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
-          const auto weight_0 = [&](int64_t) { return target_value; };
-          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(run, 3, 1), 0,
-                                               rt::clipped(weight, 0, weight.stride(0), weight_0));
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const opmath_t part_3 = keep ? -(grad_hit * weight_at_2[i]) : opmath_t(0);
-            const opmath_t part_4 = over_c.index(run, 0, i) == target_value ? part_3 : opmath_t(0);
-            sum_grad_logp_fold.add(lane, grad_sum_c_value * weight_at[i] + part_4);
-          });
-          sum_grad_logp_fold.ran(run.size);
-        });
-        const opmath_t sum_grad_logp = sum_grad_logp_fold.value();
-        const opmath_t logp_max_value_2 = rt::load(logp_max, row.at[4]);
-        const opmath_t logp_log_value = rt::load(logp_log, row.at[5]);
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
-          const rt::Source<opmath_t> input_at(input, run.at[6], run.step[6], run.size);
-          rt::Sink<opmath_t> grad_input_out(grad_input, run.at[8], run.step[8], run.size);
-          const auto weight_0_2 = [&](int64_t) { return target_value; };
-          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(run, 3, 1), 0,
-                                               rt::clipped(weight, 0, weight.stride(0), weight_0_2));
+          const rt::Source<opmath_t> weight_at_2(weight, run.at[7], run.step[7], run.size);
+          const rt::Source<opmath_t> input_at(input, run.at[8], run.step[8], run.size);
+          rt::Sink<opmath_t> grad_input_out(grad_input, run.at[9], run.step[9], run.size);
           rt::each(run.size, [&](int64_t i) {
-            const opmath_t part_5 = rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
-            const opmath_t part_6 = keep ? -(grad_hit * weight_at_2[i]) : opmath_t(0);
-            const opmath_t part_7 = over_c.index(run, 0, i) == target_value ? part_6 : opmath_t(0);
-            grad_input_out.set(i, keep ? grad_sum_c_value * weight_at[i] + part_7 - part_5 : opmath_t(0));
+            const opmath_t weight_value = weight_at_2[i];
+            const opmath_t part_6 = rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
+            const opmath_t part_7 = keep ? -(grad_hit * weight_value) : opmath_t(0);
+            const opmath_t part_8 = over_c.index(run, 0, i) == target_value ? part_7 : opmath_t(0);
+            grad_input_out.set(i, keep ? grad_sum_c_value * weight_value + part_8 - part_6 : opmath_t(0));
           });
         });
       });
     });
   } else {
-    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        const auto grad_output_at = rt::load(grad_output, columns.at[1]);
-        const rt::Source<int64_t> target_at(target, columns.at[0], columns.step[0], columns.size);
-        rt::Sink<opmath_t> grad_sum_c_out(grad_sum_c, columns.at[7], columns.step[7], columns.size);
+        const auto grad_output_at = rt::load(grad_output, columns.at[2]);
+        const auto sum_grad_logp_others_at = rt::load(sum_grad_logp_others, columns.at[3]);
+        const rt::Source<opmath_t> grad_sum_c_at(grad_sum_c, columns.at[0], columns.step[0], columns.size);
+        const rt::Source<int64_t> target_at(target, columns.at[1], columns.step[1], columns.size);
+        const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[5], columns.step[5], columns.size);
+        const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[6], columns.step[6], columns.size);
+        const auto weight_0 = [&](int64_t i) { return target_at[i]; };
+        const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(columns, 4, target_at.same), 0,
+                                           rt::clipped(weight, 0, weight.stride(0), weight_0));
+        opmath_t grad_sum_c_value_2[rt::block];
         int64_t target_value_2[rt::block];
         bool keep_2[rt::block];
-        opmath_t grad_output_value_2[rt::block];
-        opmath_t grad_sum_c_value_2[rt::block];
         opmath_t grad_hit_2[rt::block];
-        rt::each(columns.size, [&, label_smoothing](int64_t i) {
-          target_value_2[i] = target_at[i];
-          keep_2[i] = target_value_2[i] != ignore_index;
-          grad_output_value_2[i] = grad_output_at;
-          const opmath_t part_8 = -(grad_output_value_2[i] * label_smoothing / C);
-          grad_sum_c_value_2[i] = keep_2[i] && label_smoothing > 0 ? part_8 : opmath_t(0);
-          grad_hit_2[i] = grad_output_value_2[i] * (1 - label_smoothing);
-          grad_sum_c_out.set(i, grad_sum_c_value_2[i]);
-        });
-        rt::Fold<rt::Sum, opmath_t, rt::block> sum_grad_logp_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const auto weight_at = rt::load(weight, point.at[2]);
-          const auto weight_0_3 = [&](int64_t i) { return target_value_2[i]; };
-          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(point, columns, 3, 0), 0,
-                                               rt::clipped(weight, 0, weight.stride(0), weight_0_3));
-          rt::each(columns.size, [&](int64_t i) {
-            const opmath_t part_9 = keep_2[i] ? -(grad_hit_2[i] * weight_at_2[i]) : opmath_t(0);
-            const opmath_t part_10 = over_c.index(point, 0, 0) == target_value_2[i] ? part_9 : opmath_t(0);
-            sum_grad_logp_fold.add(i, grad_sum_c_value_2[i] * weight_at + part_10);
-          });
-          sum_grad_logp_fold.ran(columns.size);
-        });
-        sum_grad_logp_fold.finish();
-        const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[4], columns.step[4], columns.size);
-        const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[5], columns.step[5], columns.size);
+        opmath_t sum_grad_logp_2[rt::block];
         opmath_t logp_max_value_2_2[rt::block];
         opmath_t logp_log_value_2[rt::block];
-        rt::each(columns.size, [&](int64_t i) {
+        rt::each(columns.size, [&, label_smoothing](int64_t i) {
+          grad_sum_c_value_2[i] = grad_sum_c_at[i];
+          target_value_2[i] = target_at[i];
+          keep_2[i] = target_value_2[i] != ignore_index;
+          grad_hit_2[i] = grad_output_at * (1 - label_smoothing);
+          const opmath_t part_9 = keep_2[i] ? -(grad_hit_2[i] * weight_at[i]) : opmath_t(0);
+          const opmath_t part_10 = target_value_2[i] >= 0 && target_value_2[i] < C ? part_9 : opmath_t(0);
+          sum_grad_logp_2[i] = grad_sum_c_value_2[i] * sum_grad_logp_others_at + part_10;
           logp_max_value_2_2[i] = logp_max_at[i];
           logp_log_value_2[i] = logp_log_at[i];
         });
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const auto weight_at = rt::load(weight, point.at[2]);
-          const rt::Source<opmath_t> input_at(input, point.at[6], columns.step[6], columns.size);
-          rt::Sink<opmath_t> grad_input_out(grad_input, point.at[8], columns.step[8], columns.size);
-          const auto weight_0_4 = [&](int64_t i) { return target_value_2[i]; };
-          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(point, columns, 3, 0), 0,
-                                               rt::clipped(weight, 0, weight.stride(0), weight_0_4));
+          const auto weight_at_2 = rt::load(weight, point.at[7]);
+          const rt::Source<opmath_t> input_at(input, point.at[8], columns.step[8], columns.size);
+          rt::Sink<opmath_t> grad_input_out(grad_input, point.at[9], columns.step[9], columns.size);
           rt::each(columns.size, [&](int64_t i) {
+            const opmath_t weight_value_2 = weight_at_2;
             const opmath_t part_11 = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2[i]);
-            const opmath_t part_12 = keep_2[i] ? -(grad_hit_2[i] * weight_at_2[i]) : opmath_t(0);
+            const opmath_t part_12 = keep_2[i] ? -(grad_hit_2[i] * weight_value_2) : opmath_t(0);
             const opmath_t part_13 = over_c.index(point, 0, 0) == target_value_2[i] ? part_12 : opmath_t(0);
-            const opmath_t part_14 = grad_sum_c_value_2[i] * weight_at + part_13 - part_11 * sum_grad_logp_fold[i];
+            const opmath_t part_14 = grad_sum_c_value_2[i] * weight_value_2 + part_13 - part_11 * sum_grad_logp_2[i];
             grad_input_out.set(i, keep_2[i] ? part_14 : opmath_t(0));
           });
         });
@@ -1337,6 +1396,34 @@ int backward_1_grad_weight(const OpgenCall& call, OpgenHost& host) {
   return rt::status(host);
 }
 
+// One value per point, nothing shared between points.
+template <typename opmath_t>
+int backward_2_grad_sum_c(const OpgenCall& call, OpgenHost& host) {
+  const int64_t ignore_index = call.ints[1];
+  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
+  const int64_t C = call.ints[2];
+  const int64_t N = call.ints[0];
+  const rt::Tensor<int64_t> target(call, 0, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 1);
+  const rt::Tensor<opmath_t> grad_sum_c(call, 2, 2, 1);
+  rt::Loops<3> outer;
+  outer.dim(N, {target.stride(0), grad_output.stride(0), grad_sum_c.stride(0)});
+  outer.batch(call, &target, &grad_output, &grad_sum_c);
+  outer.arrange();
+  rt::parallel(host, outer.count, 1, [=, &host](int64_t begin, int64_t end) {
+    outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
+      const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
+      const rt::Source<opmath_t> grad_output_at(grad_output, run.at[1], run.step[1], run.size);
+      rt::Sink<opmath_t> grad_sum_c_out(grad_sum_c, run.at[2], run.step[2], run.size);
+      rt::each(run.size, [&, label_smoothing](int64_t i) {
+        const bool part_2 = target_at[i] != ignore_index && label_smoothing > 0;
+        grad_sum_c_out.set(i, part_2 ? -(grad_output_at[i] * label_smoothing / C) : opmath_t(0));
+      });
+    });
+  });
+  return rt::status(host);
+}
+
 // Reduces across memory: neighbouring columns together, rows in fixed order.
 template <typename opmath_t>
 int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
@@ -1345,123 +1432,107 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.ints[2];
   const int64_t N = call.ints[0];
-  const rt::Tensor<int64_t> target(call, 0, 2, 1);
-  const rt::Tensor<opmath_t> grad_output(call, 1, 2, 1);
-  const rt::Tensor<opmath_t> weight(call, 3, 1);
-  const rt::Tensor<opmath_t> logp_max(call, 4, 2, 1);
-  const rt::Tensor<opmath_t> logp_log(call, 5, 2, 1);
-  const rt::Tensor<opmath_t> input(call, 6, 3, 2);
-  const rt::Tensor<opmath_t> grad_sum_c(call, 2, 2, 1);
-  const rt::Tensor<opmath_t> grad_input(call, 7, 3, 2);
-  rt::Loops<9> outer;
-  outer.step(0, target.stride(0));
-  outer.step(1, grad_output.stride(0));
-  outer.step(4, logp_max.stride(0));
-  outer.step(5, logp_log.stride(0));
-  outer.step(6, input.stride(0));
-  outer.step(7, grad_sum_c.stride(0));
-  outer.step(8, grad_input.stride(0));
+  const rt::Tensor<opmath_t> grad_sum_c(call, 0, 2, 1);
+  const rt::Tensor<int64_t> target(call, 1, 2, 1);
+  const rt::Tensor<opmath_t> grad_output(call, 2, 2, 1);
+  const rt::Tensor<opmath_t> sum_grad_logp_others(call, 3, 0);
+  const rt::Tensor<opmath_t> weight(call, 4, 1);
+  const rt::Tensor<opmath_t> logp_max(call, 5, 2, 1);
+  const rt::Tensor<opmath_t> logp_log(call, 6, 2, 1);
+  const rt::Tensor<opmath_t> input(call, 7, 3, 2);
+  const rt::Tensor<opmath_t> grad_input(call, 8, 3, 2);
+  rt::Loops<10> outer;
+  outer.step(0, grad_sum_c.stride(0));
+  outer.step(1, target.stride(0));
+  outer.step(2, grad_output.stride(0));
+  outer.step(5, logp_max.stride(0));
+  outer.step(6, logp_log.stride(0));
+  outer.step(8, input.stride(0));
+  outer.step(9, grad_input.stride(0));
   outer.dim_of_steps(N);
-  outer.batch(call, &target, &grad_output, nullptr, nullptr, &logp_max, &logp_log, &input, &grad_sum_c, &grad_input);
+  outer.batch(call, &grad_sum_c, &target, &grad_output, nullptr, nullptr, &logp_max, &logp_log, nullptr, &input,
+              &grad_input);
   outer.arrange();
-  rt::Loops<9> over_c;
-  over_c.dim(C, {0, 0, weight.stride(0), 0, 0, 0, input.stride(1), 0, grad_input.stride(1)}, true);
+  rt::Loops<10> over_c;
+  over_c.dim(C, {0, 0, 0, 0, 0, 0, 0, weight.stride(0), input.stride(1), grad_input.stride(1)}, true);
   if (elements == 1) {
-    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
-        const int64_t target_value = rt::load(target, row.at[0]);
+        const opmath_t grad_sum_c_value = rt::load(grad_sum_c, row.at[0]);
+        const int64_t target_value = rt::load(target, row.at[1]);
         const bool keep = target_value != ignore_index;
-        const opmath_t grad_output_value = rt::load(grad_output, row.at[1]);
-        const opmath_t part_2 = -(grad_output_value * label_smoothing / C);
-        const opmath_t grad_sum_c_value = keep && label_smoothing > 0 ? part_2 : opmath_t(0);
-        const opmath_t grad_hit = grad_output_value * (1 - label_smoothing);
-        rt::store(grad_sum_c, row.at[7], grad_sum_c_value);
-        rt::Fold<rt::Sum, opmath_t> sum_grad_logp_fold;
+        const opmath_t grad_hit = rt::load(grad_output, row.at[2]) * (1 - label_smoothing);
+        const opmath_t part_2 = grad_sum_c_value * rt::load(sum_grad_logp_others, row.at[3]);
+        const bool part_3 = target_value >= 0 && target_value < C;
+        opmath_t part_4;
+        if (part_3) {
+          opmath_t part_5;
+          if (keep) {
+            part_5 = -(grad_hit * rt::load(weight, row.at[4] + target_value * weight.stride(0)));
+          } else {
+            part_5 = 0;
+          }
+          part_4 = part_5;
+        } else {
+          part_4 = 0;
+        }
+        const opmath_t sum_grad_logp = part_2 + part_4;
+        const opmath_t logp_max_value_2 = rt::load(logp_max, row.at[5]);
+        const opmath_t logp_log_value = rt::load(logp_log, row.at[6]);
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
-          const auto weight_0 = [&](int64_t) { return target_value; };
-          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(run, 3, 1), 0,
-                                               rt::clipped(weight, 0, weight.stride(0), weight_0));
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const opmath_t part_3 = keep ? -(grad_hit * weight_at_2[i]) : opmath_t(0);
-            const opmath_t part_4 = over_c.index(run, 0, i) == target_value ? part_3 : opmath_t(0);
-            sum_grad_logp_fold.add(lane, grad_sum_c_value * weight_at[i] + part_4);
-          });
-          sum_grad_logp_fold.ran(run.size);
-        });
-        const opmath_t sum_grad_logp = sum_grad_logp_fold.value();
-        const opmath_t logp_max_value_2 = rt::load(logp_max, row.at[4]);
-        const opmath_t logp_log_value = rt::load(logp_log, row.at[5]);
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          const rt::Source<opmath_t> weight_at(weight, run.at[2], run.step[2], run.size);
-          const rt::Source<opmath_t> input_at(input, run.at[6], run.step[6], run.size);
-          rt::Sink<opmath_t> grad_input_out(grad_input, run.at[8], run.step[8], run.size);
-          const auto weight_0_2 = [&](int64_t) { return target_value; };
-          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(run, 3, 1), 0,
-                                               rt::clipped(weight, 0, weight.stride(0), weight_0_2));
+          const rt::Source<opmath_t> weight_at_2(weight, run.at[7], run.step[7], run.size);
+          const rt::Source<opmath_t> input_at(input, run.at[8], run.step[8], run.size);
+          rt::Sink<opmath_t> grad_input_out(grad_input, run.at[9], run.step[9], run.size);
           rt::each(run.size, [&](int64_t i) {
-            const opmath_t part_5 = rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
-            const opmath_t part_6 = keep ? -(grad_hit * weight_at_2[i]) : opmath_t(0);
-            const opmath_t part_7 = over_c.index(run, 0, i) == target_value ? part_6 : opmath_t(0);
-            grad_input_out.set(i, keep ? grad_sum_c_value * weight_at[i] + part_7 - part_5 : opmath_t(0));
+            const opmath_t weight_value = weight_at_2[i];
+            const opmath_t part_6 = rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
+            const opmath_t part_7 = keep ? -(grad_hit * weight_value) : opmath_t(0);
+            const opmath_t part_8 = over_c.index(run, 0, i) == target_value ? part_7 : opmath_t(0);
+            grad_input_out.set(i, keep ? grad_sum_c_value * weight_value + part_8 - part_6 : opmath_t(0));
           });
         });
       });
     });
   } else {
-    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
-        const rt::Source<int64_t> target_at(target, columns.at[0], columns.step[0], columns.size);
-        const rt::Source<opmath_t> grad_output_at(grad_output, columns.at[1], columns.step[1], columns.size);
-        rt::Sink<opmath_t> grad_sum_c_out(grad_sum_c, columns.at[7], columns.step[7], columns.size);
+        const auto sum_grad_logp_others_at = rt::load(sum_grad_logp_others, columns.at[3]);
+        const rt::Source<opmath_t> grad_sum_c_at(grad_sum_c, columns.at[0], columns.step[0], columns.size);
+        const rt::Source<int64_t> target_at(target, columns.at[1], columns.step[1], columns.size);
+        const rt::Source<opmath_t> grad_output_at(grad_output, columns.at[2], columns.step[2], columns.size);
+        const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[5], columns.step[5], columns.size);
+        const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[6], columns.step[6], columns.size);
+        const auto weight_0 = [&](int64_t i) { return target_at[i]; };
+        const rt::Line<opmath_t> weight_at(host, weight, rt::stretch(columns, 4, target_at.same), 0,
+                                           rt::clipped(weight, 0, weight.stride(0), weight_0));
+        opmath_t grad_sum_c_value_2[rt::block];
         int64_t target_value_2[rt::block];
         bool keep_2[rt::block];
-        opmath_t grad_output_value_2[rt::block];
-        opmath_t grad_sum_c_value_2[rt::block];
         opmath_t grad_hit_2[rt::block];
-        rt::each(columns.size, [&, label_smoothing](int64_t i) {
-          target_value_2[i] = target_at[i];
-          keep_2[i] = target_value_2[i] != ignore_index;
-          grad_output_value_2[i] = grad_output_at[i];
-          const opmath_t part_8 = -(grad_output_value_2[i] * label_smoothing / C);
-          grad_sum_c_value_2[i] = keep_2[i] && label_smoothing > 0 ? part_8 : opmath_t(0);
-          grad_hit_2[i] = grad_output_value_2[i] * (1 - label_smoothing);
-          grad_sum_c_out.set(i, grad_sum_c_value_2[i]);
-        });
-        rt::Fold<rt::Sum, opmath_t, rt::block> sum_grad_logp_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const auto weight_at = rt::load(weight, point.at[2]);
-          const auto weight_0_3 = [&](int64_t i) { return target_value_2[i]; };
-          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(point, columns, 3, 0), 0,
-                                               rt::clipped(weight, 0, weight.stride(0), weight_0_3));
-          rt::each(columns.size, [&](int64_t i) {
-            const opmath_t part_9 = keep_2[i] ? -(grad_hit_2[i] * weight_at_2[i]) : opmath_t(0);
-            const opmath_t part_10 = over_c.index(point, 0, 0) == target_value_2[i] ? part_9 : opmath_t(0);
-            sum_grad_logp_fold.add(i, grad_sum_c_value_2[i] * weight_at + part_10);
-          });
-          sum_grad_logp_fold.ran(columns.size);
-        });
-        sum_grad_logp_fold.finish();
-        const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[4], columns.step[4], columns.size);
-        const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[5], columns.step[5], columns.size);
+        opmath_t sum_grad_logp_2[rt::block];
         opmath_t logp_max_value_2_2[rt::block];
         opmath_t logp_log_value_2[rt::block];
-        rt::each(columns.size, [&](int64_t i) {
+        rt::each(columns.size, [&, label_smoothing](int64_t i) {
+          grad_sum_c_value_2[i] = grad_sum_c_at[i];
+          target_value_2[i] = target_at[i];
+          keep_2[i] = target_value_2[i] != ignore_index;
+          grad_hit_2[i] = grad_output_at[i] * (1 - label_smoothing);
+          const opmath_t part_9 = keep_2[i] ? -(grad_hit_2[i] * weight_at[i]) : opmath_t(0);
+          const opmath_t part_10 = target_value_2[i] >= 0 && target_value_2[i] < C ? part_9 : opmath_t(0);
+          sum_grad_logp_2[i] = grad_sum_c_value_2[i] * sum_grad_logp_others_at + part_10;
           logp_max_value_2_2[i] = logp_max_at[i];
           logp_log_value_2[i] = logp_log_at[i];
         });
         over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          const auto weight_at = rt::load(weight, point.at[2]);
-          const rt::Source<opmath_t> input_at(input, point.at[6], columns.step[6], columns.size);
-          rt::Sink<opmath_t> grad_input_out(grad_input, point.at[8], columns.step[8], columns.size);
-          const auto weight_0_4 = [&](int64_t i) { return target_value_2[i]; };
-          const rt::Line<opmath_t> weight_at_2(host, weight, rt::stretch(point, columns, 3, 0), 0,
-                                               rt::clipped(weight, 0, weight.stride(0), weight_0_4));
+          const auto weight_at_2 = rt::load(weight, point.at[7]);
+          const rt::Source<opmath_t> input_at(input, point.at[8], columns.step[8], columns.size);
+          rt::Sink<opmath_t> grad_input_out(grad_input, point.at[9], columns.step[9], columns.size);
           rt::each(columns.size, [&](int64_t i) {
+            const opmath_t weight_value_2 = weight_at_2;
             const opmath_t part_11 = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2[i]);
-            const opmath_t part_12 = keep_2[i] ? -(grad_hit_2[i] * weight_at_2[i]) : opmath_t(0);
+            const opmath_t part_12 = keep_2[i] ? -(grad_hit_2[i] * weight_value_2) : opmath_t(0);
             const opmath_t part_13 = over_c.index(point, 0, 0) == target_value_2[i] ? part_12 : opmath_t(0);
-            const opmath_t part_14 = grad_sum_c_value_2[i] * weight_at + part_13 - part_11 * sum_grad_logp_fold[i];
+            const opmath_t part_14 = grad_sum_c_value_2[i] * weight_value_2 + part_13 - part_11 * sum_grad_logp_2[i];
             grad_input_out.set(i, keep_2[i] ? part_14 : opmath_t(0));
           });
         });
@@ -1594,7 +1665,7 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<7> over_c;
   over_c.dim(C, {0, 0, 0, 0, 0, input.stride(1), grad_input.stride(1)}, true);
   if (elements == 1) {
-    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         const int64_t target_value = rt::load(target, row.at[0]);
         const bool keep = target_value != ignore_index;
@@ -1602,61 +1673,46 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_2 = -(grad_sum_n_all * label_smoothing / C);
         const opmath_t grad_sum_c = keep && label_smoothing > 0 ? part_2 : opmath_t(0);
         const opmath_t t = keep ? -(grad_sum_n_all * (1 - label_smoothing)) : opmath_t(0);
-        rt::Fold<rt::Sum, opmath_t> sum_grad_logp_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = grad_sum_c + (over_c.index(run, 0, i) == target_value ? t : opmath_t(0));
-            sum_grad_logp_fold.add(lane, value);
-          });
-          sum_grad_logp_fold.ran(run.size);
-        });
-        const opmath_t sum_grad_logp = sum_grad_logp_fold.value();
+        const opmath_t part_3 = target_value >= 0 && target_value < C ? t : opmath_t(0);
+        const opmath_t sum_grad_logp = C * grad_sum_c + part_3;
         const opmath_t logp_max_value_2 = rt::load(logp_max, row.at[3]);
         const opmath_t logp_log_value = rt::load(logp_log, row.at[4]);
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<opmath_t> input_at(input, run.at[5], run.step[5], run.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, run.at[6], run.step[6], run.size);
           rt::each(run.size, [&](int64_t i) {
-            const opmath_t part_3 = grad_sum_c + (over_c.index(run, 0, i) == target_value ? t : opmath_t(0));
-            const opmath_t part_4 = part_3 - rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
-            grad_input_out.set(i, keep ? part_4 : opmath_t(0));
+            const opmath_t part_4 = grad_sum_c + (over_c.index(run, 0, i) == target_value ? t : opmath_t(0));
+            const opmath_t part_5 = part_4 - rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
+            grad_input_out.set(i, keep ? part_5 : opmath_t(0));
           });
         });
       });
     });
   } else {
-    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         const auto grad_output_at = rt::load(grad_output, columns.at[1]);
         const auto sum_n_all_2_at = rt::load(sum_n_all_2, columns.at[2]);
         const rt::Source<int64_t> target_at(target, columns.at[0], columns.step[0], columns.size);
+        const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[3], columns.step[3], columns.size);
+        const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[4], columns.step[4], columns.size);
         int64_t target_value_2[rt::block];
         bool keep_2[rt::block];
         opmath_t grad_sum_n_all_2[rt::block];
         opmath_t grad_sum_c_2[rt::block];
         opmath_t t_2[rt::block];
+        opmath_t sum_grad_logp_2[rt::block];
+        opmath_t logp_max_value_2_2[rt::block];
+        opmath_t logp_log_value_2[rt::block];
         rt::each(columns.size, [&, label_smoothing](int64_t i) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
           grad_sum_n_all_2[i] = grad_output_at / sum_n_all_2_at;
-          const opmath_t part_5 = -(grad_sum_n_all_2[i] * label_smoothing / C);
-          grad_sum_c_2[i] = keep_2[i] && label_smoothing > 0 ? part_5 : opmath_t(0);
+          const opmath_t part_6 = -(grad_sum_n_all_2[i] * label_smoothing / C);
+          grad_sum_c_2[i] = keep_2[i] && label_smoothing > 0 ? part_6 : opmath_t(0);
           t_2[i] = keep_2[i] ? -(grad_sum_n_all_2[i] * (1 - label_smoothing)) : opmath_t(0);
-        });
-        rt::Fold<rt::Sum, opmath_t, rt::block> sum_grad_logp_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          rt::each(columns.size, [&](int64_t i) {
-            const opmath_t part_6 = over_c.index(point, 0, 0) == target_value_2[i] ? t_2[i] : opmath_t(0);
-            sum_grad_logp_fold.add(i, grad_sum_c_2[i] + part_6);
-          });
-          sum_grad_logp_fold.ran(columns.size);
-        });
-        sum_grad_logp_fold.finish();
-        const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[3], columns.step[3], columns.size);
-        const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[4], columns.step[4], columns.size);
-        opmath_t logp_max_value_2_2[rt::block];
-        opmath_t logp_log_value_2[rt::block];
-        rt::each(columns.size, [&](int64_t i) {
+          const opmath_t part_7 = target_value_2[i] >= 0 && target_value_2[i] < C ? t_2[i] : opmath_t(0);
+          sum_grad_logp_2[i] = C * grad_sum_c_2[i] + part_7;
           logp_max_value_2_2[i] = logp_max_at[i];
           logp_log_value_2[i] = logp_log_at[i];
         });
@@ -1664,10 +1720,9 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<opmath_t> input_at(input, point.at[5], columns.step[5], columns.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, point.at[6], columns.step[6], columns.size);
           rt::each(columns.size, [&](int64_t i) {
-            const opmath_t part_7 = over_c.index(point, 0, 0) == target_value_2[i] ? t_2[i] : opmath_t(0);
-            const opmath_t part_8 = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2[i]);
-            const opmath_t part_9 = grad_sum_c_2[i] + part_7 - part_8 * sum_grad_logp_fold[i];
-            grad_input_out.set(i, keep_2[i] ? part_9 : opmath_t(0));
+            const opmath_t part_8 = over_c.index(point, 0, 0) == target_value_2[i] ? t_2[i] : opmath_t(0);
+            const opmath_t part_9 = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2[i]);
+            grad_input_out.set(i, keep_2[i] ? grad_sum_c_2[i] + part_8 - part_9 * sum_grad_logp_2[i] : opmath_t(0));
           });
         });
       });
@@ -1702,7 +1757,7 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<6> over_c;
   over_c.dim(C, {0, 0, 0, 0, input.stride(1), grad_input.stride(1)}, true);
   if (elements == 1) {
-    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         const int64_t target_value = rt::load(target, row.at[0]);
         const bool keep = target_value != ignore_index;
@@ -1710,60 +1765,45 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_2 = -(grad_output_value * label_smoothing / C);
         const opmath_t grad_sum_c = keep && label_smoothing > 0 ? part_2 : opmath_t(0);
         const opmath_t t = keep ? -(grad_output_value * (1 - label_smoothing)) : opmath_t(0);
-        rt::Fold<rt::Sum, opmath_t> sum_grad_logp_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = grad_sum_c + (over_c.index(run, 0, i) == target_value ? t : opmath_t(0));
-            sum_grad_logp_fold.add(lane, value);
-          });
-          sum_grad_logp_fold.ran(run.size);
-        });
-        const opmath_t sum_grad_logp = sum_grad_logp_fold.value();
+        const opmath_t part_3 = target_value >= 0 && target_value < C ? t : opmath_t(0);
+        const opmath_t sum_grad_logp = C * grad_sum_c + part_3;
         const opmath_t logp_max_value_2 = rt::load(logp_max, row.at[2]);
         const opmath_t logp_log_value = rt::load(logp_log, row.at[3]);
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<opmath_t> input_at(input, run.at[4], run.step[4], run.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
           rt::each(run.size, [&](int64_t i) {
-            const opmath_t part_3 = grad_sum_c + (over_c.index(run, 0, i) == target_value ? t : opmath_t(0));
-            const opmath_t part_4 = part_3 - rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
-            grad_input_out.set(i, keep ? part_4 : opmath_t(0));
+            const opmath_t part_4 = grad_sum_c + (over_c.index(run, 0, i) == target_value ? t : opmath_t(0));
+            const opmath_t part_5 = part_4 - rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
+            grad_input_out.set(i, keep ? part_5 : opmath_t(0));
           });
         });
       });
     });
   } else {
-    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         const auto grad_output_at = rt::load(grad_output, columns.at[1]);
         const rt::Source<int64_t> target_at(target, columns.at[0], columns.step[0], columns.size);
+        const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[2], columns.step[2], columns.size);
+        const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[3], columns.step[3], columns.size);
         int64_t target_value_2[rt::block];
         bool keep_2[rt::block];
         opmath_t grad_output_value_2[rt::block];
         opmath_t grad_sum_c_2[rt::block];
         opmath_t t_2[rt::block];
+        opmath_t sum_grad_logp_2[rt::block];
+        opmath_t logp_max_value_2_2[rt::block];
+        opmath_t logp_log_value_2[rt::block];
         rt::each(columns.size, [&, label_smoothing](int64_t i) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
           grad_output_value_2[i] = grad_output_at;
-          const opmath_t part_5 = -(grad_output_value_2[i] * label_smoothing / C);
-          grad_sum_c_2[i] = keep_2[i] && label_smoothing > 0 ? part_5 : opmath_t(0);
+          const opmath_t part_6 = -(grad_output_value_2[i] * label_smoothing / C);
+          grad_sum_c_2[i] = keep_2[i] && label_smoothing > 0 ? part_6 : opmath_t(0);
           t_2[i] = keep_2[i] ? -(grad_output_value_2[i] * (1 - label_smoothing)) : opmath_t(0);
-        });
-        rt::Fold<rt::Sum, opmath_t, rt::block> sum_grad_logp_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          rt::each(columns.size, [&](int64_t i) {
-            const opmath_t part_6 = over_c.index(point, 0, 0) == target_value_2[i] ? t_2[i] : opmath_t(0);
-            sum_grad_logp_fold.add(i, grad_sum_c_2[i] + part_6);
-          });
-          sum_grad_logp_fold.ran(columns.size);
-        });
-        sum_grad_logp_fold.finish();
-        const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[2], columns.step[2], columns.size);
-        const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[3], columns.step[3], columns.size);
-        opmath_t logp_max_value_2_2[rt::block];
-        opmath_t logp_log_value_2[rt::block];
-        rt::each(columns.size, [&](int64_t i) {
+          const opmath_t part_7 = target_value_2[i] >= 0 && target_value_2[i] < C ? t_2[i] : opmath_t(0);
+          sum_grad_logp_2[i] = C * grad_sum_c_2[i] + part_7;
           logp_max_value_2_2[i] = logp_max_at[i];
           logp_log_value_2[i] = logp_log_at[i];
         });
@@ -1771,10 +1811,9 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<opmath_t> input_at(input, point.at[4], columns.step[4], columns.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, point.at[5], columns.step[5], columns.size);
           rt::each(columns.size, [&](int64_t i) {
-            const opmath_t part_7 = over_c.index(point, 0, 0) == target_value_2[i] ? t_2[i] : opmath_t(0);
-            const opmath_t part_8 = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2[i]);
-            const opmath_t part_9 = grad_sum_c_2[i] + part_7 - part_8 * sum_grad_logp_fold[i];
-            grad_input_out.set(i, keep_2[i] ? part_9 : opmath_t(0));
+            const opmath_t part_8 = over_c.index(point, 0, 0) == target_value_2[i] ? t_2[i] : opmath_t(0);
+            const opmath_t part_9 = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2[i]);
+            grad_input_out.set(i, keep_2[i] ? grad_sum_c_2[i] + part_8 - part_9 * sum_grad_logp_2[i] : opmath_t(0));
           });
         });
       });
@@ -1810,7 +1849,7 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
   rt::Loops<6> over_c;
   over_c.dim(C, {0, 0, 0, 0, input.stride(1), grad_input.stride(1)}, true);
   if (elements == 1) {
-    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<1>(begin, end, nullptr, [&](const auto& row) {
         const int64_t target_value = rt::load(target, row.at[0]);
         const bool keep = target_value != ignore_index;
@@ -1818,60 +1857,45 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
         const opmath_t part_2 = -(grad_output_value * label_smoothing / C);
         const opmath_t grad_sum_c = keep && label_smoothing > 0 ? part_2 : opmath_t(0);
         const opmath_t t = keep ? -(grad_output_value * (1 - label_smoothing)) : opmath_t(0);
-        rt::Fold<rt::Sum, opmath_t> sum_grad_logp_fold;
-        over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
-          rt::lanes<rt::lane_count>(run.size, [&](int64_t i, int lane) {
-            const auto value = grad_sum_c + (over_c.index(run, 0, i) == target_value ? t : opmath_t(0));
-            sum_grad_logp_fold.add(lane, value);
-          });
-          sum_grad_logp_fold.ran(run.size);
-        });
-        const opmath_t sum_grad_logp = sum_grad_logp_fold.value();
+        const opmath_t part_3 = target_value >= 0 && target_value < C ? t : opmath_t(0);
+        const opmath_t sum_grad_logp = C * grad_sum_c + part_3;
         const opmath_t logp_max_value_2 = rt::load(logp_max, row.at[2]);
         const opmath_t logp_log_value = rt::load(logp_log, row.at[3]);
         over_c.runs<rt::block>(0, over_c.count, row.at, [&](const auto& run) {
           const rt::Source<opmath_t> input_at(input, run.at[4], run.step[4], run.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, run.at[5], run.step[5], run.size);
           rt::each(run.size, [&](int64_t i) {
-            const opmath_t part_3 = grad_sum_c + (over_c.index(run, 0, i) == target_value ? t : opmath_t(0));
-            const opmath_t part_4 = part_3 - rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
-            grad_input_out.set(i, keep ? part_4 : opmath_t(0));
+            const opmath_t part_4 = grad_sum_c + (over_c.index(run, 0, i) == target_value ? t : opmath_t(0));
+            const opmath_t part_5 = part_4 - rt::exp(input_at[i] - logp_max_value_2 - logp_log_value) * sum_grad_logp;
+            grad_input_out.set(i, keep ? part_5 : opmath_t(0));
           });
         });
       });
     });
   } else {
-    rt::parallel(host, outer.count, 2 * over_c.count, [=, &host](int64_t begin, int64_t end) {
+    rt::parallel(host, outer.count, over_c.count, [=, &host](int64_t begin, int64_t end) {
       outer.runs<rt::block>(begin, end, nullptr, [&](const auto& columns) {
         const rt::Source<int64_t> target_at(target, columns.at[0], columns.step[0], columns.size);
         const rt::Source<opmath_t> grad_output_at(grad_output, columns.at[1], columns.step[1], columns.size);
+        const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[2], columns.step[2], columns.size);
+        const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[3], columns.step[3], columns.size);
         int64_t target_value_2[rt::block];
         bool keep_2[rt::block];
         opmath_t grad_output_value_2[rt::block];
         opmath_t grad_sum_c_2[rt::block];
         opmath_t t_2[rt::block];
+        opmath_t sum_grad_logp_2[rt::block];
+        opmath_t logp_max_value_2_2[rt::block];
+        opmath_t logp_log_value_2[rt::block];
         rt::each(columns.size, [&, label_smoothing](int64_t i) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
           grad_output_value_2[i] = grad_output_at[i];
-          const opmath_t part_5 = -(grad_output_value_2[i] * label_smoothing / C);
-          grad_sum_c_2[i] = keep_2[i] && label_smoothing > 0 ? part_5 : opmath_t(0);
+          const opmath_t part_6 = -(grad_output_value_2[i] * label_smoothing / C);
+          grad_sum_c_2[i] = keep_2[i] && label_smoothing > 0 ? part_6 : opmath_t(0);
           t_2[i] = keep_2[i] ? -(grad_output_value_2[i] * (1 - label_smoothing)) : opmath_t(0);
-        });
-        rt::Fold<rt::Sum, opmath_t, rt::block> sum_grad_logp_fold;
-        over_c.runs<1>(0, over_c.count, columns.at, [&](const auto& point) {
-          rt::each(columns.size, [&](int64_t i) {
-            const opmath_t part_6 = over_c.index(point, 0, 0) == target_value_2[i] ? t_2[i] : opmath_t(0);
-            sum_grad_logp_fold.add(i, grad_sum_c_2[i] + part_6);
-          });
-          sum_grad_logp_fold.ran(columns.size);
-        });
-        sum_grad_logp_fold.finish();
-        const rt::Source<opmath_t> logp_max_at(logp_max, columns.at[2], columns.step[2], columns.size);
-        const rt::Source<opmath_t> logp_log_at(logp_log, columns.at[3], columns.step[3], columns.size);
-        opmath_t logp_max_value_2_2[rt::block];
-        opmath_t logp_log_value_2[rt::block];
-        rt::each(columns.size, [&](int64_t i) {
+          const opmath_t part_7 = target_value_2[i] >= 0 && target_value_2[i] < C ? t_2[i] : opmath_t(0);
+          sum_grad_logp_2[i] = C * grad_sum_c_2[i] + part_7;
           logp_max_value_2_2[i] = logp_max_at[i];
           logp_log_value_2[i] = logp_log_at[i];
         });
@@ -1879,10 +1903,9 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
           const rt::Source<opmath_t> input_at(input, point.at[4], columns.step[4], columns.size);
           rt::Sink<opmath_t> grad_input_out(grad_input, point.at[5], columns.step[5], columns.size);
           rt::each(columns.size, [&](int64_t i) {
-            const opmath_t part_7 = over_c.index(point, 0, 0) == target_value_2[i] ? t_2[i] : opmath_t(0);
-            const opmath_t part_8 = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2[i]);
-            const opmath_t part_9 = grad_sum_c_2[i] + part_7 - part_8 * sum_grad_logp_fold[i];
-            grad_input_out.set(i, keep_2[i] ? part_9 : opmath_t(0));
+            const opmath_t part_8 = over_c.index(point, 0, 0) == target_value_2[i] ? t_2[i] : opmath_t(0);
+            const opmath_t part_9 = rt::exp(input_at[i] - logp_max_value_2_2[i] - logp_log_value_2[i]);
+            grad_input_out.set(i, keep_2[i] ? grad_sum_c_2[i] + part_8 - part_9 * sum_grad_logp_2[i] : opmath_t(0));
           });
         });
       });
@@ -1894,28 +1917,32 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
 }  // namespace
 
 OPGEN_STEPS(cross_entropy) = {
-    OPGEN_STEP(forward_0_sum_c),               // 0
-    OPGEN_STEP(forward_0_output),              // 1
-    OPGEN_STEP(forward_1_output),              // 2
-    OPGEN_STEP(forward_2_output),              // 3
-    OPGEN_STEP(forward_3_sum_c),               // 4
-    OPGEN_STEP(forward_3_output),              // 5
-    OPGEN_STEP(forward_4_output),              // 6
-    OPGEN_STEP(forward_5_output),              // 7
-    OPGEN_STEP(backward_0_grad_sum_n_all_2),   // 8
-    OPGEN_STEP(backward_0_grad_input),         // 9
-    OPGEN_STEP(backward_0_grad_weight_sum_c),  // 10
-    OPGEN_STEP(backward_0_grad_weight_hit),    // 11
-    OPGEN_STEP(backward_0_grad_weight_share),  // 12
-    OPGEN_STEP(backward_0_grad_weight),        // 13
-    OPGEN_STEP(backward_1_logp_log),           // 14
-    OPGEN_STEP(backward_1_grad_input),         // 15
-    OPGEN_STEP(backward_1_grad_weight_hit),    // 16
-    OPGEN_STEP(backward_1_grad_weight),        // 17
-    OPGEN_STEP(backward_2_grad_input),         // 18
-    OPGEN_STEP(backward_2_grad_weight_hit),    // 19
-    OPGEN_STEP(backward_3_sum_n_all_2),        // 20
-    OPGEN_STEP(backward_3_grad_input),         // 21
-    OPGEN_STEP(backward_4_grad_input),         // 22
-    OPGEN_STEP(backward_5_grad_input),         // 23
+    OPGEN_STEP(forward_0_sum_c),                  // 0
+    OPGEN_STEP(forward_0_output),                 // 1
+    OPGEN_STEP(forward_1_output),                 // 2
+    OPGEN_STEP(forward_2_output),                 // 3
+    OPGEN_STEP(forward_3_sum_c),                  // 4
+    OPGEN_STEP(forward_3_output),                 // 5
+    OPGEN_STEP(forward_4_output),                 // 6
+    OPGEN_STEP(forward_5_output),                 // 7
+    OPGEN_STEP(backward_0_grad_sum_n_all_2),      // 8
+    OPGEN_STEP(backward_0_grad_sum_c),            // 9
+    OPGEN_STEP(backward_0_sum_grad_logp_others),  // 10
+    OPGEN_STEP(backward_0_grad_input),            // 11
+    OPGEN_STEP(backward_0_grad_weight_sum_c),     // 12
+    OPGEN_STEP(backward_0_grad_weight_hit),       // 13
+    OPGEN_STEP(backward_0_grad_weight_share),     // 14
+    OPGEN_STEP(backward_0_grad_weight),           // 15
+    OPGEN_STEP(backward_1_logp_log),              // 16
+    OPGEN_STEP(backward_1_grad_sum_c),            // 17
+    OPGEN_STEP(backward_1_grad_input),            // 18
+    OPGEN_STEP(backward_1_grad_weight_hit),       // 19
+    OPGEN_STEP(backward_1_grad_weight),           // 20
+    OPGEN_STEP(backward_2_grad_sum_c),            // 21
+    OPGEN_STEP(backward_2_grad_input),            // 22
+    OPGEN_STEP(backward_2_grad_weight_hit),       // 23
+    OPGEN_STEP(backward_3_sum_n_all_2),           // 24
+    OPGEN_STEP(backward_3_grad_input),            // 25
+    OPGEN_STEP(backward_4_grad_input),            // 26
+    OPGEN_STEP(backward_5_grad_input),            // 27
 };

@@ -38,8 +38,8 @@ struct Step_ctc_loss_forward_0_skips {
     int64_t rest = point;
     const int64_t s = rt::split(&rest, s_size);
     const int64_t b = rest;
-    const auto label_line = rt::read_line<V>(label, b, s);
-    auto skips_line = rt::write_line<V>(skips, b, s);
+    const auto label_line = rt::read_line<V, 1>(label, b, s);
+    auto skips_line = rt::write_line<V, 1>(skips, b, s);
     rt::lanes<V>([&](int at) {
       const bool part = rt::mod((s + at), 2) == 1 && (s + at) > 2;
       skips_line.set(at, part ? label_line[at] != label.load(b, (s + at) - 2) : false);
@@ -230,8 +230,8 @@ struct Step_ctc_loss_forward_2_output {
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t b = point;
-    const auto target_lengths_line = rt::read_line<V>(target_lengths, b);
-    auto output_line = rt::write_line<V>(output, b);
+    const auto target_lengths_line = rt::read_line<V, 0>(target_lengths, b);
+    auto output_line = rt::write_line<V, 0>(output, b);
     rt::lanes<V>([&](int at) {
       const int64_t target_lengths_value = target_lengths_line[at];
       const int64_t t_5 = 2 * target_lengths_value;
@@ -277,9 +277,9 @@ struct Step_ctc_loss_backward_0_last {
     int64_t rest = point;
     const int64_t s = rt::split(&rest, s_size);
     const int64_t b = rest;
-    const auto label_line = rt::read_line<V>(label, b, s);
-    auto skips_line = rt::write_line<V>(skips, b, s);
-    auto last_line = rt::write_line<V>(last, b, s);
+    const auto label_line = rt::read_line<V, 1>(label, b, s);
+    auto skips_line = rt::write_line<V, 1>(skips, b, s);
+    auto last_line = rt::write_line<V, 1>(last, b, s);
     rt::lanes<V>([&](int at) {
       const int64_t input_lengths_value = input_lengths.load(b);
       const bool part = rt::mod((s + at), 2) == 1 && (s + at) > 2;
@@ -310,10 +310,10 @@ struct Step_ctc_loss_backward_0_grad_end {
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t b = point;
-    const auto target_lengths_line = rt::read_line<V>(target_lengths, b);
-    auto found_line = rt::write_line<V>(found, b);
-    auto grad_found_line = rt::write_line<V>(grad_found, b);
-    auto grad_end_line = rt::write_line<V>(grad_end, b);
+    const auto target_lengths_line = rt::read_line<V, 0>(target_lengths, b);
+    auto found_line = rt::write_line<V, 0>(found, b);
+    auto grad_found_line = rt::write_line<V, 0>(grad_found, b);
+    auto grad_end_line = rt::write_line<V, 0>(grad_end, b);
     rt::lanes<V>([&](int at) {
       const int64_t target_lengths_value = target_lengths_line[at];
       const int64_t t_2 = 2 * target_lengths_value;
@@ -425,7 +425,7 @@ struct Step_ctc_loss_backward_0_grad_on {
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t b = point;
-    const auto input_lengths_line = rt::read_line<V>(input_lengths, b);
+    const auto input_lengths_line = rt::read_line<V, 0>(input_lengths, b);
     rt::lanes<V>([&](int at) {
       for (int64_t t = t_size.size - 1; t >= 0; --t) {
         for (int64_t s = 0; s < s_size.size; ++s) {
@@ -595,8 +595,8 @@ struct Step_ctc_loss_backward_0_grad_log_probs {
     const int64_t s = rt::split(&rest, s_size);
     const int64_t t = rt::split(&rest, t_size);
     const int64_t b = rest;
-    const auto grad_a_line = rt::read_line<V>(grad_a, b, t, s);
-    const auto label_line = rt::read_line<V>(label, b, s);
+    const auto grad_a_line = rt::read_line<V, 2>(grad_a, b, t, s);
+    const auto label_line = rt::read_line<V, 1>(label, b, s);
     rt::lanes<V>([&](int at) {
       opmath_t* const cell = grad_log_probs.at(t, b, rt::checked(label_line[at], C));
       rt::atomic_sum(cell, grad_a_line[at]);
@@ -622,9 +622,9 @@ struct Step_ctc_loss_backward_1_grad_end {
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t b = point;
-    const auto target_lengths_line = rt::read_line<V>(target_lengths, b);
-    auto found_line = rt::write_line<V>(found, b);
-    auto grad_end_line = rt::write_line<V>(grad_end, b);
+    const auto target_lengths_line = rt::read_line<V, 0>(target_lengths, b);
+    auto found_line = rt::write_line<V, 0>(found, b);
+    auto grad_end_line = rt::write_line<V, 0>(grad_end, b);
     rt::lanes<V>([&](int at) {
       const int64_t target_lengths_value = target_lengths_line[at];
       const int64_t t_2 = 2 * target_lengths_value;
@@ -734,10 +734,10 @@ struct Step_ctc_loss_backward_2_grad_end {
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t b = point;
-    const auto target_lengths_line = rt::read_line<V>(target_lengths, b);
-    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, b);
-    auto found_line = rt::write_line<V>(found, b);
-    auto grad_end_line = rt::write_line<V>(grad_end, b);
+    const auto target_lengths_line = rt::read_line<V, 0>(target_lengths, b);
+    const auto grad_output_line = rt::read_line_or_zero<V, 0>(grad_output, b);
+    auto found_line = rt::write_line<V, 0>(found, b);
+    auto grad_end_line = rt::write_line<V, 0>(grad_end, b);
     rt::lanes<V>([&](int at) {
       const int64_t target_lengths_value = target_lengths_line[at];
       const int64_t t_2 = 2 * target_lengths_value;

@@ -21,8 +21,8 @@ struct Step_ema_codebook_forward_codebook {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const int64_t k = rest;
-    const auto sums_line = rt::read_line<V>(sums, k, d);
-    auto codebook_line = rt::write_line<V>(codebook, k, d);
+    const auto sums_line = rt::read_line<V, 1>(sums, k, d);
+    auto codebook_line = rt::write_line<V, 1>(codebook, k, d);
     rt::lanes<V>([&](int at) { codebook_line.set(at, near::div(sums_line[at], rt::max(counts.load(k), eps))); });
   }
 };
@@ -192,7 +192,7 @@ struct Step_ema_codebook_forward_next_sums {
     const int64_t d = rt::split(&rest, d_size);
     const int64_t k = rest;
     const rt::Place<rank> place = batch.place(inner);
-    const auto input_line = rt::read_line<V>(input, place, d);
+    const auto input_line = rt::read_line<V, 1>(input, place, d);
     rt::lanes<V>([&](int at) { folds[at].sum_all_fold.add(code.load(place) == k ? input_line[at] : opmath_t(0)); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
@@ -227,9 +227,9 @@ struct Step_ema_codebook_backward_grad_input {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto input_line = rt::read_line<V>(input, place, d);
-    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, d);
-    auto grad_input_line = rt::write_line<V>(grad_input, place, d);
+    const auto input_line = rt::read_line<V, 1>(input, place, d);
+    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, d);
+    auto grad_input_line = rt::write_line<V, 1>(grad_input, place, d);
     rt::lanes<V>([&](int at) {
       const opmath_t part = grad_output_line[at];
       const int64_t at_k = code.load(place);

@@ -22,8 +22,8 @@ struct Step_embedding_forward_output {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto weight_line = rt::read_line<V>(weight, rt::checked(input.load(place), V_2), d);
-    auto output_line = rt::write_line<V>(output, place, d);
+    const auto weight_line = rt::read_line<V, 1>(weight, rt::checked(input.load(place), V_2), d);
+    auto output_line = rt::write_line<V, 1>(output, place, d);
     rt::lanes<V>([&](int at) { output_line.set(at, weight_line[at]); });
   }
 };
@@ -77,7 +77,7 @@ struct Step_embedding_backward_grad_weight {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, d);
+    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, d);
     auto* const grad_weight_line = grad_weight.at(rt::checked(input.load(place), V_2), d);
     rt::lanes<V>([&](int at) { rt::atomic_sum(grad_weight_line + at, grad_output_line[at]); });
   }

@@ -29,7 +29,7 @@ struct Step_embedding_bag_forward_0_output {
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
     const int64_t l = inner;
-    const auto weight_line = rt::read_line<V>(weight, rt::checked(input.load(n, l), V_2), d);
+    const auto weight_line = rt::read_line<V, 1>(weight, rt::checked(input.load(n, l), V_2), d);
     rt::lanes<V>([&](int at) { folds[at].output_value_fold.add(weight_line[at] * per_sample_weights.load(n, l)); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
@@ -67,7 +67,7 @@ struct Step_embedding_bag_forward_1_output {
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
     const int64_t l = inner;
-    const auto weight_line = rt::read_line<V>(weight, rt::checked(input.load(n, l), V_2), d);
+    const auto weight_line = rt::read_line<V, 1>(weight, rt::checked(input.load(n, l), V_2), d);
     rt::lanes<V>([&](int at) { folds[at].output_value_fold.add(weight_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
@@ -129,8 +129,8 @@ struct Step_embedding_bag_backward_0_grad_weight {
     const int64_t l = rt::split(&rest, l_size);
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
-    const auto per_sample_weights_line = rt::read_line<V>(per_sample_weights, n, l);
-    const auto input_line = rt::read_line<V>(input, n, l);
+    const auto per_sample_weights_line = rt::read_line<V, 1>(per_sample_weights, n, l);
+    const auto input_line = rt::read_line<V, 1>(input, n, l);
     rt::lanes<V>([&](int at) {
       opmath_t* const cell = grad_weight.at(rt::checked(input_line[at], V_2), d);
       rt::atomic_sum(cell, grad_output.load_or_zero(n, d) * per_sample_weights_line[at]);
@@ -223,7 +223,7 @@ struct Step_embedding_bag_backward_1_grad_weight {
     const int64_t l = rt::split(&rest, l_size);
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
-    const auto input_line = rt::read_line<V>(input, n, l);
+    const auto input_line = rt::read_line<V, 1>(input, n, l);
     rt::lanes<V>([&](int at) {
       opmath_t* const cell = grad_weight.at(rt::checked(input_line[at], V_2), d);
       rt::atomic_sum(cell, grad_output.load_or_zero(n, d));

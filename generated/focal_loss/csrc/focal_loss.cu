@@ -8,7 +8,7 @@ template <typename scalar_t, int rank>
 struct Step_focal_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<const scalar_t, rank> target, logits;
@@ -34,6 +34,23 @@ struct Step_focal_loss_forward_0_output {
     const opmath_t part_4 = -(alpha * target_value * part_3 * near::logsigmoid(logits_value));
     folds->output_sum_fold.add(part_4 - part_2);
   }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const opmath_t t_3 = 1 - alpha;
+    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto logits_pack = rt::load_pack<V>(logits, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      const opmath_t target_value_2 = target_pack.get(i);
+      const opmath_t logits_value_2 = logits_pack.get(i);
+      const opmath_t t_2_2 = -logits_value_2;
+      const opmath_t part_5 = rt::pow(near::sigmoid(logits_value_2), gamma);
+      const opmath_t part_6 = t_3 * (1 - target_value_2) * part_5 * near::logsigmoid(t_2_2);
+      const opmath_t part_7 = rt::pow(near::sigmoid(t_2_2), gamma);
+      const opmath_t part_8 = near::logsigmoid(logits_value_2);
+      folds->output_sum_fold.add(-(alpha * target_value_2 * part_7 * part_8) - part_6);
+    }
+  }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
     output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
@@ -45,7 +62,7 @@ template <typename scalar_t, int rank>
 struct Step_focal_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<const scalar_t, rank> target, logits;
@@ -70,6 +87,23 @@ struct Step_focal_loss_forward_1_output {
     const opmath_t part_3 = rt::pow(near::sigmoid(t_2), gamma);
     const opmath_t part_4 = alpha * target_value * part_3 * near::logsigmoid(logits_value);
     folds->output_value_fold.add(-part_4 - part_2);
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const opmath_t t_3 = 1 - alpha;
+    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto logits_pack = rt::load_pack<V>(logits, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      const opmath_t target_value_2 = target_pack.get(i);
+      const opmath_t logits_value_2 = logits_pack.get(i);
+      const opmath_t t_2_2 = -logits_value_2;
+      const opmath_t part_5 = rt::pow(near::sigmoid(logits_value_2), gamma);
+      const opmath_t part_6 = t_3 * (1 - target_value_2) * part_5 * near::logsigmoid(t_2_2);
+      const opmath_t part_7 = rt::pow(near::sigmoid(t_2_2), gamma);
+      const opmath_t part_8 = near::logsigmoid(logits_value_2);
+      folds->output_value_fold.add(-(alpha * target_value_2 * part_7 * part_8) - part_6);
+    }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;

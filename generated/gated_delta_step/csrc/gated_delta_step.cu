@@ -142,10 +142,10 @@ struct Step_gated_delta_step_backward_grad_key {
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place<rank> place = batch.place(rest);
     const int64_t v = inner;
-    const auto key_line = rt::read_line<V>(key, place, k);
-    const auto query_line = rt::read_line<V>(query, place, k);
-    const auto state_line = rt::read_line<V>(state, place, v, k);
-    const auto grad_next_state_line = rt::read_line_or_zero<V>(grad_next_state, place, v, k);
+    const auto key_line = rt::read_line<V, 1>(key, place, k);
+    const auto query_line = rt::read_line<V, 1>(query, place, k);
+    const auto state_line = rt::read_line<V, 2>(state, place, v, k);
+    const auto grad_next_state_line = rt::read_line_or_zero<V, 2>(grad_next_state, place, v, k);
     rt::lanes<V>([&](int at) {
       const opmath_t decay_value_2 = decay.load(place);
       const opmath_t beta_value_2 = beta.load(place);

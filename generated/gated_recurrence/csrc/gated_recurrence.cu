@@ -20,7 +20,7 @@ struct Step_gated_recurrence_forward_0_state {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto initial_line = rt::read_line<V>(initial, place, d);
+    const auto initial_line = rt::read_line<V, 1>(initial, place, d);
     rt::lanes<V>([&](int at) {
       for (int64_t t = 0; t < t_size.size; ++t) {
         const opmath_t part = t == 0 ? initial_line[at] : state.load(place, t - 1, (d + at));
@@ -102,9 +102,9 @@ struct Step_gated_recurrence_backward_0_grad_state_start {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto grad_state_1_line = rt::read_line<V>(grad_state_1, place, 0, d);
-    const auto gate_line = rt::read_line<V>(gate, place, 0, d);
-    auto grad_state_start_line = rt::write_line<V>(grad_state_start, place, d);
+    const auto grad_state_1_line = rt::read_line<V, 2>(grad_state_1, place, 0, d);
+    const auto gate_line = rt::read_line<V, 2>(gate, place, 0, d);
+    auto grad_state_start_line = rt::write_line<V, 1>(grad_state_start, place, d);
     rt::lanes<V>(
         [&](int at) { grad_state_start_line.set(at, 0 < T ? grad_state_1_line[at] * gate_line[at] : opmath_t(0)); });
   }
@@ -130,9 +130,9 @@ struct Step_gated_recurrence_backward_0_grad_gate {
     const int64_t d = rt::split(&rest, d_size);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto grad_state_1_line = rt::read_line<V>(grad_state_1, place, t, d);
-    const auto initial_line = rt::read_line<V>(initial, place, d);
-    auto grad_gate_line = rt::write_line<V>(grad_gate, place, t, d);
+    const auto grad_state_1_line = rt::read_line<V, 2>(grad_state_1, place, t, d);
+    const auto initial_line = rt::read_line<V, 1>(initial, place, d);
+    auto grad_gate_line = rt::write_line<V, 2>(grad_gate, place, t, d);
     rt::lanes<V>([&](int at) {
       const opmath_t part = t == 0 ? initial_line[at] : state.load(place, t - 1, (d + at));
       grad_gate_line.set(at, grad_state_1_line[at] * part);
@@ -160,8 +160,8 @@ struct Step_gated_recurrence_backward_1_grad_gate {
     const int64_t d = rt::split(&rest, d_size);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto grad_state_1_line = rt::read_line<V>(grad_state_1, place, t, d);
-    auto grad_gate_line = rt::write_line<V>(grad_gate, place, t, d);
+    const auto grad_state_1_line = rt::read_line<V, 2>(grad_state_1, place, t, d);
+    auto grad_gate_line = rt::write_line<V, 2>(grad_gate, place, t, d);
     rt::lanes<V>([&](int at) {
       opmath_t part;
       if (t == 0) {

@@ -241,9 +241,9 @@ struct Step_group_norm_backward_0_grad_mu_sum_alone {
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
     const rt::Place<rank> place = batch.place(inner);
-    const auto weight_line = rt::read_line<V>(weight, c);
-    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, n, c, place);
-    const auto input_line = rt::read_line<V>(input, n, c, place);
+    const auto weight_line = rt::read_line<V, 0>(weight, c);
+    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, n, c, place);
+    const auto input_line = rt::read_line<V, 1>(input, n, c, place);
     rt::lanes<V>([&](int at) {
       const bool part = batch.count != 0;
       const opmath_t mu_value = part ? mu.load(n, rt::checked(rt::floordiv((c + at), S), G)) : opmath_t(0);
@@ -315,7 +315,7 @@ struct Step_group_norm_backward_0_grad_rstd {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
-    const auto grad_rstd_sum_line = rt::read_line<V>(grad_rstd_sum, n, c);
+    const auto grad_rstd_sum_line = rt::read_line<V, 1>(grad_rstd_sum, n, c);
     rt::lanes<V>([&](int at) {
       opmath_t* const cell = grad_rstd.at(n, rt::floordiv((c + at), S));
       rt::atomic_sum(cell, grad_rstd_sum_line[at]);
@@ -485,8 +485,8 @@ struct Step_group_norm_backward_0_grad_bias_alone {
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
-    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, n, c, place);
-    const auto input_line = rt::read_line<V>(input, n, c, place);
+    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, n, c, place);
+    const auto input_line = rt::read_line<V, 1>(input, n, c, place);
     rt::lanes<V>([&](int at) {
       const opmath_t grad_output_value_2 = grad_output_line[at];
       const opmath_t part = input_line[at] - mu.load(n, rt::floordiv((c + at), S));
@@ -585,8 +585,8 @@ struct Step_group_norm_backward_2_grad_mu_sum_alone {
     const int64_t c = rt::split(&rest, c_size);
     const int64_t n = rest;
     const rt::Place<rank> place = batch.place(inner);
-    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, n, c, place);
-    const auto input_line = rt::read_line<V>(input, n, c, place);
+    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, n, c, place);
+    const auto input_line = rt::read_line<V, 1>(input, n, c, place);
     rt::lanes<V>([&](int at) {
       const bool part = batch.count != 0;
       const opmath_t mu_value = part ? mu.load(n, rt::checked(rt::floordiv((c + at), S), G)) : opmath_t(0);
@@ -708,7 +708,7 @@ struct Step_group_norm_backward_2_grad_bias_alone {
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
-    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, n, c, place);
+    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, n, c, place);
     rt::lanes<V>([&](int at) { folds[at].grad_bias_value_fold.add(grad_output_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {

@@ -8,7 +8,7 @@ template <typename scalar_t, int rank>
 struct Step_hinge_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
   rt::Tensor<const scalar_t, rank> target, input;
@@ -27,6 +27,16 @@ struct Step_hinge_loss_forward_0_output {
     const opmath_t part = margin - target.load(place) * input.load(place);
     folds->output_sum_fold.add(rt::powi<2>(rt::max(opmath_t(0), part)));
   }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto input_pack = rt::load_pack<V>(input, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      const opmath_t part_2 = margin - target_pack.get(i) * input_pack.get(i);
+      folds->output_sum_fold.add(rt::powi<2>(rt::max(opmath_t(0), part_2)));
+    }
+  }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
     output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
@@ -37,7 +47,7 @@ struct Step_hinge_loss_forward_0_output {
 template <typename scalar_t, int rank>
 struct Step_hinge_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
   rt::Tensor<const scalar_t, rank> target, input;
@@ -55,6 +65,16 @@ struct Step_hinge_loss_forward_1_output {
     const rt::Place<rank> place = batch.place(inner);
     const opmath_t part = margin - target.load(place) * input.load(place);
     folds->output_value_fold.add(rt::powi<2>(rt::max(opmath_t(0), part)));
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto input_pack = rt::load_pack<V>(input, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      const opmath_t part_2 = margin - target_pack.get(i) * input_pack.get(i);
+      folds->output_value_fold.add(rt::powi<2>(rt::max(opmath_t(0), part_2)));
+    }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;

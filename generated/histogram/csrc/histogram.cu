@@ -46,8 +46,8 @@ struct Step_histogram_forward_0_output {
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    const auto weight_line = rt::read_line<V>(weight, n);
-    const auto input_line = rt::read_line<V>(input, n);
+    const auto weight_line = rt::read_line<V, 0>(weight, n);
+    const auto input_line = rt::read_line<V, 0>(input, n);
     rt::lanes<V>([&](int at) {
       const int64_t part_2 = static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B));
       const bool part = part_2 >= 0;
@@ -102,7 +102,7 @@ struct Step_histogram_forward_1_output {
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    const auto input_line = rt::read_line<V>(input, n);
+    const auto input_line = rt::read_line<V, 0>(input, n);
     rt::lanes<V>([&](int at) {
       const int64_t part_2 = static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B));
       const bool part = part_2 >= 0;
@@ -130,8 +130,8 @@ struct Step_histogram_backward_grad_weight {
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    const auto input_line = rt::read_line<V>(input, n);
-    auto grad_weight_line = rt::write_line<V>(grad_weight, n);
+    const auto input_line = rt::read_line<V, 0>(input, n);
+    auto grad_weight_line = rt::write_line<V, 0>(grad_weight, n);
     rt::lanes<V>([&](int at) {
       const int64_t at_b = static_cast<int64_t>(rt::floor(near::div(input_line[at] - low, high - low) * B));
       grad_weight_line.set(at, at_b >= 0 && at_b < B ? grad_output.load_or_zero(at_b) : opmath_t(0));

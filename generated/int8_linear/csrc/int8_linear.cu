@@ -21,10 +21,10 @@ struct Step_int8_linear_forward_0_output {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto scale_line = rt::read_line<V>(scale, n);
-    const auto sum_k_line = rt::read_line<V>(sum_k, place, n);
-    const auto bias_line = rt::read_line<V>(bias, n);
-    auto output_line = rt::write_line<V>(output, place, n);
+    const auto scale_line = rt::read_line<V, 0>(scale, n);
+    const auto sum_k_line = rt::read_line<V, 1>(sum_k, place, n);
+    const auto bias_line = rt::read_line<V, 0>(bias, n);
+    auto output_line = rt::write_line<V, 1>(output, place, n);
     rt::lanes<V>([&](int at) { output_line.set(at, scale_line[at] * sum_k_line[at] + bias_line[at]); });
   }
 };
@@ -47,9 +47,9 @@ struct Step_int8_linear_forward_1_output {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto scale_line = rt::read_line<V>(scale, n);
-    const auto sum_k_line = rt::read_line<V>(sum_k, place, n);
-    auto output_line = rt::write_line<V>(output, place, n);
+    const auto scale_line = rt::read_line<V, 0>(scale, n);
+    const auto sum_k_line = rt::read_line<V, 1>(sum_k, place, n);
+    auto output_line = rt::write_line<V, 1>(output, place, n);
     rt::lanes<V>([&](int at) { output_line.set(at, scale_line[at] * sum_k_line[at]); });
   }
 };
@@ -71,9 +71,9 @@ struct Step_int8_linear_backward_grad_sum_k {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, n);
-    const auto scale_line = rt::read_line<V>(scale, n);
-    auto grad_sum_k_line = rt::write_line<V>(grad_sum_k, place, n);
+    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, n);
+    const auto scale_line = rt::read_line<V, 0>(scale, n);
+    auto grad_sum_k_line = rt::write_line<V, 1>(grad_sum_k, place, n);
     rt::lanes<V>([&](int at) { grad_sum_k_line.set(at, grad_output_line[at] * scale_line[at]); });
   }
 };
@@ -111,8 +111,8 @@ struct Step_int8_linear_backward_grad_bias {
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
     const rt::Place<rank> place = batch.place(inner);
-    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, n);
-    const auto sum_k_line = rt::read_line<V>(sum_k, place, n);
+    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, n);
+    const auto sum_k_line = rt::read_line<V, 1>(sum_k, place, n);
     rt::lanes<V>([&](int at) {
       const opmath_t grad_output_value = grad_output_line[at];
       folds[at].grad_scale_value_fold.add(grad_output_value * sum_k_line[at]);

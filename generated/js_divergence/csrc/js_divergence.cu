@@ -46,7 +46,7 @@ template <typename scalar_t, int rank>
 struct Step_js_divergence_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 0, -1), rt::batch());
   rt::Tensor<const opmath_t, rank> sum_k;
   rt::Tensor<scalar_t, rank> output;
@@ -62,6 +62,14 @@ struct Step_js_divergence_forward_0_output {
     const rt::Place<rank> place = batch.place(inner);
     folds->output_sum_fold.add(sum_k.load(place) / 2);
   }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto sum_k_pack = rt::load_pack<V>(sum_k, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      folds->output_sum_fold.add(sum_k_pack.get(i) / 2);
+    }
+  }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
     output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
@@ -72,7 +80,7 @@ struct Step_js_divergence_forward_0_output {
 template <typename scalar_t, int rank>
 struct Step_js_divergence_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 0, -1), rt::batch());
   rt::Tensor<const opmath_t, rank> sum_k;
   rt::Tensor<scalar_t, rank> output;
@@ -87,6 +95,14 @@ struct Step_js_divergence_forward_1_output {
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
     folds->output_value_fold.add(sum_k.load(place) / 2);
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto sum_k_pack = rt::load_pack<V>(sum_k, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      folds->output_value_fold.add(sum_k_pack.get(i) / 2);
+    }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;
@@ -272,10 +288,10 @@ struct Step_js_divergence_backward_2_grad_log_q {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto log_p_line = rt::read_line<V>(log_p, place, k);
-    const auto log_q_line = rt::read_line<V>(log_q, place, k);
-    auto grad_log_p_line = rt::write_line<V>(grad_log_p, place, k);
-    auto grad_log_q_line = rt::write_line<V>(grad_log_q, place, k);
+    const auto log_p_line = rt::read_line<V, 1>(log_p, place, k);
+    const auto log_q_line = rt::read_line<V, 1>(log_q, place, k);
+    auto grad_log_p_line = rt::write_line<V, 1>(grad_log_p, place, k);
+    auto grad_log_q_line = rt::write_line<V, 1>(grad_log_q, place, k);
     rt::lanes<V>([&](int at) {
       const opmath_t log_p_value = log_p_line[at];
       const opmath_t t = near::exp(log_p_value);

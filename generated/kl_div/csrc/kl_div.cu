@@ -8,7 +8,7 @@ template <typename scalar_t, int rank>
 struct Step_kl_div_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1),
                                             rt::elements(), rt::batch(), rt::integer(0));
   rt::Tensor<const scalar_t, rank> target, input;
@@ -31,6 +31,18 @@ struct Step_kl_div_forward_0_output {
     const opmath_t p = near::exp(target_value);
     folds->output_sum_fold.add(p == 0 ? opmath_t(0) : p * (target_value - input.load(n, place)));
   }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto input_pack = rt::load_pack<V>(input, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      const opmath_t target_value_2 = target_pack.get(i);
+      const opmath_t p_2 = near::exp(target_value_2);
+      const opmath_t part = p_2 * (target_value_2 - input_pack.get(i));
+      folds->output_sum_fold.add(p_2 == 0 ? opmath_t(0) : part);
+    }
+  }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
     output.store(near::div(output_sum, static_cast<opmath_t>(N * batch.count)));
@@ -42,7 +54,7 @@ template <typename scalar_t, int rank>
 struct Step_kl_div_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1),
                                             rt::elements(), rt::batch(), rt::integer(0));
   rt::Tensor<const scalar_t, rank> target, input;
@@ -65,6 +77,17 @@ struct Step_kl_div_forward_1_output {
     const opmath_t part = rt::xlogy(target_value, target_value);
     folds->output_sum_fold.add(part - target_value * input.load(n, place));
   }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto input_pack = rt::load_pack<V>(input, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      const opmath_t target_value_2 = target_pack.get(i);
+      const opmath_t part_2 = rt::xlogy(target_value_2, target_value_2);
+      folds->output_sum_fold.add(part_2 - target_value_2 * input_pack.get(i));
+    }
+  }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
     output.store(near::div(output_sum, static_cast<opmath_t>(N * batch.count)));
@@ -76,7 +99,7 @@ template <typename scalar_t, int rank>
 struct Step_kl_div_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1),
                                             rt::elements(), rt::batch(), rt::integer(0));
   rt::Tensor<const scalar_t, rank> target, input;
@@ -99,6 +122,18 @@ struct Step_kl_div_forward_2_output {
     const opmath_t p = near::exp(target_value);
     folds->sum_n_all_fold.add(p == 0 ? opmath_t(0) : p * (target_value - input.load(n, place)));
   }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto input_pack = rt::load_pack<V>(input, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      const opmath_t target_value_2 = target_pack.get(i);
+      const opmath_t p_2 = near::exp(target_value_2);
+      const opmath_t part = p_2 * (target_value_2 - input_pack.get(i));
+      folds->sum_n_all_fold.add(p_2 == 0 ? opmath_t(0) : part);
+    }
+  }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t sum_n_all = folds.sum_n_all_fold.value;
     output.store(near::div(sum_n_all, static_cast<opmath_t>(N)));
@@ -110,7 +145,7 @@ template <typename scalar_t, int rank>
 struct Step_kl_div_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1),
                                             rt::elements(), rt::batch(), rt::integer(0));
   rt::Tensor<const scalar_t, rank> target, input;
@@ -133,6 +168,17 @@ struct Step_kl_div_forward_3_output {
     const opmath_t part = rt::xlogy(target_value, target_value);
     folds->sum_n_all_fold.add(part - target_value * input.load(n, place));
   }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto input_pack = rt::load_pack<V>(input, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      const opmath_t target_value_2 = target_pack.get(i);
+      const opmath_t part_2 = rt::xlogy(target_value_2, target_value_2);
+      folds->sum_n_all_fold.add(part_2 - target_value_2 * input_pack.get(i));
+    }
+  }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t sum_n_all = folds.sum_n_all_fold.value;
     output.store(near::div(sum_n_all, static_cast<opmath_t>(N)));
@@ -144,7 +190,7 @@ template <typename scalar_t, int rank>
 struct Step_kl_div_forward_4_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> target, input;
@@ -167,6 +213,18 @@ struct Step_kl_div_forward_4_output {
     const opmath_t part = p * (target_value - input.load(n, place));
     folds->output_value_fold.add(p == 0 ? opmath_t(0) : part);
   }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto input_pack = rt::load_pack<V>(input, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      const opmath_t target_value_2 = target_pack.get(i);
+      const opmath_t p_2 = near::exp(target_value_2);
+      const opmath_t part_2 = p_2 * (target_value_2 - input_pack.get(i));
+      folds->output_value_fold.add(p_2 == 0 ? opmath_t(0) : part_2);
+    }
+  }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;
     output.store(output_value);
@@ -177,7 +235,7 @@ struct Step_kl_div_forward_4_output {
 template <typename scalar_t, int rank>
 struct Step_kl_div_forward_5_output {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 1), rt::tensor(1, 2, 1), rt::tensor(2, 0, -1), rt::elements(), rt::batch());
   rt::Tensor<const scalar_t, rank> target, input;
@@ -198,6 +256,17 @@ struct Step_kl_div_forward_5_output {
     const opmath_t target_value = target.load(n, place);
     const opmath_t part = rt::xlogy(target_value, target_value);
     folds->output_value_fold.add(part - target_value * input.load(n, place));
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto target_pack = rt::load_pack<V>(target, first);
+    const auto input_pack = rt::load_pack<V>(input, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      const opmath_t target_value_2 = target_pack.get(i);
+      const opmath_t part_2 = rt::xlogy(target_value_2, target_value_2);
+      folds->output_value_fold.add(part_2 - target_value_2 * input_pack.get(i));
+    }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;

@@ -281,8 +281,8 @@ struct Step_layer_norm_backward_0_grad_bias {
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t d = point;
     const rt::Place<rank> place = batch.place(inner);
-    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, d);
-    const auto input_line = rt::read_line<V>(input, place, d);
+    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, d);
+    const auto input_line = rt::read_line<V, 1>(input, place, d);
     rt::lanes<V>([&](int at) {
       const opmath_t grad_output_value_2 = grad_output_line[at];
       const opmath_t part = input_line[at] - mu.load(place);
@@ -366,7 +366,7 @@ struct Step_layer_norm_backward_2_grad_bias {
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t d = point;
     const rt::Place<rank> place = batch.place(inner);
-    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, d);
+    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, d);
     rt::lanes<V>([&](int at) { folds[at].grad_bias_value_fold.add(grad_output_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {

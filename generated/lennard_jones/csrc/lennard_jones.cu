@@ -321,7 +321,7 @@ struct Step_lennard_jones_backward_0_grad_position {
 template <typename scalar_t, int rank>
 struct Step_lennard_jones_backward_0_grad_sigma {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements(), rt::integer(0))};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements(), rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 0, -1), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> grad_sigma_rows;
   rt::Tensor<scalar_t, rank> grad_sigma;
@@ -339,6 +339,14 @@ struct Step_lennard_jones_backward_0_grad_sigma {
     const int64_t i_2 = rt::split(&inner_rest, i_size);
     const rt::Place<rank> place = batch.place(inner_rest);
     folds->grad_sigma_value_fold.add(grad_sigma_rows.load(place, i_2));
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto grad_sigma_rows_pack = rt::load_pack<V>(grad_sigma_rows, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      folds->grad_sigma_value_fold.add(grad_sigma_rows_pack.get(i));
+    }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t grad_sigma_value = folds.grad_sigma_value_fold.value;

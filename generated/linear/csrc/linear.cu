@@ -24,7 +24,7 @@ struct Step_linear_backward_grad_bias {
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
     const rt::Place<rank> place = batch.place(inner);
-    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, n);
+    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, n);
     rt::lanes<V>([&](int at) { folds[at].grad_bias_value_fold.add(grad_output_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {

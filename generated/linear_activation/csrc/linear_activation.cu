@@ -252,7 +252,7 @@ struct Step_linear_activation_backward_0_grad_bias {
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
     const rt::Place<rank> place = batch.place(inner);
-    const auto grad_z_line = rt::read_line<V>(grad_z, place, n);
+    const auto grad_z_line = rt::read_line<V, 1>(grad_z, place, n);
     rt::lanes<V>([&](int at) { folds[at].grad_bias_value_fold.add(grad_z_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
@@ -411,7 +411,7 @@ struct Step_linear_activation_backward_4_grad_bias {
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
     const rt::Place<rank> place = batch.place(inner);
-    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, n);
+    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, n);
     rt::lanes<V>([&](int at) { folds[at].grad_bias_value_fold.add(grad_output_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {

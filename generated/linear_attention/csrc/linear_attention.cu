@@ -69,7 +69,7 @@ struct Step_linear_attention_forward_denominator_part {
     const int64_t e = rt::split(&rest, e_size);
     const rt::Place<rank> place = batch.place(rest);
     const int64_t j = inner;
-    const auto k_line = rt::read_line<V>(k, place, j, e);
+    const auto k_line = rt::read_line<V, 2>(k, place, j, e);
     rt::lanes<V>([&](int at) { folds[at].denominator_part_value_fold.add(k_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
@@ -184,7 +184,7 @@ struct Step_linear_attention_backward_grad_denominator_part {
     const int64_t e = rt::split(&rest, e_size);
     const rt::Place<rank> place = batch.place(rest);
     const int64_t i_2 = inner;
-    const auto q_line = rt::read_line<V>(q, place, i_2, e);
+    const auto q_line = rt::read_line<V, 2>(q, place, i_2, e);
     rt::lanes<V>([&](int at) {
       const opmath_t part = grad_denominator.load(place, i_2);
       folds[at].grad_denominator_part_value_fold.add(part * q_line[at]);
@@ -221,8 +221,8 @@ struct Step_linear_attention_backward_grad_numerator {
     const int64_t v = rt::split(&rest, v_size);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, i_2, v);
-    auto grad_numerator_line = rt::write_line<V>(grad_numerator, place, i_2, v);
+    const auto grad_output_line = rt::read_line_or_zero<V, 2>(grad_output, place, i_2, v);
+    auto grad_numerator_line = rt::write_line<V, 2>(grad_numerator, place, i_2, v);
     rt::lanes<V>([&](int at) {
       const opmath_t part = denominator.load(place, i_2) + eps;
       grad_numerator_line.set(at, near::div(grad_output_line[at], part));
@@ -252,10 +252,10 @@ struct Step_linear_attention_backward_grad_query {
     const int64_t e = rt::split(&rest, e_size);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto query_line = rt::read_line<V>(query, place, i_2, e);
-    const auto denominator_part_line = rt::read_line<V>(denominator_part, place, e);
-    const auto grad_q_numerator_line = rt::read_line<V>(grad_q_numerator, place, i_2, e);
-    auto grad_query_line = rt::write_line<V>(grad_query, place, i_2, e);
+    const auto query_line = rt::read_line<V, 2>(query, place, i_2, e);
+    const auto denominator_part_line = rt::read_line<V, 1>(denominator_part, place, e);
+    const auto grad_q_numerator_line = rt::read_line<V, 2>(grad_q_numerator, place, i_2, e);
+    auto grad_query_line = rt::write_line<V, 2>(grad_query, place, i_2, e);
     rt::lanes<V>([&](int at) {
       const opmath_t query_value_2 = query_line[at];
       const opmath_t part = grad_denominator.load(place, i_2) * denominator_part_line[at];
@@ -286,10 +286,10 @@ struct Step_linear_attention_backward_grad_key {
     const int64_t e = rt::split(&rest, e_size);
     const int64_t j = rt::split(&rest, j_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto key_line = rt::read_line<V>(key, place, j, e);
-    const auto grad_denominator_part_line = rt::read_line<V>(grad_denominator_part, place, e);
-    const auto grad_k_numerator_part_line = rt::read_line<V>(grad_k_numerator_part, place, j, e);
-    auto grad_key_line = rt::write_line<V>(grad_key, place, j, e);
+    const auto key_line = rt::read_line<V, 2>(key, place, j, e);
+    const auto grad_denominator_part_line = rt::read_line<V, 1>(grad_denominator_part, place, e);
+    const auto grad_k_numerator_part_line = rt::read_line<V, 2>(grad_k_numerator_part, place, j, e);
+    auto grad_key_line = rt::write_line<V, 2>(grad_key, place, j, e);
     rt::lanes<V>([&](int at) {
       const opmath_t key_value_2 = key_line[at];
       const opmath_t part = grad_denominator_part_line[at] + grad_k_numerator_part_line[at];

@@ -54,8 +54,8 @@ struct Step_logsumexp_backward_grad_input {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto input_line = rt::read_line<V>(input, place, n);
-    auto grad_input_line = rt::write_line<V>(grad_input, place, n);
+    const auto input_line = rt::read_line<V, 1>(input, place, n);
+    auto grad_input_line = rt::write_line<V, 1>(grad_input, place, n);
     rt::lanes<V>([&](int at) {
       const opmath_t output_value = output.load(place);
       const opmath_t part = near::exp(input_line[at] - output_value);

@@ -21,10 +21,10 @@ struct Step_lora_linear_forward_0_output {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto sum_k_line = rt::read_line<V>(sum_k, place, n);
-    const auto adaptation_line = rt::read_line<V>(adaptation, place, n);
-    const auto bias_line = rt::read_line<V>(bias, n);
-    auto output_line = rt::write_line<V>(output, place, n);
+    const auto sum_k_line = rt::read_line<V, 1>(sum_k, place, n);
+    const auto adaptation_line = rt::read_line<V, 1>(adaptation, place, n);
+    const auto bias_line = rt::read_line<V, 0>(bias, n);
+    auto output_line = rt::write_line<V, 1>(output, place, n);
     rt::lanes<V>([&](int at) { output_line.set(at, sum_k_line[at] + scale * adaptation_line[at] + bias_line[at]); });
   }
 };
@@ -167,7 +167,7 @@ struct Step_lora_linear_backward_grad_bias {
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t n = point;
     const rt::Place<rank> place = batch.place(inner);
-    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, n);
+    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, n);
     rt::lanes<V>([&](int at) { folds[at].grad_bias_value_fold.add(grad_output_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {

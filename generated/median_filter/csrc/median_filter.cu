@@ -116,7 +116,7 @@ struct Step_median_filter_forward_argsort_w {
     const int64_t w = rt::split(&rest, w_size);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto argsort_w_rank_line = rt::read_line<V>(argsort_w_rank, place, i_2, w);
+    const auto argsort_w_rank_line = rt::read_line<V, 2>(argsort_w_rank, place, i_2, w);
     rt::lanes<V>([&](int at) {
       int64_t* const cell = argsort_w.at(place, i_2, rt::checked(argsort_w_rank_line[at], size));
       rt::atomic_sum(cell, (w + at));
@@ -219,8 +219,8 @@ struct Step_median_filter_backward_grad_values {
     const int64_t w = rt::split(&rest, w_size);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto slope_line = rt::read_line<V>(slope, place, i_2, w);
-    auto grad_values_line = rt::write_line<V>(grad_values, place, i_2, w);
+    const auto slope_line = rt::read_line<V, 2>(slope, place, i_2, w);
+    auto grad_values_line = rt::write_line<V, 2>(grad_values, place, i_2, w);
     rt::lanes<V>([&](int at) {
       const opmath_t slope_value = slope_line[at];
       const opmath_t part = grad_output.load_or_zero(place, i_2) * slope_value;

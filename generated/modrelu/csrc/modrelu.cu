@@ -22,11 +22,11 @@ struct Step_modrelu_forward_output_imag {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto input_real_line = rt::read_line<V>(input_real, place, c);
-    const auto input_imag_line = rt::read_line<V>(input_imag, place, c);
-    const auto bias_line = rt::read_line<V>(bias, c);
-    auto output_real_line = rt::write_line<V>(output_real, place, c);
-    auto output_imag_line = rt::write_line<V>(output_imag, place, c);
+    const auto input_real_line = rt::read_line<V, 1>(input_real, place, c);
+    const auto input_imag_line = rt::read_line<V, 1>(input_imag, place, c);
+    const auto bias_line = rt::read_line<V, 0>(bias, c);
+    auto output_real_line = rt::write_line<V, 1>(output_real, place, c);
+    auto output_imag_line = rt::write_line<V, 1>(output_imag, place, c);
     rt::lanes<V>([&](int at) {
       const opmath_t input_real_value = input_real_line[at];
       const opmath_t input_imag_value = input_imag_line[at];
@@ -66,13 +66,13 @@ struct Step_modrelu_backward_grad_input_imag {
     int64_t rest = point;
     const int64_t c = rt::split(&rest, c_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto input_real_line = rt::read_line<V>(input_real, place, c);
-    const auto input_imag_line = rt::read_line<V>(input_imag, place, c);
-    const auto grad_output_real_line = rt::read_line_or_zero<V>(grad_output_real, place, c);
-    const auto bias_line = rt::read_line<V>(bias, c);
-    const auto grad_output_imag_line = rt::read_line_or_zero<V>(grad_output_imag, place, c);
-    auto grad_input_real_line = rt::write_line<V>(grad_input_real, place, c);
-    auto grad_input_imag_line = rt::write_line<V>(grad_input_imag, place, c);
+    const auto input_real_line = rt::read_line<V, 1>(input_real, place, c);
+    const auto input_imag_line = rt::read_line<V, 1>(input_imag, place, c);
+    const auto grad_output_real_line = rt::read_line_or_zero<V, 1>(grad_output_real, place, c);
+    const auto bias_line = rt::read_line<V, 0>(bias, c);
+    const auto grad_output_imag_line = rt::read_line_or_zero<V, 1>(grad_output_imag, place, c);
+    auto grad_input_real_line = rt::write_line<V, 1>(grad_input_real, place, c);
+    auto grad_input_imag_line = rt::write_line<V, 1>(grad_input_imag, place, c);
     rt::lanes<V>([&](int at) {
       const opmath_t input_real_value = input_real_line[at];
       const opmath_t input_imag_value = input_imag_line[at];
@@ -139,11 +139,11 @@ struct Step_modrelu_backward_grad_bias {
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t c = point;
     const rt::Place<rank> place = batch.place(inner);
-    const auto bias_line = rt::read_line<V>(bias, c);
-    const auto input_real_line = rt::read_line<V>(input_real, place, c);
-    const auto input_imag_line = rt::read_line<V>(input_imag, place, c);
-    const auto grad_output_imag_line = rt::read_line_or_zero<V>(grad_output_imag, place, c);
-    const auto grad_output_real_line = rt::read_line_or_zero<V>(grad_output_real, place, c);
+    const auto bias_line = rt::read_line<V, 0>(bias, c);
+    const auto input_real_line = rt::read_line<V, 1>(input_real, place, c);
+    const auto input_imag_line = rt::read_line<V, 1>(input_imag, place, c);
+    const auto grad_output_imag_line = rt::read_line_or_zero<V, 1>(grad_output_imag, place, c);
+    const auto grad_output_real_line = rt::read_line_or_zero<V, 1>(grad_output_real, place, c);
     rt::lanes<V>([&](int at) {
       const opmath_t bias_value = bias_line[at];
       const opmath_t input_real_value_2 = input_real_line[at];

@@ -48,12 +48,12 @@ struct Step_phase_rotation_forward_output_imag {
     const int64_t d = rt::split(&rest, d_size);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto input_real_line = rt::read_line<V>(input_real, place, t, d);
-    const auto output_part_real_line = rt::read_line<V>(output_part_real, t, d);
-    const auto input_imag_line = rt::read_line<V>(input_imag, place, t, d);
-    const auto output_part_imag_2_line = rt::read_line<V>(output_part_imag_2, t, d);
-    auto output_real_line = rt::write_line<V>(output_real, place, t, d);
-    auto output_imag_line = rt::write_line<V>(output_imag, place, t, d);
+    const auto input_real_line = rt::read_line<V, 2>(input_real, place, t, d);
+    const auto output_part_real_line = rt::read_line<V, 1>(output_part_real, t, d);
+    const auto input_imag_line = rt::read_line<V, 2>(input_imag, place, t, d);
+    const auto output_part_imag_2_line = rt::read_line<V, 1>(output_part_imag_2, t, d);
+    auto output_real_line = rt::write_line<V, 2>(output_real, place, t, d);
+    auto output_imag_line = rt::write_line<V, 2>(output_imag, place, t, d);
     rt::lanes<V>([&](int at) {
       const opmath_t input_real_value = input_real_line[at];
       const opmath_t output_part_real_value = output_part_real_line[at];
@@ -88,12 +88,12 @@ struct Step_phase_rotation_backward_grad_input_imag {
     const int64_t d = rt::split(&rest, d_size);
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto grad_output_imag_line = rt::read_line_or_zero<V>(grad_output_imag, place, t, d);
-    const auto output_part_imag_2_line = rt::read_line<V>(output_part_imag_2, t, d);
-    const auto grad_output_real_line = rt::read_line_or_zero<V>(grad_output_real, place, t, d);
-    const auto output_part_real_line = rt::read_line<V>(output_part_real, t, d);
-    auto grad_input_real_line = rt::write_line<V>(grad_input_real, place, t, d);
-    auto grad_input_imag_line = rt::write_line<V>(grad_input_imag, place, t, d);
+    const auto grad_output_imag_line = rt::read_line_or_zero<V, 2>(grad_output_imag, place, t, d);
+    const auto output_part_imag_2_line = rt::read_line<V, 1>(output_part_imag_2, t, d);
+    const auto grad_output_real_line = rt::read_line_or_zero<V, 2>(grad_output_real, place, t, d);
+    const auto output_part_real_line = rt::read_line<V, 1>(output_part_real, t, d);
+    auto grad_input_real_line = rt::write_line<V, 2>(grad_input_real, place, t, d);
+    auto grad_input_imag_line = rt::write_line<V, 2>(grad_input_imag, place, t, d);
     rt::lanes<V>([&](int at) {
       const opmath_t grad_output_imag_value = grad_output_imag_line[at];
       const opmath_t output_part_imag_2_value = output_part_imag_2_line[at];

@@ -115,7 +115,7 @@ struct Step_quantile_pool_forward_0_argsort_w {
     const int64_t w = rt::split(&rest, w_size);
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto argsort_w_rank_line = rt::read_line<V>(argsort_w_rank, place, p, w);
+    const auto argsort_w_rank_line = rt::read_line<V, 2>(argsort_w_rank, place, p, w);
     rt::lanes<V>([&](int at) {
       int64_t* const cell = argsort_w.at(place, p, rt::checked(argsort_w_rank_line[at], size));
       rt::atomic_sum(cell, (w + at));
@@ -276,8 +276,8 @@ struct Step_quantile_pool_backward_0_grad_values {
     const int64_t w = rt::split(&rest, w_size);
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto slope_line = rt::read_line<V>(slope, place, p, w);
-    auto grad_values_line = rt::write_line<V>(grad_values, place, p, w);
+    const auto slope_line = rt::read_line<V, 2>(slope, place, p, w);
+    auto grad_values_line = rt::write_line<V, 2>(grad_values, place, p, w);
     rt::lanes<V>([&](int at) {
       const opmath_t slope_value = slope_line[at];
       const opmath_t part = grad_output.load_or_zero(place, p) * slope_value;

@@ -136,8 +136,8 @@ struct Step_rms_norm_backward_0_grad_weight {
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t d = point;
     const rt::Place<rank> place = batch.place(inner);
-    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, d);
-    const auto input_line = rt::read_line<V>(input, place, d);
+    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, d);
+    const auto input_line = rt::read_line<V, 1>(input, place, d);
     rt::lanes<V>([&](int at) {
       const opmath_t part = grad_output_line[at];
       folds[at].grad_weight_value_fold.add(part * input_line[at] * rstd.load(place));

@@ -186,8 +186,8 @@ struct Step_rms_norm_residual_backward_0_grad_weight {
   OPGEN_DEVICE void fold(int64_t point, int64_t inner, Folds* folds) const {
     const int64_t d = point;
     const rt::Place<rank> place = batch.place(inner);
-    const auto hidden_line = rt::read_line<V>(hidden, place, d);
-    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, d);
+    const auto hidden_line = rt::read_line<V, 1>(hidden, place, d);
+    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, place, d);
     rt::lanes<V>([&](int at) {
       const opmath_t part = grad_output_line[at];
       const opmath_t part_2 = hidden_line[at] * rstd.load(place) * part;

@@ -26,19 +26,19 @@ struct Step_rope_forward_output {
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
     if (d < H) {
-      const auto input_line = rt::read_line<V>(input, place, t, d);
-      const auto cos_line = rt::read_line<V>(cos, t, d);
-      const auto input_line_2 = rt::read_line<V>(input, place, t, d + H);
-      const auto sin_line = rt::read_line<V>(sin, t, d);
-      auto output_line = rt::write_line<V>(output, place, t, d);
+      const auto input_line = rt::read_line<V, 2>(input, place, t, d);
+      const auto cos_line = rt::read_line<V, 1>(cos, t, d);
+      const auto input_line_2 = rt::read_line<V, 2>(input, place, t, d + H);
+      const auto sin_line = rt::read_line<V, 1>(sin, t, d);
+      auto output_line = rt::write_line<V, 2>(output, place, t, d);
       rt::lanes<V>(
           [&](int at) { output_line.set(at, input_line[at] * cos_line[at] - input_line_2[at] * sin_line[at]); });
     } else {
-      const auto input_line_3 = rt::read_line<V>(input, place, t, d);
-      const auto cos_line_2 = rt::read_line<V>(cos, t, d - H);
-      const auto input_line_4 = rt::read_line<V>(input, place, t, d - H);
-      const auto sin_line_2 = rt::read_line<V>(sin, t, d - H);
-      auto output_line_2 = rt::write_line<V>(output, place, t, d);
+      const auto input_line_3 = rt::read_line<V, 2>(input, place, t, d);
+      const auto cos_line_2 = rt::read_line<V, 1>(cos, t, d - H);
+      const auto input_line_4 = rt::read_line<V, 2>(input, place, t, d - H);
+      const auto sin_line_2 = rt::read_line<V, 1>(sin, t, d - H);
+      auto output_line_2 = rt::write_line<V, 2>(output, place, t, d);
       rt::lanes<V>([&](int at) {
         output_line_2.set(at, input_line_3[at] * cos_line_2[at] + input_line_4[at] * sin_line_2[at]);
       });
@@ -70,28 +70,28 @@ struct Step_rope_backward_grad_input {
     const rt::Place<rank> place = batch.place(rest);
     if (d_1 < 2 * H) {
       if (d_1 < H) {
-        const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, t, d_1);
-        const auto cos_line = rt::read_line<V>(cos, t, d_1);
-        const auto grad_output_line_2 = rt::read_line_or_zero<V>(grad_output, place, t, H + d_1);
-        const auto sin_line = rt::read_line<V>(sin, t, d_1);
-        auto grad_input_line = rt::write_line<V>(grad_input, place, t, d_1);
+        const auto grad_output_line = rt::read_line_or_zero<V, 2>(grad_output, place, t, d_1);
+        const auto cos_line = rt::read_line<V, 1>(cos, t, d_1);
+        const auto grad_output_line_2 = rt::read_line_or_zero<V, 2>(grad_output, place, t, H + d_1);
+        const auto sin_line = rt::read_line<V, 1>(sin, t, d_1);
+        auto grad_input_line = rt::write_line<V, 2>(grad_input, place, t, d_1);
         rt::lanes<V>([&](int at) {
           const opmath_t part = grad_output_line_2[at] * sin_line[at];
           grad_input_line.set(at, grad_output_line[at] * cos_line[at] + part);
         });
       } else {
-        const auto grad_output_line_3 = rt::read_line_or_zero<V>(grad_output, place, t, d_1);
-        const auto cos_line_2 = rt::read_line<V>(cos, t, d_1 - H);
-        const auto grad_output_line_4 = rt::read_line_or_zero<V>(grad_output, place, t, d_1 - H);
-        const auto sin_line_2 = rt::read_line<V>(sin, t, d_1 - H);
-        auto grad_input_line_2 = rt::write_line<V>(grad_input, place, t, d_1);
+        const auto grad_output_line_3 = rt::read_line_or_zero<V, 2>(grad_output, place, t, d_1);
+        const auto cos_line_2 = rt::read_line<V, 1>(cos, t, d_1 - H);
+        const auto grad_output_line_4 = rt::read_line_or_zero<V, 2>(grad_output, place, t, d_1 - H);
+        const auto sin_line_2 = rt::read_line<V, 1>(sin, t, d_1 - H);
+        auto grad_input_line_2 = rt::write_line<V, 2>(grad_input, place, t, d_1);
         rt::lanes<V>([&](int at) {
           const opmath_t part_2 = -(grad_output_line_4[at] * sin_line_2[at]);
           grad_input_line_2.set(at, grad_output_line_3[at] * cos_line_2[at] + part_2);
         });
       }
     } else {
-      auto grad_input_line_3 = rt::write_line<V>(grad_input, place, t, d_1);
+      auto grad_input_line_3 = rt::write_line<V, 2>(grad_input, place, t, d_1);
       rt::lanes<V>([&](int at) { grad_input_line_3.set(at, 0); });
     }
   }
@@ -143,10 +143,10 @@ struct Step_rope_backward_grad_sin {
     const int64_t h = rt::split(&rest, h_size);
     const int64_t t = rest;
     const rt::Place<rank> place = batch.place(inner);
-    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, place, t, h);
-    const auto input_line = rt::read_line<V>(input, place, t, h);
-    const auto grad_output_line_2 = rt::read_line_or_zero<V>(grad_output, place, t, H + h);
-    const auto input_line_2 = rt::read_line<V>(input, place, t, H + h);
+    const auto grad_output_line = rt::read_line_or_zero<V, 2>(grad_output, place, t, h);
+    const auto input_line = rt::read_line<V, 2>(input, place, t, h);
+    const auto grad_output_line_2 = rt::read_line_or_zero<V, 2>(grad_output, place, t, H + h);
+    const auto input_line_2 = rt::read_line<V, 2>(input, place, t, H + h);
     rt::lanes<V>([&](int at) {
       const opmath_t grad_output_value = grad_output_line[at];
       const opmath_t input_value = input_line[at];

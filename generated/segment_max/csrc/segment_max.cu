@@ -43,7 +43,7 @@ struct Step_segment_max_forward_size {
   template <int V>
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t n = point;
-    const auto segment_line = rt::read_line<V>(segment, n);
+    const auto segment_line = rt::read_line<V, 0>(segment, n);
     rt::lanes<V>([&](int at) {
       int64_t* const cell = size.at(rt::checked(segment_line[at], S));
       rt::atomic_sum(cell, 1);
@@ -101,8 +101,8 @@ struct Step_segment_max_forward_top {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto input_line = rt::read_line<V>(input, n, place);
-    const auto segment_line = rt::read_line<V>(segment, n);
+    const auto input_line = rt::read_line<V, 0>(input, n, place);
+    const auto segment_line = rt::read_line<V, 0>(segment, n);
     rt::lanes<V>([&](int at) {
       opmath_t* const cell = top.at(rt::checked(segment_line[at], S), place);
       rt::atomic_max(cell, input_line[at]);
@@ -210,8 +210,8 @@ struct Step_segment_max_backward_ties_top {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto condition_line = rt::read_line<V>(condition, n, place);
-    const auto segment_line = rt::read_line<V>(segment, n);
+    const auto condition_line = rt::read_line<V, 0>(condition, n, place);
+    const auto segment_line = rt::read_line<V, 0>(segment, n);
     rt::lanes<V>([&](int at) {
       int64_t* const cell = ties_top.at(rt::checked(segment_line[at], S), place);
       rt::atomic_sum(cell, condition_line[at] ? 1 : 0);

@@ -53,8 +53,8 @@ struct Step_segment_softmax_forward_top {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto input_line = rt::read_line<V>(input, e, place);
-    const auto segment_line = rt::read_line<V>(segment, e);
+    const auto input_line = rt::read_line<V, 0>(input, e, place);
+    const auto segment_line = rt::read_line<V, 0>(segment, e);
     rt::lanes<V>([&](int at) {
       opmath_t* const cell = top.at(rt::checked(segment_line[at], S), place);
       rt::atomic_max(cell, input_line[at]);
@@ -114,8 +114,8 @@ struct Step_segment_softmax_forward_total {
     int64_t rest = point;
     const int64_t e = rt::split(&rest, e_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto segment_line = rt::read_line<V>(segment, e);
-    const auto input_line = rt::read_line<V>(input, e, place);
+    const auto segment_line = rt::read_line<V, 0>(segment, e);
+    const auto input_line = rt::read_line<V, 0>(input, e, place);
     rt::lanes<V>([&](int at) {
       const int64_t segment_value = segment_line[at];
       opmath_t* const cell = total.at(rt::checked(segment_value, S), place);

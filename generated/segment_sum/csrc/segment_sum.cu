@@ -53,8 +53,8 @@ struct Step_segment_sum_forward_output {
     int64_t rest = point;
     const int64_t n = rt::split(&rest, n_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto input_line = rt::read_line<V>(input, n, place);
-    const auto segment_line = rt::read_line<V>(segment, n);
+    const auto input_line = rt::read_line<V, 0>(input, n, place);
+    const auto segment_line = rt::read_line<V, 0>(segment, n);
     rt::lanes<V>([&](int at) {
       opmath_t* const cell = output.at(rt::checked(segment_line[at], S), place);
       rt::atomic_sum(cell, input_line[at]);

@@ -24,7 +24,7 @@ struct Step_selective_scan_forward_h {
     const int64_t n = rt::split(&rest, n_size);
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto a_line = rt::read_line<V>(a, d, n);
+    const auto a_line = rt::read_line<V, 1>(a, d, n);
     rt::lanes<V>([&](int at) {
       for (int64_t t = 0; t < t_size.size; ++t) {
         const opmath_t delta_value = delta.load(place, t, d);
@@ -92,7 +92,7 @@ struct Step_selective_scan_backward_grad_h {
     const int64_t n = rt::split(&rest, n_size);
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto a_line = rt::read_line<V>(a, d, n);
+    const auto a_line = rt::read_line<V, 1>(a, d, n);
     rt::lanes<V>([&](int at) {
       for (int64_t t = t_size.size - 1; t >= 0; --t) {
         const opmath_t part = grad_y.load_or_zero(place, t, d) * c.load(place, t, (n + at));
@@ -196,8 +196,8 @@ struct Step_selective_scan_backward_grad_a {
     int64_t inner_rest = inner;
     const int64_t t = rt::split(&inner_rest, t_size);
     const rt::Place<rank> place = batch.place(inner_rest);
-    const auto a_line = rt::read_line<V>(a, d, n);
-    const auto grad_h_line = rt::read_line<V>(grad_h, place, t, d, n);
+    const auto a_line = rt::read_line<V, 1>(a, d, n);
+    const auto grad_h_line = rt::read_line<V, 3>(grad_h, place, t, d, n);
     rt::lanes<V>([&](int at) {
       const opmath_t a_value_2 = a_line[at];
       const opmath_t delta_value_2 = delta.load(place, t, d);
@@ -247,7 +247,7 @@ struct Step_selective_scan_backward_grad_b {
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
     const int64_t d = inner;
-    const auto grad_h_line = rt::read_line<V>(grad_h, place, t, d, n);
+    const auto grad_h_line = rt::read_line<V, 3>(grad_h, place, t, d, n);
     rt::lanes<V>([&](int at) {
       const opmath_t part = delta.load(place, t, d);
       folds[at].grad_b_value_fold.add(grad_h_line[at] * part * u.load(place, t, d));
@@ -290,7 +290,7 @@ struct Step_selective_scan_backward_grad_c {
     const int64_t t = rt::split(&rest, t_size);
     const rt::Place<rank> place = batch.place(rest);
     const int64_t d = inner;
-    const auto h_line = rt::read_line<V>(h, place, t, d, n);
+    const auto h_line = rt::read_line<V, 3>(h, place, t, d, n);
     rt::lanes<V>([&](int at) { folds[at].grad_c_value_fold.add(grad_y.load_or_zero(place, t, d) * h_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {
@@ -328,8 +328,8 @@ struct Step_selective_scan_backward_grad_skip {
     int64_t inner_rest = inner;
     const int64_t t = rt::split(&inner_rest, t_size);
     const rt::Place<rank> place = batch.place(inner_rest);
-    const auto grad_y_line = rt::read_line_or_zero<V>(grad_y, place, t, d);
-    const auto u_line = rt::read_line<V>(u, place, t, d);
+    const auto grad_y_line = rt::read_line_or_zero<V, 2>(grad_y, place, t, d);
+    const auto u_line = rt::read_line<V, 2>(u, place, t, d);
     rt::lanes<V>([&](int at) { folds[at].grad_skip_value_fold.add(grad_y_line[at] * u_line[at]); });
   }
   OPGEN_DEVICE void finish(int64_t point, const Folds& folds) const {

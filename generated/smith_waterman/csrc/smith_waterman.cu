@@ -181,9 +181,9 @@ struct Step_smith_waterman_backward_grad_h {
     const int64_t j = rt::split(&rest, j_size);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto score_line = rt::read_line<V>(score, place, i_2, j);
-    auto s_line = rt::write_line<V>(s, place, i_2, j);
-    auto grad_h_line = rt::write_line<V>(grad_h, place, i_2, j);
+    const auto score_line = rt::read_line<V, 2>(score, place, i_2, j);
+    auto s_line = rt::write_line<V, 2>(s, place, i_2, j);
+    auto grad_h_line = rt::write_line<V, 2>(grad_h, place, i_2, j);
     rt::lanes<V>([&](int at) {
       const opmath_t logsumexp_i_j_value = logsumexp_i_j.load(place);
       s_line.set(at, near::div(score_line[at], temperature));
@@ -395,8 +395,8 @@ struct Step_smith_waterman_backward_grad_score {
     const int64_t j = rt::split(&rest, j_size);
     const int64_t i_2 = rt::split(&rest, i_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto s_line = rt::read_line<V>(s, place, i_2, j);
-    auto grad_score_line = rt::write_line<V>(grad_score, place, i_2, j);
+    const auto s_line = rt::read_line<V, 2>(s, place, i_2, j);
+    auto grad_score_line = rt::write_line<V, 2>(grad_score, place, i_2, j);
     rt::lanes<V>([&](int at) {
       const opmath_t s_value = s_line[at];
       const opmath_t t_17 = -rt::inf<opmath_t>();

@@ -115,9 +115,9 @@ struct Step_snake_activation_backward_grad_alpha_alone {
     int64_t inner_rest = inner;
     const rt::Place<rank> place = batch.place(rt::split(&inner_rest, batch_size));
     const int64_t n = inner_rest;
-    const auto alpha_line = rt::read_line<V>(alpha, c);
-    const auto input_line = rt::read_line<V>(input, n, c, place);
-    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, n, c, place);
+    const auto alpha_line = rt::read_line<V, 0>(alpha, c);
+    const auto input_line = rt::read_line<V, 1>(input, n, c, place);
+    const auto grad_output_line = rt::read_line_or_zero<V, 1>(grad_output, n, c, place);
     rt::lanes<V>([&](int at) {
       const opmath_t alpha_value = alpha_line[at];
       const opmath_t t_2 = alpha_value * alpha_value;

@@ -87,7 +87,7 @@ struct Step_trimmed_mean_forward_argsort_k {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto argsort_k_rank_line = rt::read_line<V>(argsort_k_rank, place, k);
+    const auto argsort_k_rank_line = rt::read_line<V, 1>(argsort_k_rank, place, k);
     rt::lanes<V>([&](int at) {
       int64_t* const cell = argsort_k.at(place, rt::checked(argsort_k_rank_line[at], N));
       rt::atomic_sum(cell, (k + at));
@@ -180,7 +180,7 @@ struct Step_trimmed_mean_backward_grad_values {
     int64_t rest = point;
     const int64_t k = rt::split(&rest, k_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto argsort_k_line = rt::read_line<V>(argsort_k, place, k);
+    const auto argsort_k_line = rt::read_line<V, 1>(argsort_k, place, k);
     rt::lanes<V>([&](int at) {
       const int64_t t = (k + at) - trim;
       opmath_t* const cell = grad_values.at(place, rt::checked(argsort_k_line[at], N));

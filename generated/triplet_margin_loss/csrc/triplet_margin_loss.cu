@@ -60,7 +60,7 @@ template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
   rt::Tensor<const opmath_t, rank> near_squares, far_squares, other_squares;
@@ -81,6 +81,19 @@ struct Step_triplet_margin_loss_forward_0_output {
     const opmath_t part_3 = margin + near::sqrt(near_squares.load(place)) + part_2;
     folds->output_sum_fold.add(rt::max(opmath_t(0), part_3));
   }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto near_squares_pack = rt::load_pack<V>(near_squares, first);
+    const auto far_squares_pack = rt::load_pack<V>(far_squares, first);
+    const auto other_squares_pack = rt::load_pack<V>(other_squares, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      const opmath_t part_4 = near::sqrt(other_squares_pack.get(i));
+      const opmath_t part_5 = -rt::min(near::sqrt(far_squares_pack.get(i)), part_4);
+      const opmath_t part_6 = margin + near::sqrt(near_squares_pack.get(i)) + part_5;
+      folds->output_sum_fold.add(rt::max(opmath_t(0), part_6));
+    }
+  }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
     output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
@@ -92,7 +105,7 @@ template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
                                             rt::tensor(3, 0, -1), rt::real(0), rt::batch());
   rt::Tensor<const opmath_t, rank> near_squares, far_squares, other_squares;
@@ -112,6 +125,19 @@ struct Step_triplet_margin_loss_forward_1_output {
     const opmath_t part_2 = -rt::min(near::sqrt(far_squares.load(place)), part);
     const opmath_t part_3 = margin + near::sqrt(near_squares.load(place)) + part_2;
     folds->output_value_fold.add(rt::max(opmath_t(0), part_3));
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto near_squares_pack = rt::load_pack<V>(near_squares, first);
+    const auto far_squares_pack = rt::load_pack<V>(far_squares, first);
+    const auto other_squares_pack = rt::load_pack<V>(other_squares, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      const opmath_t part_4 = near::sqrt(other_squares_pack.get(i));
+      const opmath_t part_5 = -rt::min(near::sqrt(far_squares_pack.get(i)), part_4);
+      const opmath_t part_6 = margin + near::sqrt(near_squares_pack.get(i)) + part_5;
+      folds->output_value_fold.add(rt::max(opmath_t(0), part_6));
+    }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;
@@ -227,7 +253,7 @@ template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_forward_3_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
   rt::Tensor<const opmath_t, rank> near_squares, far_squares;
@@ -247,6 +273,17 @@ struct Step_triplet_margin_loss_forward_3_output {
     const opmath_t part_2 = margin + part - near::sqrt(far_squares.load(place));
     folds->output_sum_fold.add(rt::max(opmath_t(0), part_2));
   }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto near_squares_pack = rt::load_pack<V>(near_squares, first);
+    const auto far_squares_pack = rt::load_pack<V>(far_squares, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      const opmath_t part_3 = near::sqrt(near_squares_pack.get(i));
+      const opmath_t part_4 = margin + part_3 - near::sqrt(far_squares_pack.get(i));
+      folds->output_sum_fold.add(rt::max(opmath_t(0), part_4));
+    }
+  }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_sum = folds.output_sum_fold.value;
     output.store(near::div(output_sum, static_cast<opmath_t>(batch.count)));
@@ -258,7 +295,7 @@ template <typename scalar_t, int rank>
 struct Step_triplet_margin_loss_forward_4_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::batch());
   rt::Tensor<const opmath_t, rank> near_squares, far_squares;
@@ -277,6 +314,17 @@ struct Step_triplet_margin_loss_forward_4_output {
     const opmath_t part = near::sqrt(near_squares.load(place));
     const opmath_t part_2 = margin + part - near::sqrt(far_squares.load(place));
     folds->output_value_fold.add(rt::max(opmath_t(0), part_2));
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto near_squares_pack = rt::load_pack<V>(near_squares, first);
+    const auto far_squares_pack = rt::load_pack<V>(far_squares, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      const opmath_t part_3 = near::sqrt(near_squares_pack.get(i));
+      const opmath_t part_4 = margin + part_3 - near::sqrt(far_squares_pack.get(i));
+      folds->output_value_fold.add(rt::max(opmath_t(0), part_4));
+    }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t output_value = folds.output_value_fold.value;
@@ -630,11 +678,11 @@ struct Step_triplet_margin_loss_backward_3_grad_negative {
     int64_t rest = point;
     const int64_t d = rt::split(&rest, d_size);
     const rt::Place<rank> place = batch.place(rest);
-    const auto total_2_line = rt::read_line<V>(total_2, place, d);
-    const auto total_line = rt::read_line<V>(total, place, d);
-    auto grad_anchor_line = rt::write_line<V>(grad_anchor, place, d);
-    auto grad_positive_line = rt::write_line<V>(grad_positive, place, d);
-    auto grad_negative_line = rt::write_line<V>(grad_negative, place, d);
+    const auto total_2_line = rt::read_line<V, 1>(total_2, place, d);
+    const auto total_line = rt::read_line<V, 1>(total, place, d);
+    auto grad_anchor_line = rt::write_line<V, 1>(grad_anchor, place, d);
+    auto grad_positive_line = rt::write_line<V, 1>(grad_positive, place, d);
+    auto grad_negative_line = rt::write_line<V, 1>(grad_negative, place, d);
     rt::lanes<V>([&](int at) {
       const opmath_t far_value = far.load(place);
       const opmath_t part = near::div(grad_rest.load(place) * total_2_line[at], far_value);

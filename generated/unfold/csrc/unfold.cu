@@ -84,7 +84,7 @@ struct Step_unfold_backward_grad_input {
     const int64_t l = rt::split(&rest, l_size);
     const int64_t d = rt::split(&rest, d_size);
     const int64_t n = rest;
-    const auto grad_output_line = rt::read_line_or_zero<V>(grad_output, n, d, l);
+    const auto grad_output_line = rt::read_line_or_zero<V, 2>(grad_output, n, d, l);
     rt::lanes<V>([&](int at) {
       const int64_t part_2 = rt::mod(rt::floordiv(d, kernel_size), kernel_size) * dilation;
       const int64_t part = rt::floordiv((l + at), Q) * stride + part_2;

@@ -79,7 +79,7 @@ template <typename scalar_t, int rank>
 struct Step_z_loss_forward_1_loss {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 0, -1), rt::real(0), rt::integer(0));
   rt::Tensor<const opmath_t, rank> logsumexp_v;
   rt::Tensor<scalar_t, rank> loss;
@@ -96,6 +96,14 @@ struct Step_z_loss_forward_1_loss {
     const int64_t n = inner;
     folds->mean_n_sum_fold.add(rt::powi<2>(logsumexp_v.load(n)));
   }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto logsumexp_v_pack = rt::load_pack<V>(logsumexp_v, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      folds->mean_n_sum_fold.add(rt::powi<2>(logsumexp_v_pack.get(i)));
+    }
+  }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const opmath_t mean_n_sum = folds.mean_n_sum_fold.value;
     loss.store(scale * near::div(mean_n_sum, static_cast<opmath_t>(N)));
@@ -106,7 +114,7 @@ struct Step_z_loss_forward_1_loss {
 template <typename scalar_t, int rank>
 struct Step_z_loss_backward_0_count_n {
   using opmath_t = rt::math_t<scalar_t>;
-  static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::integer(0))};
+  static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::integer(0))}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 0, -1));
   rt::Tensor<const bool, rank> condition;
   rt::Tensor<int64_t, rank> count_n;
@@ -120,6 +128,14 @@ struct Step_z_loss_backward_0_count_n {
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const int64_t n = inner;
     folds->count_n_value_fold.add(condition.load(n) ? 1 : 0);
+  }
+  template <int V>
+  OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
+    const auto condition_pack = rt::load_pack<V>(condition, first);
+    OPGEN_UNROLL
+    for (int i = 0; i < V; ++i) {
+      folds->count_n_value_fold.add(condition_pack.get(i) ? 1 : 0);
+    }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
     const int64_t count_n_value = folds.count_n_value_fold.value;
@@ -149,8 +165,8 @@ struct Step_z_loss_backward_0_grad_logits {
     int64_t rest = point;
     const int64_t v = rt::split(&rest, v_size);
     const int64_t n = rest;
-    const auto logits_line = rt::read_line<V>(logits, n, v);
-    auto grad_logits_line = rt::write_line<V>(grad_logits, n, v);
+    const auto logits_line = rt::read_line<V, 1>(logits, n, v);
+    auto grad_logits_line = rt::write_line<V, 1>(grad_logits, n, v);
     rt::lanes<V>([&](int at) {
       const bool condition_value = condition.load(n);
       const opmath_t logsumexp_v_value = logsumexp_v.load(n);
@@ -186,8 +202,8 @@ struct Step_z_loss_backward_1_grad_logits {
     int64_t rest = point;
     const int64_t v = rt::split(&rest, v_size);
     const int64_t n = rest;
-    const auto logits_line = rt::read_line<V>(logits, n, v);
-    auto grad_logits_line = rt::write_line<V>(grad_logits, n, v);
+    const auto logits_line = rt::read_line<V, 1>(logits, n, v);
+    auto grad_logits_line = rt::write_line<V, 1>(grad_logits, n, v);
     rt::lanes<V>([&](int at) {
       const opmath_t logsumexp_v_value = logsumexp_v.load(n);
       const opmath_t part = 2 * (grad_loss.load_or_zero() * scale) * logsumexp_v_value;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
 from dataclasses import replace
 
 from opgen.diagnostics.model import Label, Span
@@ -157,9 +156,8 @@ def _unread(f: Frame, info: IndexInfo, site: Site) -> str:
 
 def _part(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:
     """A hint where a tensor was assigned over a whole dim of which only a part is meant, or is read in part."""
-    derived = {str(d.name) for d in f.decl.spec.dims}
     for site, other in (sites, sites[::-1]):
-        if _is_part(derived, site, other):
+        if _is_part(f, site, other):
             continue
         own = [s for s in f.decl.forward if s.target.name == site.tensor]
         items, written = _items(site), (own[0].target.items or ()) if len(own) == 1 else ()
@@ -175,17 +173,21 @@ def _part(f: Frame, info: IndexInfo, *sites: Site) -> tuple[str, ...]:
                 f"`{site.tensor}` runs over the whole of `{text.scalar(site.extent)}`; for a part of it write `{line}`",
             )
     for site, other in (sites, sites[::-1]):
-        if _is_part(derived, site, other):
+        if _is_part(f, site, other):
             size = text.scalar(site.extent)
             first = f"the first `{size}` of `{text.scalar(other.extent)}`"
             return (f"where {first} are meant, say so where `{info.name}` is bound: `{info.name} < {size}`",)
     return ()
 
 
-def _is_part(derived: Container[str], site: Site, other: Site) -> bool:
-    """Whether only one of two dims is computed, so that it is most likely a part of the other one."""
+def _is_part(f: Frame, site: Site, other: Site) -> bool:
+    """Whether only one of two dims is computed: it is most likely a part of the other one, unless it is longer."""
     a, b = site.extent, other.extent
-    return isinstance(a, Dim) and a.name in derived and isinstance(b, Dim) and b.name not in derived
+    derived = {str(d.name) for d in f.decl.spec.dims}
+    if not isinstance(a, Dim) or not isinstance(b, Dim) or (a.name in derived) == (b.name in derived):
+        return False
+    more = (polynomial(a, f.state.dims) - polynomial(b, f.state.dims)).constant
+    return more < 0 if more is not None else a.name in derived
 
 
 def _runs_along(e: Expr, index: str) -> bool:

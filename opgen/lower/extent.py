@@ -7,8 +7,8 @@ from collections.abc import Container
 from opgen.diagnostics.model import Diagnostic, Severity
 from opgen.ir import text
 from opgen.ir.scalar import ONE, Dim, Index, Lit, Scalar
-from opgen.lang.nodes import Expr
-from opgen.lang.walk import names_read
+from opgen.lang.nodes import Compare, Expr, Name
+from opgen.lang.walk import names_read, nodes
 from opgen.lower.clash import clash
 from opgen.lower.kinds import integer
 from opgen.lower.range import before_the_start, furthest, padded_windows, place_value, windows
@@ -107,6 +107,13 @@ def _other_dims(f: Frame, info: IndexInfo) -> None:
     f.bag.add(warning)
 
 
+def _is_compared(f: Frame, index: str, size: str) -> bool:
+    """Whether a statement asks itself where it is along a dim, as `where(t + 1 < T, …)` does."""
+    own = (s for s in f.decl.forward if s.target.name == f.target)
+    compared = (n for s in own for n in nodes(s.value) if isinstance(n, Compare))
+    return any({index, size} <= {e.name for e in nodes(n) if isinstance(e, Name)} for n in compared)
+
+
 def _likely(f: Frame, info: IndexInfo) -> str:
     """The extent to state: how far an index goes with what is read at it, or the dim that one of this name is likely
     to run over; no dim where the index stands in a position that does not say."""
@@ -129,6 +136,8 @@ def _likely(f: Frame, info: IndexInfo) -> str:
                 f" extent: `{index} < {size}`, with `dims: {{{size}: {windows_of}}}`"
             )
     for c in inside:
+        if isinstance(c.extent, Dim) and _is_compared(f, index, c.extent.name):
+            return f"state its extent: `{index} < {c.extent.name}`"
         if (end := furthest(f, c, info)) is not None:
             return f"state its extent: `{index} < {end}`"
         if (end := windows(f, c, info)) is not None:

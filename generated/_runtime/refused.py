@@ -35,7 +35,11 @@ _KINDS = {
     "str": (str,),
 }
 _WORDS = {"int": "an int", "float": "a float", "bool": "a bool", "str": "a string"}
-_OUT_OF_RANGE = re.compile(r"out of (?:range|\w+ bounds|bounds)|invalid index|index \S+ is out", re.IGNORECASE)
+_OUT_OF_RANGE = re.compile(
+    r"out of (?:range|\w+ bounds|bounds)|invalid index|index \S+ is out"
+    r"|indexing axis dim should be positive|ZeroDivisionError",  # of positions in what has no elements
+    re.IGNORECASE,
+)
 
 
 def reworded(d: Definition, given: Sequence[Any], params: Sequence[Any], error: Exception) -> Exception:
@@ -133,7 +137,8 @@ def out_of_range(op: Op, args: Sequence[Any], error: Exception) -> Exception:
     """The error of a kernel, of which one about a position names the operand that the position was read from."""
     d = op.definition
     if not _OUT_OF_RANGE.search(str(error)):
-        return error
+        unnamed = isinstance(error, IndexError) and not _is_ours(d.name, error)
+        return IndexError(f"{d.name}: {error}") if unnamed else error
     values = dict(zip(op.arguments, args, strict=False))
     for name, sized, axis, dim in d.positions:
         ids, like = values.get(name), values.get(sized)

@@ -8,12 +8,14 @@ import torch
 import opgen
 
 NOTHING = {
-    "a part of a dim": ("{x: {shape: [D]}, z: {shape: [G]}}", "y[d] = x[d]*z[d//2]", (torch.ones(4), torch.ones(0)), "z"),
+    "a part of a dim": (
+        "{x: {shape: [D]}, z: {shape: [G]}}", "y[d] = x[d]*z[d//2]",
+        (torch.ones(4), torch.ones(0)), "z",
+    ),
     "a rest": (
         "{ids: {shape: [N], dtype: int}, table: {shape: [T]}}", "y[n] = table[ids[n]%T]",
         (torch.tensor([3, 4]), torch.ones(0)), "table",
     ),
-    "the place of the least": ("{x: {shape: [N, M]}}", "y[i] = argmin[j](x[i, j])", (torch.ones(2, 0),), "made: "),
 }  # fmt: skip
 
 

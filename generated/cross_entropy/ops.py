@@ -618,9 +618,9 @@ def cross_entropy(
         hit[n, ...] = where(keep[n, ...], -weight[target[n, ...]] * logp[n, target[n, ...], ...], 0)
         spread[n, ...] = where(keep[n, ...] and label_smoothing > 0, -sum[c](weight[c] * logp[n, c, ...]) / C, 0)
         each[n, ...] = (1 - label_smoothing) * hit[n, ...] + label_smoothing * spread[n, ...]
-        output = sum[n, ...](each[n, ...]) / sum[n, ...](share[n, ...]) if reduction == "mean\"
-        output = sum[n, ...](each[n, ...]) if reduction == "sum\"
-        output[n, ...] = each[n, ...] if reduction == "none\"
+        output = sum[n, ...](each[n, ...]) / sum[n, ...](share[n, ...]) if reduction == "mean"
+        output = sum[n, ...](each[n, ...]) if reduction == "sum"
+        output[n, ...] = each[n, ...] if reduction == "none"
 
     Args:
         input: `[N, C, ...]`; unnormalised scores

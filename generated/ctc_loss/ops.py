@@ -2009,9 +2009,9 @@ def ctc_loss(
         end[b] = last[b, 2*target_lengths[b]]
         found[b] = logaddexp(end[b], where(target_lengths[b] > 0, last[b, 2*target_lengths[b] - 1], -inf))
         each[b] = where(zero_infinity and found[b] == -inf, 0, -found[b])
-        output = mean[b](each[b]/max(target_lengths[b], 1)) if reduction == "mean\"
-        output = sum[b](each[b]) if reduction == "sum\"
-        output[b] = each[b] if reduction == "none\"
+        output = mean[b](each[b]/max(target_lengths[b], 1)) if reduction == "mean"
+        output = sum[b](each[b]) if reduction == "sum"
+        output[b] = each[b] if reduction == "none"
 
     Args:
         log_probs: `[T, B, C]`; log probabilities of the classes at every step

@@ -5,8 +5,8 @@
 # mypy: disable-error-code="arg-type, attr-defined, no-any-return, no-untyped-call, operator, return-value, union-attr"
 """Gated linear unit with a GELU gate.
 
-    phi = erfc(-gate / sqrt(2)) / 2 if approximate == "none\"
-    phi = (1 + tanh(sqrt(2 / pi) * (gate + 0.044715 * gate**3))) / 2 if approximate == "tanh\"
+    phi = erfc(-gate / sqrt(2)) / 2 if approximate == "none"
+    phi = (1 + tanh(sqrt(2 / pi) * (gate + 0.044715 * gate**3))) / 2 if approximate == "tanh"
     output = gate * phi * up
 
 The formulas in plain torch, and the `torch.autograd.Function` made of them.

@@ -265,8 +265,8 @@ def geglu(gate: Tensor, up: Tensor, approximate: str = "none", *, out: Tensor | 
 
     Formula::
 
-        phi = erfc(-gate / sqrt(2)) / 2 if approximate == "none\"
-        phi = (1 + tanh(sqrt(2 / pi) * (gate + 0.044715 * gate**3))) / 2 if approximate == "tanh\"
+        phi = erfc(-gate / sqrt(2)) / 2 if approximate == "none"
+        phi = (1 + tanh(sqrt(2 / pi) * (gate + 0.044715 * gate**3))) / 2 if approximate == "tanh"
         output = gate * phi * up
 
     Args:

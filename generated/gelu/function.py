@@ -5,8 +5,8 @@
 # mypy: disable-error-code="arg-type, attr-defined, no-any-return, no-untyped-call, operator, return-value, union-attr"
 """Gaussian error linear unit, exact or in its tanh approximation.
 
-    output = input * erfc(-input / sqrt(2)) / 2 if approximate == "none\"
-    output = input / 2 * (1 + tanh(sqrt(2 / pi) * (input + 0.044715 * input**3))) if approximate == "tanh\"
+    output = input * erfc(-input / sqrt(2)) / 2 if approximate == "none"
+    output = input / 2 * (1 + tanh(sqrt(2 / pi) * (input + 0.044715 * input**3))) if approximate == "tanh"
 
 The formulas in plain torch, and the `torch.autograd.Function` made of them.
 """

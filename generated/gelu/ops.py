@@ -191,8 +191,8 @@ def gelu(input: Tensor, approximate: str = "none", *, out: Tensor | None = None)
 
     Formula::
 
-        output = input * erfc(-input / sqrt(2)) / 2 if approximate == "none\"
-        output = input / 2 * (1 + tanh(sqrt(2 / pi) * (input + 0.044715 * input**3))) if approximate == "tanh\"
+        output = input * erfc(-input / sqrt(2)) / 2 if approximate == "none"
+        output = input / 2 * (1 + tanh(sqrt(2 / pi) * (input + 0.044715 * input**3))) if approximate == "tanh"
 
     Args:
         input: `[...]`; any shape

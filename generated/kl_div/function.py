@@ -8,10 +8,10 @@
     each[n, ...] = xlogy(target[n, ...], target[n, ...]) - target[n, ...] * input[n, ...] if not log_target
     p[n, ...] = exp(target[n, ...])
     each[n, ...] = where(p[n, ...] == 0, 0, p[n, ...] * (target[n, ...] - input[n, ...])) if log_target
-    output = mean[n, ...](each[n, ...]) if reduction == "mean\"
-    output = sum[n, ...](each[n, ...]) / N if reduction == "batchmean\"
-    output = sum[n, ...](each[n, ...]) if reduction == "sum\"
-    output[n, ...] = each[n, ...] if reduction == "none\"
+    output = mean[n, ...](each[n, ...]) if reduction == "mean"
+    output = sum[n, ...](each[n, ...]) / N if reduction == "batchmean"
+    output = sum[n, ...](each[n, ...]) if reduction == "sum"
+    output[n, ...] = each[n, ...] if reduction == "none"
 
 The formulas in plain torch, and the `torch.autograd.Function` made of them.
 """

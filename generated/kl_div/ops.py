@@ -405,10 +405,10 @@ def kl_div(
         each[n, ...] = xlogy(target[n, ...], target[n, ...]) - target[n, ...] * input[n, ...] if not log_target
         p[n, ...] = exp(target[n, ...])
         each[n, ...] = where(p[n, ...] == 0, 0, p[n, ...] * (target[n, ...] - input[n, ...])) if log_target
-        output = mean[n, ...](each[n, ...]) if reduction == "mean\"
-        output = sum[n, ...](each[n, ...]) / N if reduction == "batchmean\"
-        output = sum[n, ...](each[n, ...]) if reduction == "sum\"
-        output[n, ...] = each[n, ...] if reduction == "none\"
+        output = mean[n, ...](each[n, ...]) if reduction == "mean"
+        output = sum[n, ...](each[n, ...]) / N if reduction == "batchmean"
+        output = sum[n, ...](each[n, ...]) if reduction == "sum"
+        output[n, ...] = each[n, ...] if reduction == "none"
 
     Args:
         input: `[N, ...]`; log-probabilities of the model

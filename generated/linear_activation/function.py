@@ -6,11 +6,11 @@
 """Affine map of the last dimension, followed by an activation.
 
     z[..., n] = sum[k](input[..., k] * weight[n, k]) + bias[n]
-    output[..., n] = relu(z[..., n]) if activation == "relu\"
-    output[..., n] = z[..., n] * (1 + erf(z[..., n] / sqrt(2))) / 2 if activation == "gelu\"
-    output[..., n] = silu(z[..., n]) if activation == "silu\"
-    output[..., n] = tanh(z[..., n]) if activation == "tanh\"
-    output[..., n] = z[..., n] if activation == "none\"
+    output[..., n] = relu(z[..., n]) if activation == "relu"
+    output[..., n] = z[..., n] * (1 + erf(z[..., n] / sqrt(2))) / 2 if activation == "gelu"
+    output[..., n] = silu(z[..., n]) if activation == "silu"
+    output[..., n] = tanh(z[..., n]) if activation == "tanh"
+    output[..., n] = z[..., n] if activation == "none"
 
 The formulas in plain torch, and the `torch.autograd.Function` made of them.
 """

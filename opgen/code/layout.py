@@ -135,10 +135,14 @@ def wrapped(text: str, width: int = WIDTH) -> tuple[str, ...]:
     return tuple(textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False))
 
 
+def line_of_docstring(text: str) -> str:
+    """A line among others of a docstring, which it cannot end."""
+    return text.replace("\\", "\\\\").replace('"""', "'''")
+
+
 def in_docstring(text: str) -> str:
-    """Text that cannot end or escape from a docstring."""
-    safe = text.replace("\\", "\\\\").replace('"""', "'''")
-    return re.sub(r'^"|"$', r'\\"', safe)
+    """Text that cannot end or escape from a docstring, wherever in it that stands."""
+    return re.sub(r'^"|"$', r'\\"', line_of_docstring(text))
 
 
 def camel(name: str) -> str:

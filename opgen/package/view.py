@@ -10,7 +10,18 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from opgen.code.layout import WIDTH, bracketed, camel, in_docstring, listed_lines, quoted, tupled, wrapped, wrapped_code
+from opgen.code.layout import (
+    WIDTH,
+    bracketed,
+    camel,
+    in_docstring,
+    line_of_docstring,
+    listed_lines,
+    quoted,
+    tupled,
+    wrapped,
+    wrapped_code,
+)
 from opgen.code.names import function_name
 from opgen.code.signature import OUT, annotation, params_of, takes_out
 from opgen.ir.operator import Operator, Variant, surface
@@ -305,7 +316,7 @@ def _returned(count: int, *, maybe: bool) -> str:
 
 def formula_text(operator: Operator) -> tuple[str, ...]:
     """The forward block of a spec for a docstring."""
-    lines = map(in_docstring, operator.docs.formula)
+    lines = map(line_of_docstring, operator.docs.formula)
     return tuple(part for line in lines for part in wrapped_code(line, WIDTH - 8))
 
 

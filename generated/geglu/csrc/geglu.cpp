@@ -2,8 +2,8 @@
 // Regenerate with: opgen build specs/geglu.yaml
 // geglu: the binding of its kernels to torch; those for the CPU or, with USE_CUDA, those for CUDA.
 //
-// phi = erfc(-gate / sqrt(2)) / 2 if approximate == "none\"
-// phi = (1 + tanh(sqrt(2 / pi) * (gate + 0.044715 * gate**3))) / 2 if approximate == "tanh\"
+// phi = erfc(-gate / sqrt(2)) / 2 if approximate == "none"
+// phi = (1 + tanh(sqrt(2 / pi) * (gate + 0.044715 * gate**3))) / 2 if approximate == "tanh"
 // output = gate * phi * up
 #include "opgen_host.h"
 

@@ -2,8 +2,8 @@
 // Regenerate with: opgen build specs/gelu.yaml
 // gelu: the binding of its kernels to torch; those for the CPU or, with USE_CUDA, those for CUDA.
 //
-// output = input * erfc(-input / sqrt(2)) / 2 if approximate == "none\"
-// output = input / 2 * (1 + tanh(sqrt(2 / pi) * (input + 0.044715 * input**3))) if approximate == "tanh\"
+// output = input * erfc(-input / sqrt(2)) / 2 if approximate == "none"
+// output = input / 2 * (1 + tanh(sqrt(2 / pi) * (input + 0.044715 * input**3))) if approximate == "tanh"
 #include "opgen_host.h"
 
 OPGEN_DECLARE_STEPS(gelu);

@@ -3,11 +3,11 @@
 // linear_activation: the binding of its kernels to torch; those for the CPU or, with USE_CUDA, those for CUDA.
 //
 // z[..., n] = sum[k](input[..., k] * weight[n, k]) + bias[n]
-// output[..., n] = relu(z[..., n]) if activation == "relu\"
-// output[..., n] = z[..., n] * (1 + erf(z[..., n] / sqrt(2))) / 2 if activation == "gelu\"
-// output[..., n] = silu(z[..., n]) if activation == "silu\"
-// output[..., n] = tanh(z[..., n]) if activation == "tanh\"
-// output[..., n] = z[..., n] if activation == "none\"
+// output[..., n] = relu(z[..., n]) if activation == "relu"
+// output[..., n] = z[..., n] * (1 + erf(z[..., n] / sqrt(2))) / 2 if activation == "gelu"
+// output[..., n] = silu(z[..., n]) if activation == "silu"
+// output[..., n] = tanh(z[..., n]) if activation == "tanh"
+// output[..., n] = z[..., n] if activation == "none"
 #include "opgen_host.h"
 
 OPGEN_DECLARE_STEPS(linear_activation);

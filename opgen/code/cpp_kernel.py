@@ -64,6 +64,7 @@ class _PartCode(Runs):
         self.combs: dict[Body, Comb] = {}  # by what runs at some of the lanes only
         self.declared: set[str] = set()  # lines of runs that stand side by side in one block
         self.across = False  # whether the lanes are points of the outer loops
+        self.shared = False  # whether threads share the outer loops
         self.looped = False  # whether runs of points go through loops, for which their locals are kept
 
     def lines(self) -> list[str]:
@@ -85,7 +86,7 @@ class _PartCode(Runs):
 
     def _declarations(self) -> list[str]:
         scope = self.scope
-        loops = scope.loops("outer", self.outer, self.fixed)
+        loops = scope.loops("outer", self.outer, self.fixed) if self.shared else []
         if self.across and len(self.outer) > 1 and "outer" not in self.pieces:
             loops.append("outer.arrange();")
         for inner, name in self.loops.items():
@@ -108,6 +109,7 @@ class _PartCode(Runs):
         lanes = isinstance(body[0], For) and body[0].role is Role.LANES and bool(self.outer)
         if Role.CHUNKS in inner:
             return self._points(within, "rt::origin")
+        self.shared = True
         if lanes or Role.LANES not in inner:
             self.across = True
             self.looped = bool(inner)

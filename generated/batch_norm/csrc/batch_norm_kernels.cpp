@@ -83,7 +83,6 @@ int forward_0_next_mean(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_0_sum_all(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<int64_t> sum_all(call, 0, 0);
-  rt::Loops<1> outer;
   rt::Loops<1> over_batch;
   over_batch.batch(call, nullptr);
   struct Part {

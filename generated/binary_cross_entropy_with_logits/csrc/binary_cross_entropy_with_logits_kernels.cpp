@@ -14,7 +14,6 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> weight(call, 2, 1, 0);
   const rt::Tensor<opmath_t> pos_weight(call, 3, 1, 0);
   const rt::Tensor<opmath_t> output(call, 4, 0);
-  rt::Loops<5> outer;
   rt::Loops<5> over_batch;
   over_batch.batch(call, &target, &input, &weight, &pos_weight, nullptr);
   struct Part {
@@ -51,7 +50,6 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> weight(call, 2, 1, 0);
   const rt::Tensor<opmath_t> pos_weight(call, 3, 1, 0);
   const rt::Tensor<opmath_t> output(call, 4, 0);
-  rt::Loops<5> outer;
   rt::Loops<5> over_batch;
   over_batch.batch(call, &target, &input, &weight, &pos_weight, nullptr);
   struct Part {
@@ -116,7 +114,6 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> weight(call, 2, 1, 0);
   const rt::Tensor<opmath_t> output(call, 3, 0);
-  rt::Loops<4> outer;
   rt::Loops<4> over_batch;
   over_batch.batch(call, &target, &input, &weight, nullptr);
   struct Part {
@@ -151,7 +148,6 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> weight(call, 2, 1, 0);
   const rt::Tensor<opmath_t> output(call, 3, 0);
-  rt::Loops<4> outer;
   rt::Loops<4> over_batch;
   over_batch.batch(call, &target, &input, &weight, nullptr);
   struct Part {
@@ -213,7 +209,6 @@ int forward_6_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> pos_weight(call, 2, 1, 0);
   const rt::Tensor<opmath_t> output(call, 3, 0);
-  rt::Loops<4> outer;
   rt::Loops<4> over_batch;
   over_batch.batch(call, &target, &input, &pos_weight, nullptr);
   struct Part {
@@ -248,7 +243,6 @@ int forward_7_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> pos_weight(call, 2, 1, 0);
   const rt::Tensor<opmath_t> output(call, 3, 0);
-  rt::Loops<4> outer;
   rt::Loops<4> over_batch;
   over_batch.batch(call, &target, &input, &pos_weight, nullptr);
   struct Part {
@@ -309,7 +303,6 @@ int forward_9_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> target(call, 0, 1, 0);
   const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> outer;
   rt::Loops<3> over_batch;
   over_batch.batch(call, &target, &input, nullptr);
   struct Part {
@@ -342,7 +335,6 @@ int forward_10_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> target(call, 0, 1, 0);
   const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> outer;
   rt::Loops<3> over_batch;
   over_batch.batch(call, &target, &input, nullptr);
   struct Part {

@@ -72,7 +72,6 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<bool> condition_2(call, 4, 1);
   const rt::Tensor<bool> condition(call, 5, 1);
   const rt::Tensor<opmath_t> output(call, 6, 0);
-  rt::Loops<7> outer;
   rt::Loops<7> over_n;
   over_n.step(0, target.stride(0));
   over_n.step(1, dot.stride(0));
@@ -126,7 +125,6 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<bool> condition_2(call, 4, 1);
   const rt::Tensor<bool> condition(call, 5, 1);
   const rt::Tensor<opmath_t> output(call, 6, 0);
-  rt::Loops<7> outer;
   rt::Loops<7> over_n;
   over_n.step(0, target.stride(0));
   over_n.step(1, dot.stride(0));

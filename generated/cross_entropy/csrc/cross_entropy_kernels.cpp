@@ -117,7 +117,6 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> logp_log(call, 4, 2, 1);
   const rt::Tensor<opmath_t> sum_c(call, 5, 2, 1);
   const rt::Tensor<opmath_t> output(call, 6, 0);
-  rt::Loops<7> outer;
   rt::Loops<7> over_n_batch;
   over_n_batch.step(0, target.stride(0));
   over_n_batch.step(2, input.stride(0));
@@ -184,7 +183,6 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> logp_log(call, 4, 2, 1);
   const rt::Tensor<opmath_t> sum_c(call, 5, 2, 1);
   const rt::Tensor<opmath_t> output(call, 6, 0);
-  rt::Loops<7> outer;
   rt::Loops<7> over_n_batch;
   over_n_batch.step(0, target.stride(0));
   over_n_batch.step(2, input.stride(0));
@@ -453,7 +451,6 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> logp_log(call, 3, 2, 1);
   const rt::Tensor<opmath_t> sum_c(call, 4, 2, 1);
   const rt::Tensor<opmath_t> output(call, 5, 0);
-  rt::Loops<6> outer;
   rt::Loops<6> over_n_batch;
   over_n_batch.step(0, target.stride(0));
   over_n_batch.step(1, input.stride(0));
@@ -515,7 +512,6 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> logp_log(call, 3, 2, 1);
   const rt::Tensor<opmath_t> sum_c(call, 4, 2, 1);
   const rt::Tensor<opmath_t> output(call, 5, 0);
-  rt::Loops<6> outer;
   rt::Loops<6> over_n_batch;
   over_n_batch.step(0, target.stride(0));
   over_n_batch.step(1, input.stride(0));
@@ -678,7 +674,6 @@ int backward_0_grad_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> grad_output(call, 7, 0);
   const rt::Tensor<opmath_t> sum_n_all_2(call, 6, 0);
   const rt::Tensor<opmath_t> grad_sum_n_all_2(call, 8, 0);
-  rt::Loops<9> outer;
   rt::Loops<9> over_n_batch;
   over_n_batch.step(0, target.stride(0));
   over_n_batch.step(2, input.stride(0));
@@ -769,7 +764,6 @@ int backward_0_sum_grad_logp_others(const OpgenCall& call, OpgenHost& host) {
   const int64_t C = call.ints[0];
   const rt::Tensor<opmath_t> weight(call, 0, 1);
   const rt::Tensor<opmath_t> sum_grad_logp_others(call, 1, 0);
-  rt::Loops<2> outer;
   rt::Loops<2> over_c;
   over_c.dim(C, {weight.stride(0), 0});
   struct Part {
@@ -1613,7 +1607,6 @@ int backward_3_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const rt::Tensor<int64_t> target(call, 0, 2, 1);
   const rt::Tensor<opmath_t> sum_n_all_2(call, 1, 0);
-  rt::Loops<2> outer;
   rt::Loops<2> over_n_batch;
   over_n_batch.dim(N, {target.stride(0), 0});
   over_n_batch.batch(call, &target, nullptr);

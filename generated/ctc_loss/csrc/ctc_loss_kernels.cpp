@@ -245,7 +245,6 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<int64_t> target_lengths(call, 0, 1);
   const rt::Tensor<opmath_t> last(call, 1, 2);
   const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<4> outer;
   rt::Loops<4> over_b;
   over_b.dim(B, {target_lengths.stride(0), last.stride(0), last.stride(0), 0});
   const opmath_t t_5 = -rt::inf<opmath_t>();
@@ -297,7 +296,6 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<int64_t> target_lengths(call, 0, 1);
   const rt::Tensor<opmath_t> last(call, 1, 2);
   const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<4> outer;
   rt::Loops<4> over_b;
   over_b.dim(B, {target_lengths.stride(0), last.stride(0), last.stride(0), 0});
   const opmath_t t_5 = -rt::inf<opmath_t>();

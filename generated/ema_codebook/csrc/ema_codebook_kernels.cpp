@@ -114,7 +114,6 @@ int forward_loss(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> codebook(call, 1, 2);
   const rt::Tensor<int64_t> code(call, 2, 1, 0);
   const rt::Tensor<opmath_t> loss(call, 3, 0);
-  rt::Loops<4> outer;
   rt::Loops<4> over_batch_d;
   over_batch_d.batch(call, &input, nullptr, &code, nullptr);
   over_batch_d.dim(D, {input.stride(1), codebook.stride(1), 0, 0});

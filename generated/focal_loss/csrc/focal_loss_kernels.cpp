@@ -14,7 +14,6 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> target(call, 0, 1, 0);
   const rt::Tensor<opmath_t> logits(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> outer;
   rt::Loops<3> over_batch;
   over_batch.batch(call, &target, &logits, nullptr);
   const opmath_t t = 1 - alpha;
@@ -53,7 +52,6 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> target(call, 0, 1, 0);
   const rt::Tensor<opmath_t> logits(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> outer;
   rt::Loops<3> over_batch;
   over_batch.batch(call, &target, &logits, nullptr);
   const opmath_t t = 1 - alpha;

@@ -13,7 +13,6 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> target(call, 0, 1, 0);
   const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> outer;
   rt::Loops<3> over_batch;
   over_batch.batch(call, &target, &input, nullptr);
   struct Part {
@@ -45,7 +44,6 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> target(call, 0, 1, 0);
   const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> outer;
   rt::Loops<3> over_batch;
   over_batch.batch(call, &target, &input, nullptr);
   struct Part {
@@ -102,7 +100,6 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> slope(call, 2, 1, 0);
   const rt::Tensor<opmath_t> output(call, 3, 0);
-  rt::Loops<4> outer;
   rt::Loops<4> over_batch;
   over_batch.batch(call, &target, &input, &slope, nullptr);
   struct Part {
@@ -138,7 +135,6 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> input(call, 1, 1, 0);
   const rt::Tensor<opmath_t> slope(call, 2, 1, 0);
   const rt::Tensor<opmath_t> output(call, 3, 0);
-  rt::Loops<4> outer;
   rt::Loops<4> over_batch;
   over_batch.batch(call, &target, &input, &slope, nullptr);
   struct Part {

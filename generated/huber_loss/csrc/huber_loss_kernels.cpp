@@ -14,7 +14,6 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
   const rt::Tensor<opmath_t> error(call, 2, 1, 0);
   const rt::Tensor<opmath_t> output(call, 3, 0);
-  rt::Loops<4> outer;
   rt::Loops<4> over_batch;
   over_batch.batch(call, &input, &target, &error, nullptr);
   const opmath_t t = delta / 2;
@@ -51,7 +50,6 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
   const rt::Tensor<opmath_t> error(call, 2, 1, 0);
   const rt::Tensor<opmath_t> output(call, 3, 0);
-  rt::Loops<4> outer;
   rt::Loops<4> over_batch;
   over_batch.batch(call, &input, &target, &error, nullptr);
   const opmath_t t = delta / 2;

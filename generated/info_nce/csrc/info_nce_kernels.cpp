@@ -55,7 +55,6 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> logsumexp_j(call, 0, 1);
   const rt::Tensor<opmath_t> sum_d(call, 1, 2);
   const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> outer;
   rt::Loops<3> over_i;
   over_i.dim(N, {logsumexp_j.stride(0), sum_d.stride(0) + sum_d.stride(1), 0});
   struct Part {
@@ -88,7 +87,6 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> logsumexp_j(call, 0, 1);
   const rt::Tensor<opmath_t> sum_d(call, 1, 2);
   const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> outer;
   rt::Loops<3> over_i;
   over_i.dim(N, {logsumexp_j.stride(0), sum_d.stride(0) + sum_d.stride(1), 0});
   struct Part {

@@ -47,7 +47,6 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
   const rt::Tensor<opmath_t> sum_k(call, 0, 1, 0);
   const rt::Tensor<opmath_t> output(call, 1, 0);
-  rt::Loops<2> outer;
   rt::Loops<2> over_batch;
   over_batch.batch(call, &sum_k, nullptr);
   struct Part {
@@ -73,7 +72,6 @@ template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> sum_k(call, 0, 1, 0);
   const rt::Tensor<opmath_t> output(call, 1, 0);
-  rt::Loops<2> outer;
   rt::Loops<2> over_batch;
   over_batch.batch(call, &sum_k, nullptr);
   struct Part {

@@ -13,7 +13,6 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> target(call, 0, 2, 1);
   const rt::Tensor<opmath_t> input(call, 1, 2, 1);
   const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> outer;
   rt::Loops<3> over_n_batch;
   over_n_batch.dim(N, {target.stride(0), input.stride(0), 0});
   over_n_batch.batch(call, &target, &input, nullptr);
@@ -48,7 +47,6 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> target(call, 0, 2, 1);
   const rt::Tensor<opmath_t> input(call, 1, 2, 1);
   const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> outer;
   rt::Loops<3> over_n_batch;
   over_n_batch.dim(N, {target.stride(0), input.stride(0), 0});
   over_n_batch.batch(call, &target, &input, nullptr);
@@ -81,7 +79,6 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> target(call, 0, 2, 1);
   const rt::Tensor<opmath_t> input(call, 1, 2, 1);
   const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> outer;
   rt::Loops<3> over_n_batch;
   over_n_batch.dim(N, {target.stride(0), input.stride(0), 0});
   over_n_batch.batch(call, &target, &input, nullptr);
@@ -115,7 +112,6 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> target(call, 0, 2, 1);
   const rt::Tensor<opmath_t> input(call, 1, 2, 1);
   const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> outer;
   rt::Loops<3> over_n_batch;
   over_n_batch.dim(N, {target.stride(0), input.stride(0), 0});
   over_n_batch.batch(call, &target, &input, nullptr);
@@ -148,7 +144,6 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> target(call, 0, 2, 1);
   const rt::Tensor<opmath_t> input(call, 1, 2, 1);
   const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> outer;
   rt::Loops<3> over_n_batch;
   over_n_batch.dim(N, {target.stride(0), input.stride(0), 0});
   over_n_batch.batch(call, &target, &input, nullptr);
@@ -182,7 +177,6 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> target(call, 0, 2, 1);
   const rt::Tensor<opmath_t> input(call, 1, 2, 1);
   const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> outer;
   rt::Loops<3> over_n_batch;
   over_n_batch.dim(N, {target.stride(0), input.stride(0), 0});
   over_n_batch.batch(call, &target, &input, nullptr);

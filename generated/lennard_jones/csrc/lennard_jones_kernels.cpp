@@ -414,7 +414,6 @@ int backward_0_grad_sigma(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_sigma_rows(call, 0, 2, 0);
   const rt::Tensor<opmath_t> grad_sigma(call, 1, 0);
-  rt::Loops<2> outer;
   rt::Loops<2> over_batch_i;
   over_batch_i.batch(call, &grad_sigma_rows, nullptr);
   over_batch_i.dim(N, {grad_sigma_rows.stride(1), 0});

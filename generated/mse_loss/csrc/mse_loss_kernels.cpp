@@ -13,7 +13,6 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
   const rt::Tensor<opmath_t> difference(call, 2, 1, 0);
   const rt::Tensor<opmath_t> output(call, 3, 0);
-  rt::Loops<4> outer;
   rt::Loops<4> over_batch;
   over_batch.batch(call, &input, &target, &difference, nullptr);
   struct Part {
@@ -47,7 +46,6 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
   const rt::Tensor<opmath_t> difference(call, 2, 1, 0);
   const rt::Tensor<opmath_t> output(call, 3, 0);
-  rt::Loops<4> outer;
   rt::Loops<4> over_batch;
   over_batch.batch(call, &input, &target, &difference, nullptr);
   struct Part {

@@ -14,7 +14,6 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
   const rt::Tensor<opmath_t> difference(call, 2, 1, 0);
   const rt::Tensor<opmath_t> output(call, 3, 0);
-  rt::Loops<4> outer;
   rt::Loops<4> over_batch;
   over_batch.batch(call, &input, &target, &difference, nullptr);
   const opmath_t t = 2 * beta;
@@ -52,7 +51,6 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
   const rt::Tensor<opmath_t> difference(call, 2, 1, 0);
   const rt::Tensor<opmath_t> output(call, 3, 0);
-  rt::Loops<4> outer;
   rt::Loops<4> over_batch;
   over_batch.batch(call, &input, &target, &difference, nullptr);
   const opmath_t t = 2 * beta;

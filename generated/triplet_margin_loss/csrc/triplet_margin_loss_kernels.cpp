@@ -66,7 +66,6 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> far_squares(call, 1, 1, 0);
   const rt::Tensor<opmath_t> other_squares(call, 2, 1, 0);
   const rt::Tensor<opmath_t> output(call, 3, 0);
-  rt::Loops<4> outer;
   rt::Loops<4> over_batch;
   over_batch.batch(call, &near_squares, &far_squares, &other_squares, nullptr);
   struct Part {
@@ -100,7 +99,6 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> far_squares(call, 1, 1, 0);
   const rt::Tensor<opmath_t> other_squares(call, 2, 1, 0);
   const rt::Tensor<opmath_t> output(call, 3, 0);
-  rt::Loops<4> outer;
   rt::Loops<4> over_batch;
   over_batch.batch(call, &near_squares, &far_squares, &other_squares, nullptr);
   struct Part {
@@ -243,7 +241,6 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> near_squares(call, 0, 1, 0);
   const rt::Tensor<opmath_t> far_squares(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> outer;
   rt::Loops<3> over_batch;
   over_batch.batch(call, &near_squares, &far_squares, nullptr);
   struct Part {
@@ -275,7 +272,6 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> near_squares(call, 0, 1, 0);
   const rt::Tensor<opmath_t> far_squares(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 0);
-  rt::Loops<3> outer;
   rt::Loops<3> over_batch;
   over_batch.batch(call, &near_squares, &far_squares, nullptr);
   struct Part {

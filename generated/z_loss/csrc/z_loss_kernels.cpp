@@ -51,7 +51,6 @@ int forward_0_loss(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> logsumexp_v(call, 1, 1);
   const rt::Tensor<bool> condition(call, 2, 1);
   const rt::Tensor<opmath_t> loss(call, 3, 0);
-  rt::Loops<4> outer;
   rt::Loops<4> over_n;
   over_n.dim(N, {labels.stride(0), logsumexp_v.stride(0), condition.stride(0), 0});
   struct Part {
@@ -92,7 +91,6 @@ int forward_1_loss(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> logsumexp_v(call, 0, 1);
   const rt::Tensor<opmath_t> loss(call, 1, 0);
-  rt::Loops<2> outer;
   rt::Loops<2> over_n;
   over_n.dim(N, {logsumexp_v.stride(0), 0});
   struct Part {
@@ -122,7 +120,6 @@ int backward_0_count_n(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[0];
   const rt::Tensor<bool> condition(call, 0, 1);
   const rt::Tensor<int64_t> count_n(call, 1, 0);
-  rt::Loops<2> outer;
   rt::Loops<2> over_n;
   over_n.dim(N, {condition.stride(0), 0});
   struct Part {

@@ -37,6 +37,7 @@ from opgen.lang.walk import nodes, operands, transform
 Named = Mapping[str, Expr | tuple[Expr, ...]]
 Turned = tuple[Expr, tuple[str, ...]]
 
+CONSTANTS = ("pi", "inf", "nan")
 TURNED = ("T", "mT")  # attributes of a matrix whose indices change places
 _OTHERWISE = ("var[", "median[", "quantile[")  # of which torch gives another value by itself
 _ALIASES = MappingProxyType({
@@ -252,6 +253,8 @@ def spelled(words: Vocabulary, e: Expr) -> Expr:
         if not isinstance(node, Name | Access):
             return None
         letters = words.letters.get(node.name, ())
+        if isinstance(node, Name) and not words.knows(node.name) and node.name.lower() in CONSTANTS:
+            return replace(node, name=node.name.lower())
         if isinstance(node, Name):
             return node if letters in ((), ("...",)) else _access(node.name, letters, node)
         partial = 0 < len(node.items) < len(letters)

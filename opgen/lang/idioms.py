@@ -13,6 +13,7 @@ from opgen.diagnostics.model import Bag, Label, Span
 from opgen.lang import habits, orders
 from opgen.lang.circles import step_before
 from opgen.lang.foreign import (
+    CONSTANTS,
     TURNED,
     bare,
     called,
@@ -50,7 +51,6 @@ from opgen.lang.vocabulary import Vocabulary
 from opgen.lang.walk import integer, nodes, transform
 
 KEYWORDS = (*habits.AXES, "min", "max", "input", "other", "exponent", "p", "dtype", "unbiased", "correction", "out")
-_CONSTANTS = ("pi", "inf", "nan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Idioms:
             span, message = at, f"`.{word}` is not part of the formula language"
         if self._is_module(of):
             if arguments is None:
-                if word.lower() not in _CONSTANTS:
+                if word.lower() not in CONSTANTS:
                     return Name(word, of.span.to(at))
                 self.note(span, message, f"it is called `{word.lower()}`")
                 return Name(word.lower(), span)
@@ -167,7 +167,7 @@ class Idioms:
 
     def prefix_alone(self, e: Expr) -> Expr:
         """What was read so far, where nothing follows."""
-        if isinstance(e, Name) and e.name not in _CONSTANTS and "." in e.span.text and self._is_module(e):
+        if isinstance(e, Name) and e.name not in CONSTANTS and "." in e.span.text and self._is_module(e):
             casts = e.name in habits.CASTS
             other = habits.NO_DTYPES if habits.DTYPE.fullmatch(e.name) else habits.NO_ATTRIBUTES
             hint = f"write `{e.name}`" if casts else other

@@ -16,6 +16,7 @@ from typing import Protocol
 from opgen.code.native_scope import value_type
 from opgen.code.printer import Printer, Text
 from opgen.code.wide import is_wide, pieces
+from opgen.ir.lazy import is_lazy
 from opgen.ir.program import Kind
 from opgen.ir.scalar import Apply, Batch, Dim, Lit, Position, Read, Scalar, children, rebuild
 from opgen.kernel.formal import Formal
@@ -276,7 +277,7 @@ class _Cut:
 
         def look(e: Scalar) -> None:
             for i, operand in enumerate(children(e)):
-                lazy = isinstance(e, Apply) and e.fn in ("where", "and", "or") and i > 0
+                lazy = is_lazy(e) and i > 0
                 if operand in seen or operand in self.named or (lazy and self.is_risky(operand)):
                     continue
                 seen.add(operand)

@@ -18,6 +18,11 @@ def lazy_arguments(fn: str, count: int) -> tuple[int, ...]:
             return ()
 
 
+def is_lazy(e: object) -> bool:
+    """Whether what follows the first operand is evaluated only where that says so."""
+    return isinstance(e, Apply) and bool(lazy_arguments(e.fn, len(e.args)))
+
+
 def always_read(e: Scalar) -> Iterator[Read]:
     """What is read at every point."""
     if isinstance(e, Read):

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from opgen.ir.lazy import is_lazy
 from opgen.ir.names import Names
 from opgen.ir.program import Axis, Loop
 from opgen.ir.scalar import Apply, Cast, Index, Read, Scalar, children, mentions, reads, rebuild, walk
 from opgen.kernel.model import Atomic, Body, For, If, Join, Kernel, Node, Role, Store, Tile
 from opgen.kernel.walk import alive, bound, chain, inside, waits
-from opgen.kernel.wanted import is_lazy, opened
+from opgen.kernel.wanted import opened
 from opgen.plan.model import Let
 from opgen.plan.speed import FUNCTIONS
 

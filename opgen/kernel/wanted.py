@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from opgen.ir.lazy import is_lazy
 from opgen.ir.scalar import Apply, Index, Lit, Read, Scalar, call, children, mentions, substitute, walk
-from opgen.kernel.model import Body, If, Node
+from opgen.kernel.model import Body, If
 from opgen.kernel.walk import values
 from opgen.plan.model import Let
 
@@ -101,11 +102,6 @@ def _guarded(body: Body) -> Iterator[tuple[Scalar | None, Scalar]]:
 
 def _unconditional(body: Body) -> Iterator[Scalar]:
     return (e for condition, e in _guarded(body) if condition is None)
-
-
-def is_lazy(e: Scalar | Node) -> bool:
-    """Whether what follows the first operand is evaluated only where that says so."""
-    return isinstance(e, Apply) and e.fn in ("where", "and", "or")
 
 
 def _paths(e: Scalar, read: Read, around: tuple[Scalar, ...]) -> Iterator[tuple[Scalar, ...]]:

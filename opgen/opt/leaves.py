@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from opgen.diff.structure import alone, close
 from opgen.ir.functions import row
 from opgen.ir.growth import Growth
+from opgen.ir.lazy import is_lazy
 from opgen.ir.names import Names
 from opgen.ir.point import positions
 from opgen.ir.program import (
@@ -297,7 +298,7 @@ def _bodies(s: Compute | Scatter) -> list[tuple[Scalar, tuple[Loop, ...]]]:
 
 def _operands(e: Scalar) -> list[tuple[Scalar, bool]]:
     """The operands of an expression, and whether each is only looked at under a condition."""
-    lazy = isinstance(e, Apply) and e.fn in ("where", "and", "or")
+    lazy = is_lazy(e)
     return [(c, lazy and k > 0) for k, c in enumerate(children(e))]
 
 

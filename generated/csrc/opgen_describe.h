@@ -10,17 +10,7 @@
 #include <vector>
 
 #include "opgen_abi.h"
-
-// The integer functions that sizes are computed with.
-namespace rt {
-inline int64_t mod(int64_t x, int64_t y) {
-  const int64_t rest = y == 0 ? 0 : x % y;
-  return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
-}
-inline int64_t floordiv(int64_t x, int64_t y) { return y == 0 ? 0 : (x - mod(x, y)) / y; }
-inline int64_t max(int64_t x, int64_t y) { return x > y ? x : y; }
-inline int64_t min(int64_t x, int64_t y) { return x < y ? x : y; }
-}  // namespace rt
+#include "opgen_numbers.h"
 
 namespace opgen {
 

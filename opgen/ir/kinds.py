@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from opgen.ir.functions import row
-from opgen.ir.program import Kind, Program
+from opgen.ir.program import Argument, Kind
 from opgen.ir.scalar import Apply, Dim, Index, Lit, Param, Read, Scalar
 
 
-def kind_of(tensor: Callable[[str], Kind], p: Program, e: Scalar) -> Kind:
+def kind_of(tensor: Callable[[str], Kind], params: tuple[Argument, ...], e: Scalar) -> Kind:
     """What an expression's elements are."""
     match e:
         case Read(tensor=name):
@@ -19,13 +19,13 @@ def kind_of(tensor: Callable[[str], Kind], p: Program, e: Scalar) -> Kind:
         case Index() | Dim():
             return Kind.INT
         case Param(name):
-            declared = next((a.type for a in p.params if a.name == name), "float")
+            declared = next((a.type for a in params if a.name == name), "float")
             return Kind(declared) if declared in ("float", "int", "bool") else Kind.INT
         case Apply(fn, args):
             result = row(fn).result
             if result != "same":
                 return Kind(result)
-            kinds = [kind_of(tensor, p, a) for a in (args[1:] if fn == "where" else args)]
+            kinds = [kind_of(tensor, params, a) for a in (args[1:] if fn == "where" else args)]
             if fn == "where" and all(k is Kind.BOOL for k in kinds):
                 return Kind.BOOL
             return Kind.FLOAT if Kind.FLOAT in kinds else Kind.INT

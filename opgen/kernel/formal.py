@@ -145,7 +145,7 @@ class _Found:
     shapes: dict[str, tuple[Scalar | Batch, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.types = {p.name: p.type for p in self.plan.params}
+        self.types = {p.name: p.type for p in self.plan.params} | dict.fromkeys(self.plan.numbers, "float")
         self.shapes = {s.name: s.shape for s in self.kernel.slots}
 
     def body(self, body: Body) -> Hashable:

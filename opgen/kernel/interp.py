@@ -66,6 +66,7 @@ class Machine(Evaluator[_Point]):
                 shape, actual = plan.buffer(d.tensor).shape, arrays[d.tensor].shape
                 behind = any(isinstance(s, Batch) for s in shape[: d.position])
                 self.dims[d.name] = actual[d.position - len(shape)] if behind else actual[d.position]
+        self.params |= {name: self.number(e) for name, e in plan.numbers.items()}
         self.memory = dict(arrays)
         for b in plan.buffers:
             if b.role is None:

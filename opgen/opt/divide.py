@@ -192,7 +192,7 @@ class _Split:
         return isinstance(e, Apply | Cast) and bool(reads(e)) and self.kind(e) is not Kind.INT
 
     def kind(self, e: Scalar) -> Kind:
-        return kind_of(self.kinds.__getitem__, self.program, e)
+        return kind_of(self.kinds.__getitem__, self.program.params, e)
 
     def stated(self, e: Scalar, path: _Path | None) -> Read:
         """An expression as a statement, evaluated only where the formula evaluates it if that could matter."""

@@ -58,6 +58,7 @@ def cpp_files(operator: Operator, directions: Sequence[Direction], namespace: st
         formula=tuple(formula),
         headers=(*((HEADER,) if convolves else ()), "opgen_host.h"),
         definitions=definitions,
+        numbers=any(p.numbers for f in functions for p in f.plans),
         schemas=_library(f"FRAGMENT({namespace}_native", (line for f in functions for line in schema_lines(f.schema))),
         functions={device: _library(f"IMPL({namespace}_native, {device}", boxed) for device in ("CPU", "CUDA")},
         cuda=bool(cuda),

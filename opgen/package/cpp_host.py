@@ -224,11 +224,14 @@ class _VariantCode:
                 return Text("call.batch_count()", _ATOM, Kind.INT)
             case Dim(name):
                 return Text(f"call.size({self.dims.index(name)})", _ATOM, Kind.INT)
+            case Param(name) if name in self.plan.numbers:
+                return self.printer.text(self.plan.numbers[name])
             case Param(name, item):
                 a = next(a for a in self.operator.params if a.name == name)
                 empty = f"{NUMBERS[a.type]}{{}}" if item is None else "{}"
                 text = name + (f".value_or({empty})" if may_miss(a) else "")
-                return Text(text if item is None else f"{text}[{item}]", _ATOM, Kind.INT)
+                kind = Kind.FLOAT if a.type == "float" else Kind.INT
+                return Text(text if item is None else f"{text}[{item}]", _ATOM, kind)
             case _:
                 raise AssertionError(f"{self.plan.name}: {e} in a size")
 

@@ -54,6 +54,7 @@ from opgen.plan.model import (
     Stream,
 )
 from opgen.plan.nest import Surroundings, nest, scatter_values
+from opgen.plan.numbers import numbered
 from opgen.plan.picked import picked
 from opgen.plan.ranges import Ranges
 from opgen.plan.sequence import sequence, task_scalars
@@ -70,7 +71,7 @@ def build(p: Program, results: Sequence[str] = ()) -> KernelPlan:
     Functions of the spec are written out, except those that a library of C++ or CUDA computes.
     """
     plan = _Planner(p, results).plan()
-    return replace(plan, guarded=guarded(plan))
+    return numbered(replace(plan, guarded=guarded(plan)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,7 @@ def plan(p: KernelPlan) -> str:
     """The whole plan."""
     lines = [f"plan {p.name}"]
     lines += [f"  {_buffer(b)}" for b in p.buffers]
+    lines += [f"  number {name} = {text.scalar(e)}" for name, e in p.numbers.items()]
     for step in p.steps:
         lines += [f"  {line}" if line else "" for line in _step(step, f"{step.reason}; {_traffic(p, step)}")]
     for r in p.results:

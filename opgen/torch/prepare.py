@@ -65,7 +65,7 @@ def shared(p: Program) -> Program:
             inner = rebuilt_open(e, put)
             if place not in found:
                 return inner
-            made = statement(fresh.fresh(described(inner)), inner, s, kind_of(kinds.__getitem__, p, e))
+            made = statement(fresh.fresh(described(inner)), inner, s, kind_of(kinds.__getitem__, p.params, e))
             kinds[made.target] = made.kind
             out.append(made)
             held[place] = read_of(made)

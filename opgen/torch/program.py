@@ -270,14 +270,14 @@ def _is_whole(p: Program, e: Scalar) -> bool:
     """An integer of each element that may have more digits than half has."""
     if isinstance(e, Apply) and e.fn == "where" and all(isinstance(a, Lit) for a in e.args[1:]):
         return False
-    return varies(e) and kind_of(p.kind_of, p, e) is Kind.INT
+    return varies(e) and kind_of(p.kind_of, p.params, e) is Kind.INT
 
 
 def _roundings(p: Program, e: Scalar) -> int:
     """How often torch would round: numbers known to Python are not, integers are where they meet floats."""
     total = 0
     for n, times in occurrences(e).items():
-        if not isinstance(n, Apply) or not varies(n) or kind_of(p.kind_of, p, n) is not Kind.FLOAT:
+        if not isinstance(n, Apply) or not varies(n) or kind_of(p.kind_of, p.params, n) is not Kind.FLOAT:
             continue
         whole = [a for a in n.args if _is_whole(p, a)]
         total += times * (len(whole) + (0 if n.fn in _EXACT else max(1, len(n.args) - 1)))

@@ -40,7 +40,7 @@ def _update(scope: Scope, s: Scatter) -> Compute | None:
 
 
 def _made(scope: Scope, name: str, part: Scalar, s: Plain) -> Compute:
-    kind = kind_of(lambda tensor: scope.stored[tensor].kind, scope.program, part)
+    kind = kind_of(lambda tensor: scope.stored[tensor].kind, scope.program.params, part)
     return statement("mask" if kind is Kind.BOOL else name or described(part), part, s, kind)
 
 

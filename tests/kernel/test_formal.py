@@ -52,9 +52,11 @@ def with_other(spec: str, *pairs: tuple[str, str]) -> str:
         with_other(ROW, ("[..., n]", "[..., j]"), ("sum[k](x[..., k])", "sum[i](x[..., i])")),
         with_other(ROW, ("N", "LONG")),
         with_other(ROW, ("a: {", "slope: {"), ("a*x", "slope*x")),
+        with_other(ROW, ("a*x", "(1 + a)*x")),  # which the host computes
+        with_other(ROW, ("a*x", "a/sqrt(N)*x")),
     ],
 )
-def test_names_make_no_kernel(spec: str) -> None:
+def test_names_and_numbers_make_no_kernel(spec: str) -> None:
     assert only(spec).key == only(ROW).key
 
 
@@ -62,7 +64,7 @@ def test_names_make_no_kernel(spec: str) -> None:
     "spec",
     [
         with_other(ROW, ("sum", "max")),
-        with_other(ROW, ("a*x", "(1 + a)*x")),
+        with_other(ROW, ("a*x", "(a + x[..., n])*x")),
         with_other(ROW, ("type: float", "type: int")),
         with_other(ROW, ("[..., N]", "[N, ...]"), ("[..., n]", "[n, ...]"), ("[..., k]", "[k, ...]")),
     ],

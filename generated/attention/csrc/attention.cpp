@@ -15,6 +15,7 @@ namespace {
 using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
+using opgen::opmath_t;
 
 // is_causal is true, scale given
 std::tuple<Tensor, Tensor, Tensor> attention_forward_0(const Tensor& query, const Tensor& key, const Tensor& value,
@@ -52,7 +53,8 @@ std::tuple<Tensor, Tensor, Tensor> attention_forward_1(const Tensor& query, cons
   call.allocate("softmax_j_sum", Element::compute, {opgen::batch, opgen::dim(0, "L")});
   call.allocate("output", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(3, "V")});
   call.allocate("softmax_j_scale", Element::compute, {opgen::batch, opgen::dim(0, "L")}, recorded);
-  call.run(2, {0, 1, 2, 3, 4, 5}, {call.size(0), call.size(1), call.size(2), call.size(3)});
+  call.run(0, {0, 1, 2, 3, 4, 5}, {call.size(0), call.size(2), call.size(1), call.size(3)},
+           {1 / rt::sqrt(static_cast<opmath_t>(call.size(1)))});
   if (recorded) call.run(1, {4, 6}, {call.size(0)});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor softmax_j_max = recorded ? call.kept("softmax_j_max", Element::compute, 0, {"query", "key"}) : Tensor();
@@ -74,7 +76,7 @@ std::tuple<Tensor, Tensor, Tensor> attention_forward_2(const Tensor& query, cons
   call.allocate("softmax_j_sum", Element::compute, {opgen::batch, opgen::dim(0, "L")});
   call.allocate("output", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(3, "V")});
   call.allocate("softmax_j_scale", Element::compute, {opgen::batch, opgen::dim(0, "L")}, recorded);
-  call.run(3, {0, 1, 2, 3, 4, 5}, {call.size(0), call.size(2), call.size(1), call.size(3)}, {scale.value_or(double{})});
+  call.run(2, {0, 1, 2, 3, 4, 5}, {call.size(0), call.size(2), call.size(1), call.size(3)}, {scale.value_or(double{})});
   if (recorded) call.run(1, {4, 6}, {call.size(0)});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor softmax_j_max = recorded ? call.kept("softmax_j_max", Element::compute, 0, {"query", "key"}) : Tensor();
@@ -96,7 +98,8 @@ std::tuple<Tensor, Tensor, Tensor> attention_forward_3(const Tensor& query, cons
   call.allocate("softmax_j_sum", Element::compute, {opgen::batch, opgen::dim(0, "L")});
   call.allocate("output", Element::compute, {opgen::batch, opgen::dim(0, "L"), opgen::dim(3, "V")});
   call.allocate("softmax_j_scale", Element::compute, {opgen::batch, opgen::dim(0, "L")}, recorded);
-  call.run(4, {0, 1, 2, 3, 4, 5}, {call.size(0), call.size(1), call.size(2), call.size(3)});
+  call.run(2, {0, 1, 2, 3, 4, 5}, {call.size(0), call.size(2), call.size(1), call.size(3)},
+           {1 / rt::sqrt(static_cast<opmath_t>(call.size(1)))});
   if (recorded) call.run(1, {4, 6}, {call.size(0)});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor softmax_j_max = recorded ? call.kept("softmax_j_max", Element::compute, 0, {"query", "key"}) : Tensor();
@@ -136,12 +139,12 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_0(const Tensor& grad_outpu
   call.allocate("grad_value", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")},
                 mask[1] || mask[2], mask[2]);
   if (mask[0] || mask[1] || mask[2]) {
-    call.run(5, {4, 5, 0, 3, 1, 2, 6, 7}, {call.size(0), call.size(2), call.size(3), call.size(1)},
-             {scale.value_or(double{})});
+    call.run(3, {4, 5, 0, 3, 1, 2, 6, 7}, {call.size(0), call.size(2), call.size(3), call.size(1)},
+             {scale.value_or(double{}), call.size(2) == 0 ? opmath_t(1) : scale.value_or(double{})});
   }
   if (mask[1] || mask[2]) {
-    call.run(6, {1, 2, 0, 3, 4, 5, 6, 8, 9}, {call.size(2), call.size(1), call.size(3), call.size(0)},
-             {scale.value_or(double{})});
+    call.run(4, {1, 2, 0, 3, 4, 5, 6, 8, 9}, {call.size(2), call.size(1), call.size(3), call.size(0)},
+             {scale.value_or(double{}), call.size(0) == 0 ? opmath_t(1) : scale.value_or(double{})});
   }
   const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar, 0, "query") : Tensor();
   const Tensor grad_key = mask[1] ? call.result("grad_key", Element::scalar, 0, "key") : Tensor();
@@ -172,10 +175,14 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_1(const Tensor& grad_outpu
   call.allocate("grad_value", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")},
                 mask[1] || mask[2], mask[2]);
   if (mask[0] || mask[1] || mask[2]) {
-    call.run(7, {4, 5, 0, 3, 1, 2, 6, 7}, {call.size(0), call.size(1), call.size(2), call.size(3)});
+    call.run(3, {4, 5, 0, 3, 1, 2, 6, 7}, {call.size(0), call.size(2), call.size(3), call.size(1)},
+             {1 / rt::sqrt(static_cast<opmath_t>(call.size(1))),
+              call.size(2) == 0 ? opmath_t(1) : 1 / rt::sqrt(static_cast<opmath_t>(call.size(1)))});
   }
   if (mask[1] || mask[2]) {
-    call.run(8, {1, 2, 0, 3, 4, 5, 6, 8, 9}, {call.size(2), call.size(1), call.size(3), call.size(0)});
+    call.run(4, {1, 2, 0, 3, 4, 5, 6, 8, 9}, {call.size(2), call.size(1), call.size(3), call.size(0)},
+             {1 / rt::sqrt(static_cast<opmath_t>(call.size(1))),
+              call.size(0) == 0 ? opmath_t(1) : 1 / rt::sqrt(static_cast<opmath_t>(call.size(1)))});
   }
   const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar, 0, "query") : Tensor();
   const Tensor grad_key = mask[1] ? call.result("grad_key", Element::scalar, 0, "key") : Tensor();
@@ -206,12 +213,12 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_2(const Tensor& grad_outpu
   call.allocate("grad_value", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")},
                 mask[1] || mask[2], mask[2]);
   if (mask[0] || mask[1] || mask[2]) {
-    call.run(9, {4, 5, 0, 3, 1, 2, 6, 7}, {call.size(0), call.size(2), call.size(3), call.size(1)},
+    call.run(5, {4, 5, 0, 3, 1, 2, 6, 7}, {call.size(0), call.size(2), call.size(3), call.size(1)},
              {scale.value_or(double{})});
   }
   if (mask[1] || mask[2]) {
-    call.run(10, {1, 2, 0, 3, 4, 5, 6, 8, 9}, {call.size(2), call.size(1), call.size(3), call.size(0)},
-             {scale.value_or(double{})});
+    call.run(6, {1, 2, 0, 3, 4, 5, 6, 8, 9}, {call.size(2), call.size(1), call.size(3), call.size(0)},
+             {scale.value_or(double{}), call.size(0) == 0 ? opmath_t(1) : scale.value_or(double{})});
   }
   const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar, 0, "query") : Tensor();
   const Tensor grad_key = mask[1] ? call.result("grad_key", Element::scalar, 0, "key") : Tensor();
@@ -242,10 +249,13 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward_3(const Tensor& grad_outpu
   call.allocate("grad_value", Element::compute, {opgen::batch, opgen::dim(2, "S"), opgen::dim(3, "V")},
                 mask[1] || mask[2], mask[2]);
   if (mask[0] || mask[1] || mask[2]) {
-    call.run(11, {4, 5, 0, 3, 1, 2, 6, 7}, {call.size(0), call.size(1), call.size(2), call.size(3)});
+    call.run(5, {4, 5, 0, 3, 1, 2, 6, 7}, {call.size(0), call.size(2), call.size(3), call.size(1)},
+             {1 / rt::sqrt(static_cast<opmath_t>(call.size(1)))});
   }
   if (mask[1] || mask[2]) {
-    call.run(12, {1, 2, 0, 3, 4, 5, 6, 8, 9}, {call.size(2), call.size(1), call.size(3), call.size(0)});
+    call.run(6, {1, 2, 0, 3, 4, 5, 6, 8, 9}, {call.size(2), call.size(1), call.size(3), call.size(0)},
+             {1 / rt::sqrt(static_cast<opmath_t>(call.size(1))),
+              call.size(0) == 0 ? opmath_t(1) : 1 / rt::sqrt(static_cast<opmath_t>(call.size(1)))});
   }
   const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar, 0, "query") : Tensor();
   const Tensor grad_key = mask[1] ? call.result("grad_key", Element::scalar, 0, "key") : Tensor();

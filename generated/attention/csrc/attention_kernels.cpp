@@ -117,95 +117,6 @@ int forward_0_softmax_j_scale(const OpgenCall& call, OpgenHost& host) {
 
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
-int forward_1_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.ints[2];
-  const int64_t E = call.ints[1];
-  const int64_t V_2 = call.ints[3];
-  const int64_t v_padded = rt::padded(V_2);
-  const int64_t e_padded = rt::padded(E);
-  const int64_t L = call.ints[0];
-  const rt::Tensor<opmath_t> query(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> key(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> value_2(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> softmax_j_max(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> softmax_j_sum(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 5, 3, 0);
-  rt::Loops<6> outer;
-  outer.batch(call, &query, &key, &value_2, &softmax_j_max, &softmax_j_sum, &output);
-  outer.step(0, query.stride(1));
-  outer.step(3, softmax_j_max.stride(1));
-  outer.step(4, softmax_j_sum.stride(1));
-  outer.step(5, output.stride(1));
-  outer.dim_of_steps(L, true);
-  rt::parallel(host, outer.count, S, [=, &host](int64_t begin, int64_t end) {
-    rt::Tile<opmath_t> query_rows(rt::tile_rows * e_padded);
-    rt::Tile<opmath_t> key_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> value_2_tile(rt::tile_width * v_padded);
-    rt::Sums<opmath_t> output_sum(rt::tile_rows * v_padded);
-    outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
-      query_rows.fill(query, rows.at[0], rows.size, rows.step[0], E, query.stride(2), e_padded);
-      const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
-      const opmath_t t_2 = -rt::inf<opmath_t>();
-      rt::Running<opmath_t> softmax_j_max_value_fold[rt::tile_rows];
-      rt::Fold<rt::Sum, opmath_t> softmax_j_sum_value_fold[rt::tile_rows];
-      output_sum.clear(rt::tile_rows * v_padded);
-      for (int64_t start = 0; start < S; start += rt::tile_width) {
-        const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
-        if (!(start <= outer.index(rows, 0, rows.size - 1))) continue;
-        key_tile.fill(key, rows.at[1] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
-        value_2_tile.fill(value_2, rows.at[2] + start * value_2.stride(1), size, value_2.stride(1), V_2,
-                          value_2.stride(2), v_padded);
-        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
-          const rt::Group group(first, rows.size);
-          if (!(start <= outer.index(rows, 0, group.last - 1))) continue;
-          rt::Points<opmath_t> sum_e(group);
-          rt::Points<opmath_t> t_3(group);
-          rt::Points<opmath_t> t_4(group);
-          rt::dots(E, group, sum_e, [&](int64_t r, int64_t e, int64_t i) {
-            const auto value = query_rows[r * e_padded + e] * key_tile[e * rt::tile_width + i];
-            return value;
-          });
-          for (int64_t r = group.first; r < group.last; ++r) {
-            rt::Fold<rt::Max, opmath_t> part_2;
-            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-              t_3(r, i) = (start + i) <= outer.index(rows, 0, r) ? t * sum_e(r, i) : t_2;
-              part_2.add(lane, t_3(r, i));
-            });
-            const opmath_t factor = softmax_j_max_value_fold[r].raise(part_2.value());
-            if (factor != 1) {
-              softmax_j_sum_value_fold[r].scale(factor);
-              output_sum.from(r * v_padded).scale(v_padded, factor);
-            }
-            const opmath_t softmax_j_max_shift = softmax_j_max_value_fold[r].shift;
-            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-              t_4(r, i) = rt::exp(t_3(r, i) - softmax_j_max_shift);
-              softmax_j_sum_value_fold[r].add(lane, t_4(r, i));
-            });
-            softmax_j_sum_value_fold[r].ran(size);
-          }
-          rt::weigh(size, group, v_padded, output_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_4(r, i) * value_2_tile[i * v_padded + e];
-            return value;
-          });
-        }
-      }
-      for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t softmax_j_max_value = softmax_j_max_value_fold[r].value();
-        const opmath_t softmax_j_sum_value = softmax_j_sum_value_fold[r].value();
-        rt::store(softmax_j_max, rows.at[3] + r * rows.step[3], softmax_j_max_value);
-        rt::store(softmax_j_sum, rows.at[4] + r * rows.step[4], softmax_j_sum_value);
-        const opmath_t scale = S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value;
-        rt::each(V_2, [&](int64_t e) {
-          rt::store(output, rows.at[5] + r * rows.step[5] + e * output.stride(2), scale * output_sum[r * v_padded + e]);
-        });
-      }
-    });
-  });
-  return rt::status(host);
-}
-
-// Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
-template <typename opmath_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.ints[1];
   const int64_t V_2 = call.ints[3];
@@ -293,92 +204,6 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
 
 // Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
 template <typename opmath_t>
-int forward_3_output(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.ints[2];
-  const int64_t E = call.ints[1];
-  const int64_t V_2 = call.ints[3];
-  const int64_t v_padded = rt::padded(V_2);
-  const int64_t e_padded = rt::padded(E);
-  const int64_t L = call.ints[0];
-  const rt::Tensor<opmath_t> query(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> key(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> value_2(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> softmax_j_max(call, 3, 2, 0);
-  const rt::Tensor<opmath_t> softmax_j_sum(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> output(call, 5, 3, 0);
-  rt::Loops<6> outer;
-  outer.batch(call, &query, &key, &value_2, &softmax_j_max, &softmax_j_sum, &output);
-  outer.step(0, query.stride(1));
-  outer.step(3, softmax_j_max.stride(1));
-  outer.step(4, softmax_j_sum.stride(1));
-  outer.step(5, output.stride(1));
-  outer.dim_of_steps(L, true);
-  rt::parallel(host, outer.count, S, [=, &host](int64_t begin, int64_t end) {
-    rt::Tile<opmath_t> query_rows(rt::tile_rows * e_padded);
-    rt::Tile<opmath_t> key_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> value_2_tile(rt::tile_width * v_padded);
-    rt::Sums<opmath_t> output_sum(rt::tile_rows * v_padded);
-    outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
-      query_rows.fill(query, rows.at[0], rows.size, rows.step[0], E, query.stride(2), e_padded);
-      const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
-      rt::Running<opmath_t> softmax_j_max_value_fold[rt::tile_rows];
-      rt::Fold<rt::Sum, opmath_t> softmax_j_sum_value_fold[rt::tile_rows];
-      output_sum.clear(rt::tile_rows * v_padded);
-      for (int64_t start = 0; start < S; start += rt::tile_width) {
-        const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
-        key_tile.fill(key, rows.at[1] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
-        value_2_tile.fill(value_2, rows.at[2] + start * value_2.stride(1), size, value_2.stride(1), V_2,
-                          value_2.stride(2), v_padded);
-        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
-          const rt::Group group(first, rows.size);
-          rt::Points<opmath_t> sum_e(group);
-          rt::Points<opmath_t> t_2(group);
-          rt::Points<opmath_t> t_3(group);
-          rt::dots(E, group, sum_e, [&](int64_t r, int64_t e, int64_t i) {
-            const auto value = query_rows[r * e_padded + e] * key_tile[e * rt::tile_width + i];
-            return value;
-          });
-          for (int64_t r = group.first; r < group.last; ++r) {
-            rt::Fold<rt::Max, opmath_t> part_2;
-            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-              t_2(r, i) = t * sum_e(r, i);
-              part_2.add(lane, t_2(r, i));
-            });
-            const opmath_t factor = softmax_j_max_value_fold[r].raise(part_2.value());
-            if (factor != 1) {
-              softmax_j_sum_value_fold[r].scale(factor);
-              output_sum.from(r * v_padded).scale(v_padded, factor);
-            }
-            const opmath_t softmax_j_max_shift = softmax_j_max_value_fold[r].shift;
-            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-              t_3(r, i) = rt::exp(t_2(r, i) - softmax_j_max_shift);
-              softmax_j_sum_value_fold[r].add(lane, t_3(r, i));
-            });
-            softmax_j_sum_value_fold[r].ran(size);
-          }
-          rt::weigh(size, group, v_padded, output_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_3(r, i) * value_2_tile[i * v_padded + e];
-            return value;
-          });
-        }
-      }
-      for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t softmax_j_max_value = softmax_j_max_value_fold[r].value();
-        const opmath_t softmax_j_sum_value = softmax_j_sum_value_fold[r].value();
-        rt::store(softmax_j_max, rows.at[3] + r * rows.step[3], softmax_j_max_value);
-        rt::store(softmax_j_sum, rows.at[4] + r * rows.step[4], softmax_j_sum_value);
-        const opmath_t scale = S == 0 ? opmath_t(1) : 1 / softmax_j_sum_value;
-        rt::each(V_2, [&](int64_t e) {
-          rt::store(output, rows.at[5] + r * rows.step[5] + e * output.stride(2), scale * output_sum[r * v_padded + e]);
-        });
-      }
-    });
-  });
-  return rt::status(host);
-}
-
-// Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
-template <typename opmath_t>
 int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
   const int64_t S = call.ints[1];
   const int64_t V_2 = call.ints[2];
@@ -387,6 +212,7 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
   const int64_t e_2_padded = rt::padded(E);
   const auto scale = static_cast<opmath_t>(call.reals[0]);
   const int64_t e_padded = rt::padded(E);
+  const auto number = static_cast<opmath_t>(call.reals[1]);
   const int64_t L = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 2, 3, 0);
   const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
@@ -504,7 +330,7 @@ int backward_0_grad_query(const OpgenCall& call, OpgenHost& host) {
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale_2 = S == 0 ? opmath_t(1) : scale;
+        const opmath_t scale_2 = number;
         rt::each(E, [&](int64_t e) {
           rt::store(grad_query, rows.at[8] + r * rows.step[8] + e * grad_query.stride(2),
                     scale_2 * grad_query_sum[r * e_padded + e]);
@@ -526,6 +352,7 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
   const int64_t e_3_padded = rt::padded(E);
   const int64_t v_3_padded = rt::padded(V_2);
   const auto scale = static_cast<opmath_t>(call.reals[0]);
+  const auto number_2 = static_cast<opmath_t>(call.reals[1]);
   const int64_t S = call.ints[0];
   const rt::Tensor<opmath_t> query(call, 0, 3, 0);
   const rt::Tensor<opmath_t> key(call, 1, 3, 0);
@@ -613,260 +440,10 @@ int backward_0_grad_value(const OpgenCall& call, OpgenHost& host) {
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale_2 = L == 0 ? opmath_t(1) : scale;
+        const opmath_t scale_2 = number_2;
         rt::each(E, [&](int64_t e) {
           rt::store(grad_key, rows.at[9] + r * rows.step[9] + e * grad_key.stride(2),
                     scale_2 * grad_key_sum[r * e_2_padded + e]);
-        });
-        rt::each(V_2, [&](int64_t e) {
-          rt::store(grad_value, rows.at[10] + r * rows.step[10] + e * grad_value.stride(2),
-                    grad_value_sum[r * v_padded + e]);
-        });
-      }
-    });
-  });
-  return rt::status(host);
-}
-
-// Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
-template <typename opmath_t>
-int backward_1_grad_query(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.ints[2];
-  const int64_t E = call.ints[1];
-  const int64_t V_2 = call.ints[3];
-  const int64_t v_2_padded = rt::padded(V_2);
-  const int64_t e_2_padded = rt::padded(E);
-  const int64_t e_padded = rt::padded(E);
-  const int64_t L = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> query(call, 4, 3, 0);
-  const rt::Tensor<opmath_t> key(call, 5, 3, 0);
-  const rt::Tensor<opmath_t> softmax_j_max(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> softmax_j_scale(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
-  const rt::Tensor<opmath_t> grad_query(call, 7, 3, 0);
-  rt::Loops<9> outer;
-  outer.batch(call, &grad_output, &value_2, &query, &key, &key, &softmax_j_max, &softmax_j_scale, &dot_softmax_j,
-              &grad_query);
-  outer.step(0, grad_output.stride(1));
-  outer.step(2, query.stride(1));
-  outer.step(5, softmax_j_max.stride(1));
-  outer.step(6, softmax_j_scale.stride(1));
-  outer.step(7, dot_softmax_j.stride(1));
-  outer.step(8, grad_query.stride(1));
-  outer.dim_of_steps(L, true);
-  rt::parallel(host, outer.count, S, [=, &host](int64_t begin, int64_t end) {
-    rt::Tile<opmath_t> softmax_j_max_rows(rt::tile_rows);
-    rt::Tile<opmath_t> softmax_j_scale_rows(rt::tile_rows);
-    rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * v_2_padded);
-    rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> query_rows(rt::tile_rows * e_2_padded);
-    rt::Tile<opmath_t> key_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> key_tile_2(rt::tile_width * e_padded);
-    rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * e_padded);
-    outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
-      softmax_j_max_rows.fill(softmax_j_max, rows.at[5], 1, 0, rows.size, rows.step[5], rt::tile_rows);
-      softmax_j_scale_rows.fill(softmax_j_scale, rows.at[6], 1, 0, rows.size, rows.step[6], rt::tile_rows);
-      grad_output_rows.fill(grad_output, rows.at[0], rows.size, rows.step[0], V_2, grad_output.stride(2), v_2_padded);
-      query_rows.fill(query, rows.at[2], rows.size, rows.step[2], E, query.stride(2), e_2_padded);
-      const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
-      const opmath_t t_2 = -rt::inf<opmath_t>();
-      opmath_t softmax_j_max_value_of[rt::tile_rows];
-      opmath_t softmax_j_scale_value_of[rt::tile_rows];
-      opmath_t dot_softmax_j_value_of[rt::tile_rows];
-      for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t softmax_j_max_value = softmax_j_max_rows[r];
-        softmax_j_max_value_of[r] = softmax_j_max_value;
-        const opmath_t softmax_j_scale_value = softmax_j_scale_rows[r];
-        softmax_j_scale_value_of[r] = softmax_j_scale_value;
-      }
-      rt::Fold<rt::Sum, opmath_t> dot_softmax_j_value_fold[rt::tile_rows];
-      for (int64_t start = 0; start < S; start += rt::tile_width) {
-        const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
-        if (!(start <= outer.index(rows, 0, rows.size - 1))) continue;
-        value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
-                          value_2.stride(1), rt::tile_width);
-        key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
-        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
-          const rt::Group group(first, rows.size);
-          if (!(start <= outer.index(rows, 0, group.last - 1))) continue;
-          rt::Points<opmath_t> grad_softmax_j(group);
-          rt::Points<opmath_t> sum_e(group);
-          rt::dots(V_2, group, grad_softmax_j, [&](int64_t r, int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * v_2_padded + e] * value_2_tile[e * rt::tile_width + i];
-            return value;
-          });
-          rt::dots(E, group, sum_e, [&](int64_t r, int64_t e, int64_t i) {
-            const auto value = query_rows[r * e_2_padded + e] * key_tile[e * rt::tile_width + i];
-            return value;
-          });
-          for (int64_t r = group.first; r < group.last; ++r) {
-            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-              const bool part_2 = (start + i) <= outer.index(rows, 0, r);
-              const opmath_t part_3 = (part_2 ? t * sum_e(r, i) : t_2) - softmax_j_max_value_of[r];
-              const opmath_t part_4 = rt::exp(part_3) * softmax_j_scale_value_of[r];
-              dot_softmax_j_value_fold[r].add(lane, grad_softmax_j(r, i) * part_4);
-            });
-            dot_softmax_j_value_fold[r].ran(size);
-          }
-        }
-      }
-      for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold[r].value();
-        dot_softmax_j_value_of[r] = dot_softmax_j_value;
-        rt::store(dot_softmax_j, rows.at[7] + r * rows.step[7], dot_softmax_j_value);
-      }
-      grad_query_sum.clear(rt::tile_rows * e_padded);
-      for (int64_t start = 0; start < S; start += rt::tile_width) {
-        const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
-        if (!(start <= outer.index(rows, 0, rows.size - 1))) continue;
-        key_tile_2.fill(key, rows.at[4] + start * key.stride(1), size, key.stride(1), E, key.stride(2), e_padded);
-        value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
-                          value_2.stride(1), rt::tile_width);
-        key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
-        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
-          const rt::Group group(first, rows.size);
-          if (!(start <= outer.index(rows, 0, group.last - 1))) continue;
-          rt::Points<opmath_t> sum_e_2(group);
-          rt::Points<opmath_t> grad_softmax_j_2(group);
-          rt::Points<opmath_t> t_4(group);
-          rt::dots(E, group, sum_e_2, [&](int64_t r, int64_t e, int64_t i) {
-            const auto value = query_rows[r * e_2_padded + e] * key_tile[e * rt::tile_width + i];
-            return value;
-          });
-          rt::dots(V_2, group, grad_softmax_j_2, [&](int64_t r, int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * v_2_padded + e] * value_2_tile[e * rt::tile_width + i];
-            return value;
-          });
-          for (int64_t r = group.first; r < group.last; ++r) {
-            rt::each(size, [&](int64_t i) {
-              const bool t_3 = (start + i) <= outer.index(rows, 0, r);
-              const opmath_t part_5 = rt::exp((t_3 ? t * sum_e_2(r, i) : t_2) - softmax_j_max_value_of[r]);
-              const opmath_t part_6 = grad_softmax_j_2(r, i) - dot_softmax_j_value_of[r];
-              t_4(r, i) = t_3 ? part_5 * softmax_j_scale_value_of[r] * part_6 : opmath_t(0);
-            });
-          }
-          rt::weigh(size, group, e_padded, grad_query_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_4(r, i) * key_tile_2[i * e_padded + e];
-            return value;
-          });
-        }
-      }
-      for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale = S == 0 ? opmath_t(1) : t;
-        rt::each(E, [&](int64_t e) {
-          rt::store(grad_query, rows.at[8] + r * rows.step[8] + e * grad_query.stride(2),
-                    scale * grad_query_sum[r * e_padded + e]);
-        });
-      }
-    });
-  });
-  return rt::status(host);
-}
-
-// Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
-template <typename opmath_t>
-int backward_1_grad_value(const OpgenCall& call, OpgenHost& host) {
-  const int64_t L = call.ints[3];
-  const int64_t E = call.ints[1];
-  const int64_t e_2_padded = rt::padded(E);
-  const int64_t V_2 = call.ints[2];
-  const int64_t v_padded = rt::padded(V_2);
-  const int64_t e_3_padded = rt::padded(E);
-  const int64_t v_3_padded = rt::padded(V_2);
-  const int64_t S = call.ints[0];
-  const rt::Tensor<opmath_t> query(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> key(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> softmax_j_scale(call, 5, 2, 0);
-  const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
-  const rt::Tensor<opmath_t> grad_key(call, 7, 3, 0);
-  const rt::Tensor<opmath_t> grad_value(call, 8, 3, 0);
-  rt::Loops<11> outer;
-  outer.batch(call, &query, &key, &grad_output, &value_2, &softmax_j_max, &softmax_j_scale, &dot_softmax_j, &query,
-              &grad_output, &grad_key, &grad_value);
-  outer.step(1, key.stride(1));
-  outer.step(3, value_2.stride(1));
-  outer.step(9, grad_key.stride(1));
-  outer.step(10, grad_value.stride(1));
-  outer.dim_of_steps(S, true);
-  rt::parallel(host, outer.count, L, [=, &host](int64_t begin, int64_t end) {
-    rt::Tile<opmath_t> query_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> key_rows(rt::tile_rows * e_3_padded);
-    rt::Tile<opmath_t> grad_output_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> value_2_rows(rt::tile_rows * v_3_padded);
-    rt::Tile<opmath_t> softmax_j_max_tile(rt::tile_width);
-    rt::Tile<opmath_t> softmax_j_scale_tile(rt::tile_width);
-    rt::Tile<opmath_t> dot_softmax_j_tile(rt::tile_width);
-    rt::Tile<opmath_t> query_tile_2(rt::tile_width * e_2_padded);
-    rt::Tile<opmath_t> grad_output_tile_2(rt::tile_width * v_padded);
-    rt::Sums<opmath_t> grad_key_sum(rt::tile_rows * e_2_padded);
-    rt::Sums<opmath_t> grad_value_sum(rt::tile_rows * v_padded);
-    outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
-      key_rows.fill(key, rows.at[1], rows.size, rows.step[1], E, key.stride(2), e_3_padded);
-      value_2_rows.fill(value_2, rows.at[3], rows.size, rows.step[3], V_2, value_2.stride(2), v_3_padded);
-      const opmath_t t_5 = 1 / rt::sqrt(static_cast<opmath_t>(E));
-      const opmath_t t_6 = -rt::inf<opmath_t>();
-      grad_key_sum.clear(rt::tile_rows * e_2_padded);
-      grad_value_sum.clear(rt::tile_rows * v_padded);
-      for (int64_t start = 0; start < L; start += rt::tile_width) {
-        const int64_t size = L - start < rt::tile_width ? L - start : rt::tile_width;
-        if (!(outer.index(rows, 0, 0) <= (start + size - 1))) continue;
-        query_tile.fill(query, rows.at[0] + start * query.stride(1), E, query.stride(2), size, query.stride(1),
-                        rt::tile_width);
-        grad_output_tile.fill(grad_output, rows.at[2] + start * grad_output.stride(1), V_2, grad_output.stride(2), size,
-                              grad_output.stride(1), rt::tile_width);
-        softmax_j_max_tile.fill(softmax_j_max, rows.at[4] + start * softmax_j_max.stride(1), 1, 0, size,
-                                softmax_j_max.stride(1), rt::tile_width);
-        softmax_j_scale_tile.fill(softmax_j_scale, rows.at[5] + start * softmax_j_scale.stride(1), 1, 0, size,
-                                  softmax_j_scale.stride(1), rt::tile_width);
-        dot_softmax_j_tile.fill(dot_softmax_j, rows.at[6] + start * dot_softmax_j.stride(1), 1, 0, size,
-                                dot_softmax_j.stride(1), rt::tile_width);
-        query_tile_2.fill(query, rows.at[7] + start * query.stride(1), size, query.stride(1), E, query.stride(2),
-                          e_2_padded);
-        grad_output_tile_2.fill(grad_output, rows.at[8] + start * grad_output.stride(1), size, grad_output.stride(1),
-                                V_2, grad_output.stride(2), v_padded);
-        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
-          const rt::Group group(first, rows.size);
-          if (!(outer.index(rows, 0, group.first) <= (start + size - 1))) continue;
-          rt::Points<opmath_t> sum_e_3(group);
-          rt::Points<opmath_t> grad_softmax_j_3(group);
-          rt::Points<opmath_t> t_8(group);
-          rt::Points<opmath_t> t_9(group);
-          rt::dots(E, group, sum_e_3, [&](int64_t r, int64_t e, int64_t i) {
-            const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * e_3_padded + e];
-            return value;
-          });
-          rt::dots(V_2, group, grad_softmax_j_3, [&](int64_t r, int64_t e, int64_t i) {
-            const auto value = grad_output_tile[e * rt::tile_width + i] * value_2_rows[r * v_3_padded + e];
-            return value;
-          });
-          for (int64_t r = group.first; r < group.last; ++r) {
-            rt::each(size, [&](int64_t i) {
-              const bool t_7 = outer.index(rows, 0, r) <= (start + i);
-              const opmath_t part_2 = rt::exp((t_7 ? t_5 * sum_e_3(r, i) : t_6) - softmax_j_max_tile[i]);
-              t_8(r, i) = part_2 * softmax_j_scale_tile[i];
-              t_9(r, i) = t_7 ? t_8(r, i) * (grad_softmax_j_3(r, i) - dot_softmax_j_tile[i]) : opmath_t(0);
-            });
-          }
-          rt::weigh(size, group, e_2_padded, grad_key_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_9(r, i) * query_tile_2[i * e_2_padded + e];
-            return value;
-          });
-          rt::weigh(size, group, v_padded, grad_value_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_8(r, i) * grad_output_tile_2[i * v_padded + e];
-            return value;
-          });
-        }
-      }
-      for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale = L == 0 ? opmath_t(1) : t_5;
-        rt::each(E, [&](int64_t e) {
-          rt::store(grad_key, rows.at[9] + r * rows.step[9] + e * grad_key.stride(2),
-                    scale * grad_key_sum[r * e_2_padded + e]);
         });
         rt::each(V_2, [&](int64_t e) {
           rt::store(grad_value, rows.at[10] + r * rows.step[10] + e * grad_value.stride(2),
@@ -996,7 +573,7 @@ int backward_2_grad_query(const OpgenCall& call, OpgenHost& host) {
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale_2 = S == 0 ? opmath_t(1) : softmax_j_scale_value_of[r] * scale;
+        const opmath_t scale_2 = S == 0 ? opmath_t(1) : scale * softmax_j_scale_value_of[r];
         rt::each(E, [&](int64_t e) {
           rt::store(grad_query, rows.at[8] + r * rows.step[8] + e * grad_query.stride(2),
                     scale_2 * grad_query_sum[r * e_padded + e]);
@@ -1018,6 +595,7 @@ int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
   const int64_t e_3_padded = rt::padded(E);
   const int64_t v_3_padded = rt::padded(V_2);
   const auto scale = static_cast<opmath_t>(call.reals[0]);
+  const auto number = static_cast<opmath_t>(call.reals[1]);
   const int64_t S = call.ints[0];
   const rt::Tensor<opmath_t> query(call, 0, 3, 0);
   const rt::Tensor<opmath_t> key(call, 1, 3, 0);
@@ -1102,249 +680,10 @@ int backward_2_grad_value(const OpgenCall& call, OpgenHost& host) {
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale_2 = L == 0 ? opmath_t(1) : scale;
+        const opmath_t scale_2 = number;
         rt::each(E, [&](int64_t e) {
           rt::store(grad_key, rows.at[9] + r * rows.step[9] + e * grad_key.stride(2),
                     scale_2 * grad_key_sum[r * e_2_padded + e]);
-        });
-        rt::each(V_2, [&](int64_t e) {
-          rt::store(grad_value, rows.at[10] + r * rows.step[10] + e * grad_value.stride(2),
-                    grad_value_sum[r * v_padded + e]);
-        });
-      }
-    });
-  });
-  return rt::status(host);
-}
-
-// Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
-template <typename opmath_t>
-int backward_3_grad_query(const OpgenCall& call, OpgenHost& host) {
-  const int64_t S = call.ints[2];
-  const int64_t E = call.ints[1];
-  const int64_t V_2 = call.ints[3];
-  const int64_t v_2_padded = rt::padded(V_2);
-  const int64_t e_2_padded = rt::padded(E);
-  const int64_t e_padded = rt::padded(E);
-  const int64_t L = call.ints[0];
-  const rt::Tensor<opmath_t> grad_output(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> query(call, 4, 3, 0);
-  const rt::Tensor<opmath_t> key(call, 5, 3, 0);
-  const rt::Tensor<opmath_t> softmax_j_max(call, 0, 2, 0);
-  const rt::Tensor<opmath_t> softmax_j_scale(call, 1, 2, 0);
-  const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
-  const rt::Tensor<opmath_t> grad_query(call, 7, 3, 0);
-  rt::Loops<9> outer;
-  outer.batch(call, &grad_output, &value_2, &query, &key, &key, &softmax_j_max, &softmax_j_scale, &dot_softmax_j,
-              &grad_query);
-  outer.step(0, grad_output.stride(1));
-  outer.step(2, query.stride(1));
-  outer.step(5, softmax_j_max.stride(1));
-  outer.step(6, softmax_j_scale.stride(1));
-  outer.step(7, dot_softmax_j.stride(1));
-  outer.step(8, grad_query.stride(1));
-  outer.dim_of_steps(L, true);
-  rt::parallel(host, outer.count, S, [=, &host](int64_t begin, int64_t end) {
-    rt::Tile<opmath_t> softmax_j_max_rows(rt::tile_rows);
-    rt::Tile<opmath_t> softmax_j_scale_rows(rt::tile_rows);
-    rt::Tile<opmath_t> grad_output_rows(rt::tile_rows * v_2_padded);
-    rt::Tile<opmath_t> value_2_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> query_rows(rt::tile_rows * e_2_padded);
-    rt::Tile<opmath_t> key_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> key_tile_2(rt::tile_width * e_padded);
-    rt::Sums<opmath_t> grad_query_sum(rt::tile_rows * e_padded);
-    outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
-      softmax_j_max_rows.fill(softmax_j_max, rows.at[5], 1, 0, rows.size, rows.step[5], rt::tile_rows);
-      softmax_j_scale_rows.fill(softmax_j_scale, rows.at[6], 1, 0, rows.size, rows.step[6], rt::tile_rows);
-      grad_output_rows.fill(grad_output, rows.at[0], rows.size, rows.step[0], V_2, grad_output.stride(2), v_2_padded);
-      query_rows.fill(query, rows.at[2], rows.size, rows.step[2], E, query.stride(2), e_2_padded);
-      const opmath_t t = 1 / rt::sqrt(static_cast<opmath_t>(E));
-      opmath_t softmax_j_max_value_of[rt::tile_rows];
-      opmath_t softmax_j_scale_value_of[rt::tile_rows];
-      opmath_t dot_softmax_j_value_of[rt::tile_rows];
-      for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t softmax_j_max_value = softmax_j_max_rows[r];
-        softmax_j_max_value_of[r] = softmax_j_max_value;
-        const opmath_t softmax_j_scale_value = softmax_j_scale_rows[r];
-        softmax_j_scale_value_of[r] = softmax_j_scale_value;
-      }
-      rt::Fold<rt::Sum, opmath_t> dot_softmax_j_value_fold[rt::tile_rows];
-      for (int64_t start = 0; start < S; start += rt::tile_width) {
-        const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
-        value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
-                          value_2.stride(1), rt::tile_width);
-        key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
-        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
-          const rt::Group group(first, rows.size);
-          rt::Points<opmath_t> grad_softmax_j(group);
-          rt::Points<opmath_t> sum_e(group);
-          rt::dots(V_2, group, grad_softmax_j, [&](int64_t r, int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * v_2_padded + e] * value_2_tile[e * rt::tile_width + i];
-            return value;
-          });
-          rt::dots(E, group, sum_e, [&](int64_t r, int64_t e, int64_t i) {
-            const auto value = query_rows[r * e_2_padded + e] * key_tile[e * rt::tile_width + i];
-            return value;
-          });
-          for (int64_t r = group.first; r < group.last; ++r) {
-            rt::lanes<rt::lane_count>(size, [&](int64_t i, int lane) {
-              const opmath_t part_2 = rt::exp(t * sum_e(r, i) - softmax_j_max_value_of[r]);
-              const opmath_t part_3 = part_2 * softmax_j_scale_value_of[r];
-              dot_softmax_j_value_fold[r].add(lane, grad_softmax_j(r, i) * part_3);
-            });
-            dot_softmax_j_value_fold[r].ran(size);
-          }
-        }
-      }
-      for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t dot_softmax_j_value = dot_softmax_j_value_fold[r].value();
-        dot_softmax_j_value_of[r] = dot_softmax_j_value;
-        rt::store(dot_softmax_j, rows.at[7] + r * rows.step[7], dot_softmax_j_value);
-      }
-      grad_query_sum.clear(rt::tile_rows * e_padded);
-      for (int64_t start = 0; start < S; start += rt::tile_width) {
-        const int64_t size = S - start < rt::tile_width ? S - start : rt::tile_width;
-        key_tile_2.fill(key, rows.at[4] + start * key.stride(1), size, key.stride(1), E, key.stride(2), e_padded);
-        value_2_tile.fill(value_2, rows.at[1] + start * value_2.stride(1), V_2, value_2.stride(2), size,
-                          value_2.stride(1), rt::tile_width);
-        key_tile.fill(key, rows.at[3] + start * key.stride(1), E, key.stride(2), size, key.stride(1), rt::tile_width);
-        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
-          const rt::Group group(first, rows.size);
-          rt::Points<opmath_t> sum_e_2(group);
-          rt::Points<opmath_t> grad_softmax_j_2(group);
-          rt::Points<opmath_t> t_2(group);
-          rt::dots(E, group, sum_e_2, [&](int64_t r, int64_t e, int64_t i) {
-            const auto value = query_rows[r * e_2_padded + e] * key_tile[e * rt::tile_width + i];
-            return value;
-          });
-          rt::dots(V_2, group, grad_softmax_j_2, [&](int64_t r, int64_t e, int64_t i) {
-            const auto value = grad_output_rows[r * v_2_padded + e] * value_2_tile[e * rt::tile_width + i];
-            return value;
-          });
-          for (int64_t r = group.first; r < group.last; ++r) {
-            rt::each(size, [&](int64_t i) {
-              const opmath_t part_4 = rt::exp(t * sum_e_2(r, i) - softmax_j_max_value_of[r]);
-              t_2(r, i) = part_4 * (grad_softmax_j_2(r, i) - dot_softmax_j_value_of[r]);
-            });
-          }
-          rt::weigh(size, group, e_padded, grad_query_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_2(r, i) * key_tile_2[i * e_padded + e];
-            return value;
-          });
-        }
-      }
-      for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale = S == 0 ? opmath_t(1) : t * softmax_j_scale_value_of[r];
-        rt::each(E, [&](int64_t e) {
-          rt::store(grad_query, rows.at[8] + r * rows.step[8] + e * grad_query.stride(2),
-                    scale * grad_query_sum[r * e_padded + e]);
-        });
-      }
-    });
-  });
-  return rt::status(host);
-}
-
-// Sums up what is in no memory, where it would outgrow all that is given: tile by tile along each row.
-template <typename opmath_t>
-int backward_3_grad_value(const OpgenCall& call, OpgenHost& host) {
-  const int64_t L = call.ints[3];
-  const int64_t E = call.ints[1];
-  const int64_t e_2_padded = rt::padded(E);
-  const int64_t V_2 = call.ints[2];
-  const int64_t v_padded = rt::padded(V_2);
-  const int64_t e_3_padded = rt::padded(E);
-  const int64_t v_3_padded = rt::padded(V_2);
-  const int64_t S = call.ints[0];
-  const rt::Tensor<opmath_t> query(call, 0, 3, 0);
-  const rt::Tensor<opmath_t> key(call, 1, 3, 0);
-  const rt::Tensor<opmath_t> grad_output(call, 2, 3, 0);
-  const rt::Tensor<opmath_t> value_2(call, 3, 3, 0);
-  const rt::Tensor<opmath_t> softmax_j_max(call, 4, 2, 0);
-  const rt::Tensor<opmath_t> softmax_j_scale(call, 5, 2, 0);
-  const rt::Tensor<opmath_t> dot_softmax_j(call, 6, 2, 0);
-  const rt::Tensor<opmath_t> grad_key(call, 7, 3, 0);
-  const rt::Tensor<opmath_t> grad_value(call, 8, 3, 0);
-  rt::Loops<11> outer;
-  outer.batch(call, &query, &key, &grad_output, &value_2, &softmax_j_max, &softmax_j_scale, &dot_softmax_j, &query,
-              &grad_output, &grad_key, &grad_value);
-  outer.step(1, key.stride(1));
-  outer.step(3, value_2.stride(1));
-  outer.step(9, grad_key.stride(1));
-  outer.step(10, grad_value.stride(1));
-  outer.dim_of_steps(S, true);
-  rt::parallel(host, outer.count, L, [=, &host](int64_t begin, int64_t end) {
-    rt::Tile<opmath_t> query_tile(rt::tile_width * E);
-    rt::Tile<opmath_t> key_rows(rt::tile_rows * e_3_padded);
-    rt::Tile<opmath_t> grad_output_tile(rt::tile_width * V_2);
-    rt::Tile<opmath_t> value_2_rows(rt::tile_rows * v_3_padded);
-    rt::Tile<opmath_t> softmax_j_max_tile(rt::tile_width);
-    rt::Tile<opmath_t> softmax_j_scale_tile(rt::tile_width);
-    rt::Tile<opmath_t> dot_softmax_j_tile(rt::tile_width);
-    rt::Tile<opmath_t> query_tile_2(rt::tile_width * e_2_padded);
-    rt::Tile<opmath_t> grad_output_tile_2(rt::tile_width * v_padded);
-    rt::Sums<opmath_t> grad_key_sum(rt::tile_rows * e_2_padded);
-    rt::Sums<opmath_t> grad_value_sum(rt::tile_rows * v_padded);
-    outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
-      key_rows.fill(key, rows.at[1], rows.size, rows.step[1], E, key.stride(2), e_3_padded);
-      value_2_rows.fill(value_2, rows.at[3], rows.size, rows.step[3], V_2, value_2.stride(2), v_3_padded);
-      const opmath_t t_3 = 1 / rt::sqrt(static_cast<opmath_t>(E));
-      grad_key_sum.clear(rt::tile_rows * e_2_padded);
-      grad_value_sum.clear(rt::tile_rows * v_padded);
-      for (int64_t start = 0; start < L; start += rt::tile_width) {
-        const int64_t size = L - start < rt::tile_width ? L - start : rt::tile_width;
-        query_tile.fill(query, rows.at[0] + start * query.stride(1), E, query.stride(2), size, query.stride(1),
-                        rt::tile_width);
-        grad_output_tile.fill(grad_output, rows.at[2] + start * grad_output.stride(1), V_2, grad_output.stride(2), size,
-                              grad_output.stride(1), rt::tile_width);
-        softmax_j_max_tile.fill(softmax_j_max, rows.at[4] + start * softmax_j_max.stride(1), 1, 0, size,
-                                softmax_j_max.stride(1), rt::tile_width);
-        softmax_j_scale_tile.fill(softmax_j_scale, rows.at[5] + start * softmax_j_scale.stride(1), 1, 0, size,
-                                  softmax_j_scale.stride(1), rt::tile_width);
-        dot_softmax_j_tile.fill(dot_softmax_j, rows.at[6] + start * dot_softmax_j.stride(1), 1, 0, size,
-                                dot_softmax_j.stride(1), rt::tile_width);
-        query_tile_2.fill(query, rows.at[7] + start * query.stride(1), size, query.stride(1), E, query.stride(2),
-                          e_2_padded);
-        grad_output_tile_2.fill(grad_output, rows.at[8] + start * grad_output.stride(1), size, grad_output.stride(1),
-                                V_2, grad_output.stride(2), v_padded);
-        for (int64_t first = 0; first < rows.size; first += rt::row_group) {
-          const rt::Group group(first, rows.size);
-          rt::Points<opmath_t> sum_e_3(group);
-          rt::Points<opmath_t> grad_softmax_j_3(group);
-          rt::Points<opmath_t> t_5(group);
-          rt::Points<opmath_t> t_6(group);
-          rt::dots(E, group, sum_e_3, [&](int64_t r, int64_t e, int64_t i) {
-            const auto value = query_tile[e * rt::tile_width + i] * key_rows[r * e_3_padded + e];
-            return value;
-          });
-          rt::dots(V_2, group, grad_softmax_j_3, [&](int64_t r, int64_t e, int64_t i) {
-            const auto value = grad_output_tile[e * rt::tile_width + i] * value_2_rows[r * v_3_padded + e];
-            return value;
-          });
-          for (int64_t r = group.first; r < group.last; ++r) {
-            rt::each(size, [&](int64_t i) {
-              const opmath_t t_4 = rt::exp(t_3 * sum_e_3(r, i) - softmax_j_max_tile[i]);
-              const opmath_t softmax_j_scale_value_2 = softmax_j_scale_tile[i];
-              t_5(r, i) = t_4 * softmax_j_scale_value_2 * (grad_softmax_j_3(r, i) - dot_softmax_j_tile[i]);
-              t_6(r, i) = t_4 * softmax_j_scale_value_2;
-            });
-          }
-          rt::weigh(size, group, e_2_padded, grad_key_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_5(r, i) * query_tile_2[i * e_2_padded + e];
-            return value;
-          });
-          rt::weigh(size, group, v_padded, grad_value_sum, [&](int64_t r, int64_t i, int64_t e) {
-            const auto value = t_6(r, i) * grad_output_tile_2[i * v_padded + e];
-            return value;
-          });
-        }
-      }
-      for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale = L == 0 ? opmath_t(1) : t_3;
-        rt::each(E, [&](int64_t e) {
-          rt::store(grad_key, rows.at[9] + r * rows.step[9] + e * grad_key.stride(2),
-                    scale * grad_key_sum[r * e_2_padded + e]);
         });
         rt::each(V_2, [&](int64_t e) {
           rt::store(grad_value, rows.at[10] + r * rows.step[10] + e * grad_value.stride(2),
@@ -1361,15 +700,9 @@ int backward_3_grad_value(const OpgenCall& call, OpgenHost& host) {
 OPGEN_STEPS(attention) = {
     OPGEN_STEP(forward_0_output),           // 0
     OPGEN_STEP(forward_0_softmax_j_scale),  // 1
-    OPGEN_STEP(forward_1_output),           // 2
-    OPGEN_STEP(forward_2_output),           // 3
-    OPGEN_STEP(forward_3_output),           // 4
-    OPGEN_STEP(backward_0_grad_query),      // 5
-    OPGEN_STEP(backward_0_grad_value),      // 6
-    OPGEN_STEP(backward_1_grad_query),      // 7
-    OPGEN_STEP(backward_1_grad_value),      // 8
-    OPGEN_STEP(backward_2_grad_query),      // 9
-    OPGEN_STEP(backward_2_grad_value),      // 10
-    OPGEN_STEP(backward_3_grad_query),      // 11
-    OPGEN_STEP(backward_3_grad_value),      // 12
+    OPGEN_STEP(forward_2_output),           // 2
+    OPGEN_STEP(backward_0_grad_query),      // 3
+    OPGEN_STEP(backward_0_grad_value),      // 4
+    OPGEN_STEP(backward_2_grad_query),      // 5
+    OPGEN_STEP(backward_2_grad_value),      // 6
 };

@@ -20,6 +20,7 @@ namespace {
 using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
+using opgen::opmath_t;
 
 // weight given, reduction is mean
 Tensor cross_entropy_forward_0(const Tensor& input, const Tensor& target, const Optional& weight, int64_t ignore_index,
@@ -35,7 +36,8 @@ Tensor cross_entropy_forward_0(const Tensor& input, const Tensor& target, const 
   call.allocate("sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("output", Element::scalar, {});
   call.run(0, {0, 3, 4, 2, 5}, {call.size(0), call.size(1)});
-  call.run(1, {1, 2, 0, 3, 4, 5, 6}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  call.run(1, {1, 2, 0, 3, 4, 5, 6}, {call.size(0), ignore_index, call.size(1)},
+           {label_smoothing, 1 - label_smoothing});
   return call.result("output", Element::scalar);
 }
 
@@ -53,7 +55,8 @@ Tensor cross_entropy_forward_1(const Tensor& input, const Tensor& target, const 
   call.allocate("sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("output", Element::scalar, {});
   call.run(0, {0, 3, 4, 2, 5}, {call.size(0), call.size(1)});
-  call.run(2, {1, 2, 0, 3, 4, 5, 6}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  call.run(2, {1, 2, 0, 3, 4, 5, 6}, {call.size(0), ignore_index, call.size(1)},
+           {label_smoothing, 1 - label_smoothing});
   return call.result("output", Element::scalar);
 }
 
@@ -67,7 +70,7 @@ Tensor cross_entropy_forward_2(const Tensor& input, const Tensor& target, const 
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::batch});
-  call.run(3, {0, 2, 1, 3}, {call.size(0), call.size(1), ignore_index}, {label_smoothing});
+  call.run(3, {0, 2, 1, 3}, {call.size(0), call.size(1), ignore_index}, {1 - label_smoothing, label_smoothing});
   return call.result("output", Element::scalar);
 }
 
@@ -84,7 +87,7 @@ Tensor cross_entropy_forward_3(const Tensor& input, const Tensor& target, const 
   call.allocate("sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("output", Element::scalar, {});
   call.run(4, {0, 2, 3, 4}, {call.size(0), call.size(1)});
-  call.run(5, {1, 0, 2, 3, 4, 5}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  call.run(5, {1, 0, 2, 3, 4, 5}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing, 1 - label_smoothing});
   return call.result("output", Element::scalar);
 }
 
@@ -101,7 +104,7 @@ Tensor cross_entropy_forward_4(const Tensor& input, const Tensor& target, const 
   call.allocate("sum_c", Element::compute, {opgen::dim(0, "N"), opgen::batch});
   call.allocate("output", Element::scalar, {});
   call.run(4, {0, 2, 3, 4}, {call.size(0), call.size(1)});
-  call.run(6, {1, 0, 2, 3, 4, 5}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  call.run(6, {1, 0, 2, 3, 4, 5}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing, 1 - label_smoothing});
   return call.result("output", Element::scalar);
 }
 
@@ -114,7 +117,7 @@ Tensor cross_entropy_forward_5(const Tensor& input, const Tensor& target, const 
   call.begin();
   call.hold();
   call.allocate("output", Element::scalar, {opgen::dim(0, "N"), opgen::batch});
-  call.run(7, {0, 1, 2}, {call.size(0), call.size(1), ignore_index}, {label_smoothing});
+  call.run(7, {0, 1, 2}, {call.size(0), call.size(1), ignore_index}, {1 - label_smoothing, label_smoothing});
   return call.result("output", Element::scalar);
 }
 
@@ -164,15 +167,16 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_0(const Tensor& grad_output, c
   call.allocate("grad_weight", Element::scalar, {opgen::dim(1, "C")}, mask[2]);
   if (mask[0] || mask[2]) call.run(0, {1, 4, 5, 3, 6}, {call.size(0), call.size(1)});
   if (mask[0] || mask[2]) {
-    call.run(8, {2, 3, 1, 4, 5, 6, 7, 0, 8}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+    call.run(8, {2, 3, 1, 4, 5, 6, 7, 0, 8}, {call.size(0), ignore_index, call.size(1)},
+             {label_smoothing, 1 - label_smoothing});
   }
   if (mask[0] || mask[2]) call.run(9, {2, 0, 7, 9}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   if (mask[0]) call.run(10, {3, 10}, {call.size(1)});
   if (mask[0]) {
-    call.run(11, {9, 2, 0, 7, 10, 3, 4, 5, 1, 11}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+    call.run(11, {9, 2, 0, 7, 10, 3, 4, 5, 1, 11}, {call.size(0), ignore_index, call.size(1)}, {1 - label_smoothing});
   }
   if (mask[2]) call.run(12, {2, 1, 4, 5, 9, 12}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
-  if (mask[2]) call.run(13, {13, 2, 0, 7, 1, 4, 5}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
+  if (mask[2]) call.run(13, {13, 2, 0, 7, 1, 4, 5}, {call.size(1), call.size(0), ignore_index}, {1 - label_smoothing});
   if (mask[2]) call.run(14, {14, 2, 8}, {call.size(1), call.size(0), ignore_index});
   if (mask[2]) call.run(15, {12, 13, 14, 15}, {call.size(1)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
@@ -204,10 +208,10 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_1(const Tensor& grad_output, c
   if (mask[0] || mask[2]) call.run(17, {2, 0, 6}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   if (mask[0]) call.run(10, {3, 7}, {call.size(1)});
   if (mask[0]) {
-    call.run(18, {6, 2, 0, 7, 3, 4, 5, 1, 8}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+    call.run(18, {6, 2, 0, 7, 3, 4, 5, 1, 8}, {call.size(0), ignore_index, call.size(1)}, {1 - label_smoothing});
   }
   if (mask[2]) call.run(12, {2, 1, 4, 5, 6, 9}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
-  if (mask[2]) call.run(19, {10, 2, 0, 1, 4, 5}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
+  if (mask[2]) call.run(19, {10, 2, 0, 1, 4, 5}, {call.size(1), call.size(0), ignore_index}, {1 - label_smoothing});
   if (mask[2]) call.run(20, {9, 10, 11}, {call.size(1)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
@@ -238,10 +242,10 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_2(const Tensor& grad_output, c
   if (mask[0] || mask[2]) call.run(21, {2, 0, 6}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
   if (mask[0]) call.run(10, {3, 7}, {call.size(1)});
   if (mask[0]) {
-    call.run(22, {6, 2, 0, 7, 3, 4, 5, 1, 8}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+    call.run(22, {6, 2, 0, 7, 3, 4, 5, 1, 8}, {call.size(0), ignore_index, call.size(1)}, {1 - label_smoothing});
   }
   if (mask[2]) call.run(12, {2, 1, 4, 5, 6, 9}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
-  if (mask[2]) call.run(23, {10, 2, 0, 1, 4, 5}, {call.size(1), call.size(0), ignore_index}, {label_smoothing});
+  if (mask[2]) call.run(23, {10, 2, 0, 1, 4, 5}, {call.size(1), call.size(0), ignore_index}, {1 - label_smoothing});
   if (mask[2]) call.run(20, {9, 10, 11}, {call.size(1)});
   const Tensor grad_input = call.result("grad_input", Element::scalar, 2, "input");
   const Tensor grad_weight = call.result("grad_weight", Element::scalar);
@@ -265,7 +269,10 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_3(const Tensor& grad_output, c
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
   if (mask[0]) call.run(16, {1, 3, 4}, {call.size(0), call.size(1)});
   if (mask[0]) call.run(24, {2, 5}, {call.size(0), ignore_index});
-  if (mask[0]) call.run(25, {2, 0, 5, 3, 4, 1, 6}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  if (mask[0]) {
+    call.run(25, {2, 0, 5, 3, 4, 1, 6}, {call.size(0), ignore_index, call.size(1)},
+             {label_smoothing, 1 - label_smoothing});
+  }
   return {call.result("grad_input", Element::scalar, 2, "input"), Tensor()};
 }
 
@@ -284,7 +291,10 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_4(const Tensor& grad_output, c
   call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
   if (mask[0]) call.run(16, {1, 3, 4}, {call.size(0), call.size(1)});
-  if (mask[0]) call.run(26, {2, 0, 3, 4, 1, 5}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  if (mask[0]) {
+    call.run(26, {2, 0, 3, 4, 1, 5}, {call.size(0), ignore_index, call.size(1)},
+             {label_smoothing, 1 - label_smoothing});
+  }
   return {call.result("grad_input", Element::scalar, 2, "input"), Tensor()};
 }
 
@@ -303,7 +313,10 @@ std::tuple<Tensor, Tensor> cross_entropy_backward_5(const Tensor& grad_output, c
   call.allocate("logp_log", Element::compute, {opgen::dim(0, "N"), opgen::batch}, mask[0]);
   call.allocate("grad_input", Element::scalar, {opgen::dim(0, "N"), opgen::dim(1, "C"), opgen::batch}, mask[0]);
   if (mask[0]) call.run(16, {1, 3, 4}, {call.size(0), call.size(1)});
-  if (mask[0]) call.run(27, {2, 0, 3, 4, 1, 5}, {call.size(0), ignore_index, call.size(1)}, {label_smoothing});
+  if (mask[0]) {
+    call.run(27, {2, 0, 3, 4, 1, 5}, {call.size(0), ignore_index, call.size(1)},
+             {label_smoothing, 1 - label_smoothing});
+  }
   return {call.result("grad_input", Element::scalar, 2, "input"), Tensor()};
 }
 

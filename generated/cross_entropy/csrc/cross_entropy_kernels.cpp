@@ -108,6 +108,7 @@ template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t ignore_index = call.ints[1];
+  const auto factor = static_cast<opmath_t>(call.reals[1]);
   const int64_t C = call.ints[2];
   const int64_t N = call.ints[0];
   const rt::Tensor<int64_t> target(call, 0, 2, 1);
@@ -125,7 +126,6 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   over_n_batch.step(5, sum_c.stride(0));
   over_n_batch.dim_of_steps(N);
   over_n_batch.batch(call, &target, nullptr, &input, &logp_max, &logp_log, &sum_c, nullptr);
-  const opmath_t t = 1 - label_smoothing;
   const bool t_2 = label_smoothing > 0;
   struct Part {
     rt::Fold<rt::Sum, opmath_t> sum_n_all_fold;
@@ -151,12 +151,12 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
                                          rt::checked(weight, 0, weight.stride(0), 1, weight_0));
       const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 2, target_at.same), 0, rt::wanted(weight_wanted),
                                         rt::checked(input, 1, input.stride(1), 2, weight_0));
-      rt::lanes<rt::lane_count>(run.size, [&, label_smoothing](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, label_smoothing, factor](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
         const opmath_t part_2 = -(weight_at[i] * (input_at[i] - logp_max_at[i] - logp_log_at[i]));
         const opmath_t part_3 = label_smoothing * (keep && t_2 ? -sum_c_at[i] / C : opmath_t(0));
-        sum_n_all_fold.add(lane, t * (keep ? part_2 : opmath_t(0)) + part_3);
+        sum_n_all_fold.add(lane, factor * (keep ? part_2 : opmath_t(0)) + part_3);
         sum_n_all_2_fold.add(lane, keep ? weight_at[i] : opmath_t(0));
       });
       sum_n_all_fold.ran(run.size);
@@ -174,6 +174,7 @@ template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t ignore_index = call.ints[1];
+  const auto factor = static_cast<opmath_t>(call.reals[1]);
   const int64_t C = call.ints[2];
   const int64_t N = call.ints[0];
   const rt::Tensor<int64_t> target(call, 0, 2, 1);
@@ -191,7 +192,6 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   over_n_batch.step(5, sum_c.stride(0));
   over_n_batch.dim_of_steps(N);
   over_n_batch.batch(call, &target, nullptr, &input, &logp_max, &logp_log, &sum_c, nullptr);
-  const opmath_t t = 1 - label_smoothing;
   const bool t_2 = label_smoothing > 0;
   struct Part {
     rt::Fold<rt::Sum, opmath_t> output_value_fold;
@@ -212,12 +212,12 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
                                          rt::checked(weight, 0, weight.stride(0), 1, weight_0));
       const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 2, target_at.same), 0, rt::wanted(weight_wanted),
                                         rt::checked(input, 1, input.stride(1), 2, weight_0));
-      rt::lanes<rt::lane_count>(run.size, [&, label_smoothing](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, label_smoothing, factor](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
         const opmath_t part_2 = -(weight_at[i] * (input_at[i] - logp_max_at[i] - logp_log_at[i]));
         const opmath_t part_3 = label_smoothing * (keep && t_2 ? -sum_c_at[i] / C : opmath_t(0));
-        output_value_fold.add(lane, t * (keep ? part_2 : opmath_t(0)) + part_3);
+        output_value_fold.add(lane, factor * (keep ? part_2 : opmath_t(0)) + part_3);
       });
       output_value_fold.ran(run.size);
     });
@@ -232,8 +232,9 @@ template <typename opmath_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
   const int64_t ignore_index = call.ints[2];
-  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
+  const auto factor = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.ints[1];
+  const auto label_smoothing = static_cast<opmath_t>(call.reals[1]);
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> input(call, 0, 3, 2);
   const rt::Tensor<opmath_t> weight(call, 1, 1);
@@ -279,15 +280,14 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
         const int64_t target_value = rt::load(target, row.at[2]);
         const bool keep = target_value != ignore_index;
         const opmath_t part_2 = label_smoothing * (keep && label_smoothing > 0 ? -sum_c / C : opmath_t(0));
-        const opmath_t part_3 = 1 - label_smoothing;
-        opmath_t part_4;
+        opmath_t part_3;
         if (keep) {
-          const opmath_t part_5 = rt::pick(host, input, row.at[4], 0, 1, target_value, C) - logp_max - logp_log;
-          part_4 = -(rt::pick(host, weight, row.at[3], 1, 0, target_value, C) * part_5);
+          const opmath_t part_4 = rt::pick(host, input, row.at[4], 0, 1, target_value, C) - logp_max - logp_log;
+          part_3 = -(rt::pick(host, weight, row.at[3], 1, 0, target_value, C) * part_4);
         } else {
-          part_4 = 0;
+          part_3 = 0;
         }
-        rt::store(output, row.at[5], part_3 * part_4 + part_2);
+        rt::store(output, row.at[5], factor * part_3 + part_2);
       });
     });
   } else {
@@ -330,12 +330,12 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
                                             rt::checked(input, 1, input.stride(1), 0, weight_0));
         int64_t target_value_2[rt::block];
         bool keep_2[rt::block];
-        rt::each(columns.size, [&, label_smoothing](int64_t i) {
+        rt::each(columns.size, [&, factor, label_smoothing](int64_t i) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
-          const opmath_t part_6 = -(weight_at_2[i] * (input_at_2[i] - logp_max_fold[i] - logp_log_2[i]));
-          const opmath_t part_7 = keep_2[i] && label_smoothing > 0 ? -sum_c_fold[i] / C : opmath_t(0);
-          output_out.set(i, (1 - label_smoothing) * (keep_2[i] ? part_6 : opmath_t(0)) + label_smoothing * part_7);
+          const opmath_t part_5 = -(weight_at_2[i] * (input_at_2[i] - logp_max_fold[i] - logp_log_2[i]));
+          const opmath_t part_6 = keep_2[i] && label_smoothing > 0 ? -sum_c_fold[i] / C : opmath_t(0);
+          output_out.set(i, factor * (keep_2[i] ? part_5 : opmath_t(0)) + label_smoothing * part_6);
         });
       });
     });
@@ -443,6 +443,7 @@ template <typename opmath_t>
 int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t ignore_index = call.ints[1];
+  const auto factor = static_cast<opmath_t>(call.reals[1]);
   const int64_t C = call.ints[2];
   const int64_t N = call.ints[0];
   const rt::Tensor<int64_t> target(call, 0, 2, 1);
@@ -459,7 +460,6 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
   over_n_batch.step(4, sum_c.stride(0));
   over_n_batch.dim_of_steps(N);
   over_n_batch.batch(call, &target, &input, &logp_max, &logp_log, &sum_c, nullptr);
-  const opmath_t t = 1 - label_smoothing;
   const bool t_2 = label_smoothing > 0;
   struct Part {
     rt::Fold<rt::Sum, opmath_t> sum_n_all_fold;
@@ -482,11 +482,12 @@ int forward_3_output(const OpgenCall& call, OpgenHost& host) {
       const auto input_1 = [&](int64_t i) { return target_at[i]; };
       const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 1, target_at.same), 0, rt::wanted(input_wanted),
                                         rt::checked(input, 1, input.stride(1), 1, input_1));
-      rt::lanes<rt::lane_count>(run.size, [&, label_smoothing](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, label_smoothing, factor](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
-        const opmath_t part_2 = t * (keep ? -(input_at[i] - logp_max_at[i] - logp_log_at[i]) : opmath_t(0));
-        sum_n_all_fold.add(lane, part_2 + label_smoothing * (keep && t_2 ? -sum_c_at[i] / C : opmath_t(0)));
+        const opmath_t part_2 = keep ? -(input_at[i] - logp_max_at[i] - logp_log_at[i]) : opmath_t(0);
+        const opmath_t part_3 = label_smoothing * (keep && t_2 ? -sum_c_at[i] / C : opmath_t(0));
+        sum_n_all_fold.add(lane, factor * part_2 + part_3);
         sum_n_all_2_fold.add(lane, keep ? 1 : 0);
       });
       sum_n_all_fold.ran(run.size);
@@ -504,6 +505,7 @@ template <typename opmath_t>
 int forward_4_output(const OpgenCall& call, OpgenHost& host) {
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t ignore_index = call.ints[1];
+  const auto factor = static_cast<opmath_t>(call.reals[1]);
   const int64_t C = call.ints[2];
   const int64_t N = call.ints[0];
   const rt::Tensor<int64_t> target(call, 0, 2, 1);
@@ -520,7 +522,6 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
   over_n_batch.step(4, sum_c.stride(0));
   over_n_batch.dim_of_steps(N);
   over_n_batch.batch(call, &target, &input, &logp_max, &logp_log, &sum_c, nullptr);
-  const opmath_t t = 1 - label_smoothing;
   const bool t_2 = label_smoothing > 0;
   struct Part {
     rt::Fold<rt::Sum, opmath_t> output_value_fold;
@@ -538,11 +539,12 @@ int forward_4_output(const OpgenCall& call, OpgenHost& host) {
       const auto input_1 = [&](int64_t i) { return target_at[i]; };
       const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 1, target_at.same), 0, rt::wanted(input_wanted),
                                         rt::checked(input, 1, input.stride(1), 1, input_1));
-      rt::lanes<rt::lane_count>(run.size, [&, label_smoothing](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, label_smoothing, factor](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
-        const opmath_t part_2 = t * (keep ? -(input_at[i] - logp_max_at[i] - logp_log_at[i]) : opmath_t(0));
-        output_value_fold.add(lane, part_2 + label_smoothing * (keep && t_2 ? -sum_c_at[i] / C : opmath_t(0)));
+        const opmath_t part_2 = keep ? -(input_at[i] - logp_max_at[i] - logp_log_at[i]) : opmath_t(0);
+        const opmath_t part_3 = label_smoothing * (keep && t_2 ? -sum_c_at[i] / C : opmath_t(0));
+        output_value_fold.add(lane, factor * part_2 + part_3);
       });
       output_value_fold.ran(run.size);
     });
@@ -557,8 +559,9 @@ template <typename opmath_t>
 int forward_5_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
   const int64_t ignore_index = call.ints[2];
-  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
+  const auto factor = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.ints[1];
+  const auto label_smoothing = static_cast<opmath_t>(call.reals[1]);
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> input(call, 0, 3, 2);
   const rt::Tensor<int64_t> target(call, 1, 2, 1);
@@ -602,14 +605,13 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
         const int64_t target_value = rt::load(target, row.at[1]);
         const bool keep = target_value != ignore_index;
         const opmath_t part_2 = label_smoothing * (keep && label_smoothing > 0 ? -sum_c / C : opmath_t(0));
-        const opmath_t part_3 = 1 - label_smoothing;
-        opmath_t part_4;
+        opmath_t part_3;
         if (keep) {
-          part_4 = -(rt::pick(host, input, row.at[2], 0, 1, target_value, C) - logp_max - logp_log);
+          part_3 = -(rt::pick(host, input, row.at[2], 0, 1, target_value, C) - logp_max - logp_log);
         } else {
-          part_4 = 0;
+          part_3 = 0;
         }
-        rt::store(output, row.at[3], part_3 * part_4 + part_2);
+        rt::store(output, row.at[3], factor * part_3 + part_2);
       });
     });
   } else {
@@ -645,12 +647,12 @@ int forward_5_output(const OpgenCall& call, OpgenHost& host) {
                                             rt::checked(input, 1, input.stride(1), 0, input_1));
         int64_t target_value_2[rt::block];
         bool keep_2[rt::block];
-        rt::each(columns.size, [&, label_smoothing](int64_t i) {
+        rt::each(columns.size, [&, factor, label_smoothing](int64_t i) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
-          const opmath_t part_5 = keep_2[i] ? -(input_at_2[i] - logp_max_fold[i] - logp_log_2[i]) : opmath_t(0);
-          const opmath_t part_6 = keep_2[i] && label_smoothing > 0 ? -sum_c_fold[i] / C : opmath_t(0);
-          output_out.set(i, (1 - label_smoothing) * part_5 + label_smoothing * part_6);
+          const opmath_t part_4 = keep_2[i] ? -(input_at_2[i] - logp_max_fold[i] - logp_log_2[i]) : opmath_t(0);
+          const opmath_t part_5 = keep_2[i] && label_smoothing > 0 ? -sum_c_fold[i] / C : opmath_t(0);
+          output_out.set(i, factor * part_4 + label_smoothing * part_5);
         });
       });
     });
@@ -663,6 +665,7 @@ template <typename opmath_t>
 int backward_0_grad_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t ignore_index = call.ints[1];
+  const auto factor = static_cast<opmath_t>(call.reals[1]);
   const int64_t C = call.ints[2];
   const int64_t N = call.ints[0];
   const rt::Tensor<int64_t> target(call, 0, 2, 1);
@@ -682,7 +685,6 @@ int backward_0_grad_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
   over_n_batch.step(5, sum_c.stride(0));
   over_n_batch.dim_of_steps(N);
   over_n_batch.batch(call, &target, nullptr, &input, &logp_max, &logp_log, &sum_c, nullptr, nullptr, nullptr);
-  const opmath_t t = 1 - label_smoothing;
   const bool t_2 = label_smoothing > 0;
   struct Part {
     rt::Fold<rt::Sum, opmath_t> sum_n_all_fold;
@@ -708,12 +710,12 @@ int backward_0_grad_sum_n_all_2(const OpgenCall& call, OpgenHost& host) {
                                          rt::checked(weight, 0, weight.stride(0), 1, weight_0));
       const rt::Line<opmath_t> input_at(host, input, rt::stretch(run, 2, target_at.same), 0, rt::wanted(weight_wanted),
                                         rt::checked(input, 1, input.stride(1), 2, weight_0));
-      rt::lanes<rt::lane_count>(run.size, [&, label_smoothing](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, label_smoothing, factor](int64_t i, int lane) {
         const int64_t target_value = target_at[i];
         const bool keep = target_value != ignore_index;
         const opmath_t part_2 = -(weight_at[i] * (input_at[i] - logp_max_at[i] - logp_log_at[i]));
         const opmath_t part_3 = label_smoothing * (keep && t_2 ? -sum_c_at[i] / C : opmath_t(0));
-        sum_n_all_fold.add(lane, t * (keep ? part_2 : opmath_t(0)) + part_3);
+        sum_n_all_fold.add(lane, factor * (keep ? part_2 : opmath_t(0)) + part_3);
         sum_n_all_2_value_fold.add(lane, keep ? weight_at[i] : opmath_t(0));
       });
       sum_n_all_fold.ran(run.size);
@@ -750,7 +752,7 @@ int backward_0_grad_sum_c(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<int64_t> target_at(target, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_sum_c_out(grad_sum_c, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, label_smoothing](int64_t i) {
-        const opmath_t part_2 = -(grad_output_at / sum_n_all_2_at * label_smoothing / C);
+        const opmath_t part_2 = -(label_smoothing * (grad_output_at / sum_n_all_2_at) / C);
         grad_sum_c_out.set(i, target_at[i] != ignore_index && label_smoothing > 0 ? part_2 : opmath_t(0));
       });
     });
@@ -792,7 +794,7 @@ template <typename opmath_t>
 int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
   const int64_t ignore_index = call.ints[1];
-  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
+  const auto factor = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.ints[2];
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_sum_c(call, 0, 2, 1);
@@ -828,7 +830,7 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         const int64_t target_value_2 = rt::load(target, row.at[1]);
         const bool keep_2 = target_value_2 != ignore_index;
         const opmath_t part_2 = rt::load(grad_output, row.at[2]) / rt::load(sum_n_all_2, row.at[3]);
-        const opmath_t grad_hit = part_2 * (1 - label_smoothing);
+        const opmath_t grad_hit = factor * part_2;
         const opmath_t part_3 = grad_sum_c_value * rt::load(sum_grad_logp_others, row.at[4]);
         const bool part_4 = target_value_2 >= 0 && target_value_2 < C;
         opmath_t part_5;
@@ -880,11 +882,11 @@ int backward_0_grad_input(const OpgenCall& call, OpgenHost& host) {
         opmath_t sum_grad_logp_2[rt::block];
         opmath_t logp_max_value_2_2[rt::block];
         opmath_t logp_log_value_2_2[rt::block];
-        rt::each(columns.size, [&, label_smoothing](int64_t i) {
+        rt::each(columns.size, [&, factor](int64_t i) {
           grad_sum_c_value_2[i] = grad_sum_c_at[i];
           target_value_2_2[i] = target_at[i];
           keep_2_2[i] = target_value_2_2[i] != ignore_index;
-          grad_hit_2[i] = grad_output_at / sum_n_all_2_at * (1 - label_smoothing);
+          grad_hit_2[i] = factor * (grad_output_at / sum_n_all_2_at);
           const opmath_t part_10 = keep_2_2[i] ? -(grad_hit_2[i] * weight_at[i]) : opmath_t(0);
           const opmath_t part_11 = target_value_2_2[i] >= 0 && target_value_2_2[i] < C ? part_10 : opmath_t(0);
           sum_grad_logp_2[i] = grad_sum_c_value_2[i] * sum_grad_logp_others_at + part_11;
@@ -974,7 +976,7 @@ int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   }
   const int64_t ignore_index = call.ints[2];
   const int64_t C = call.ints[0];
-  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
+  const auto factor = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[1];
   const rt::Tensor<int64_t> target(call, 1, 2, 1);
   const rt::Tensor<opmath_t> grad_output(call, 2, 0);
@@ -1008,12 +1010,11 @@ int backward_0_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
                                           rt::checked(input, 1, input.stride(1), 4, input_1));
         const auto grad_weight_hit_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
         rt::Values<opmath_t> grad_weight_hit_out;
-        rt::each(run.size, [&, label_smoothing](int64_t i) {
+        rt::each(run.size, [&, factor](int64_t i) {
           const int64_t target_value_3 = target_at[i];
           const bool keep_3 = target_value_3 != ignore_index;
-          const opmath_t part_3 = grad_output_at / sum_n_all_2_at * (1 - label_smoothing);
-          const opmath_t part_4 = -(part_3 * (input_at[i] - logp_max_at[i] - logp_log_at[i]));
-          grad_weight_hit_out.set(i, keep_3 ? part_4 : opmath_t(0));
+          const opmath_t part_3 = input_at[i] - logp_max_at[i] - logp_log_at[i];
+          grad_weight_hit_out.set(i, keep_3 ? -(factor * (grad_output_at / sum_n_all_2_at) * part_3) : opmath_t(0));
         });
         rt::accumulate<rt::Sum>(host, grad_weight_hit, rt::stretch(run, 6, target_at.same), grad_weight_hit_out,
                                 rt::clipped(grad_weight_hit, 0, grad_weight_hit.stride(0), grad_weight_hit_0));
@@ -1183,7 +1184,7 @@ int backward_1_grad_sum_c(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_sum_c_out(grad_sum_c, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&, label_smoothing](int64_t i) {
         const bool part_2 = target_at[i] != ignore_index && label_smoothing > 0;
-        grad_sum_c_out.set(i, part_2 ? -(grad_output_at * label_smoothing / C) : opmath_t(0));
+        grad_sum_c_out.set(i, part_2 ? -(label_smoothing * grad_output_at / C) : opmath_t(0));
       });
     });
   });
@@ -1195,7 +1196,7 @@ template <typename opmath_t>
 int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
   const int64_t ignore_index = call.ints[1];
-  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
+  const auto factor = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.ints[2];
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_sum_c(call, 0, 2, 1);
@@ -1226,7 +1227,7 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_sum_c_value = rt::load(grad_sum_c, row.at[0]);
         const int64_t target_value = rt::load(target, row.at[1]);
         const bool keep = target_value != ignore_index;
-        const opmath_t grad_hit = rt::load(grad_output, row.at[2]) * (1 - label_smoothing);
+        const opmath_t grad_hit = factor * rt::load(grad_output, row.at[2]);
         const opmath_t part_2 = grad_sum_c_value * rt::load(sum_grad_logp_others, row.at[3]);
         const bool part_3 = target_value >= 0 && target_value < C;
         opmath_t part_4;
@@ -1277,11 +1278,11 @@ int backward_1_grad_input(const OpgenCall& call, OpgenHost& host) {
         opmath_t sum_grad_logp_2[rt::block];
         opmath_t logp_max_value_2_2[rt::block];
         opmath_t logp_log_value_2[rt::block];
-        rt::each(columns.size, [&, label_smoothing](int64_t i) {
+        rt::each(columns.size, [&, factor](int64_t i) {
           grad_sum_c_value_2[i] = grad_sum_c_at[i];
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
-          grad_hit_2[i] = grad_output_at * (1 - label_smoothing);
+          grad_hit_2[i] = factor * grad_output_at;
           const opmath_t part_9 = keep_2[i] ? -(grad_hit_2[i] * weight_at[i]) : opmath_t(0);
           const opmath_t part_10 = target_value_2[i] >= 0 && target_value_2[i] < C ? part_9 : opmath_t(0);
           sum_grad_logp_2[i] = grad_sum_c_value_2[i] * sum_grad_logp_others_at + part_10;
@@ -1324,7 +1325,7 @@ int backward_1_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   }
   const int64_t ignore_index = call.ints[2];
   const int64_t C = call.ints[0];
-  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
+  const auto factor = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[1];
   const rt::Tensor<int64_t> target(call, 1, 2, 1);
   const rt::Tensor<opmath_t> grad_output(call, 2, 0);
@@ -1356,11 +1357,11 @@ int backward_1_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
                                           rt::checked(input, 1, input.stride(1), 3, input_1));
         const auto grad_weight_hit_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
         rt::Values<opmath_t> grad_weight_hit_out;
-        rt::each(run.size, [&, label_smoothing](int64_t i) {
+        rt::each(run.size, [&, factor](int64_t i) {
           const int64_t target_value_2 = target_at[i];
           const bool keep_2 = target_value_2 != ignore_index;
-          const opmath_t part_3 = input_at[i] - logp_max_at[i] - logp_log_at[i];
-          grad_weight_hit_out.set(i, keep_2 ? -(grad_output_at * (1 - label_smoothing) * part_3) : opmath_t(0));
+          const opmath_t part_3 = -(factor * grad_output_at * (input_at[i] - logp_max_at[i] - logp_log_at[i]));
+          grad_weight_hit_out.set(i, keep_2 ? part_3 : opmath_t(0));
         });
         rt::accumulate<rt::Sum>(host, grad_weight_hit, rt::stretch(run, 5, target_at.same), grad_weight_hit_out,
                                 rt::clipped(grad_weight_hit, 0, grad_weight_hit.stride(0), grad_weight_hit_0));
@@ -1411,7 +1412,7 @@ int backward_2_grad_sum_c(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_sum_c_out(grad_sum_c, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&, label_smoothing](int64_t i) {
         const bool part_2 = target_at[i] != ignore_index && label_smoothing > 0;
-        grad_sum_c_out.set(i, part_2 ? -(grad_output_at[i] * label_smoothing / C) : opmath_t(0));
+        grad_sum_c_out.set(i, part_2 ? -(label_smoothing * grad_output_at[i] / C) : opmath_t(0));
       });
     });
   });
@@ -1423,7 +1424,7 @@ template <typename opmath_t>
 int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
   const int64_t ignore_index = call.ints[1];
-  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
+  const auto factor = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.ints[2];
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_sum_c(call, 0, 2, 1);
@@ -1455,7 +1456,7 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
         const opmath_t grad_sum_c_value = rt::load(grad_sum_c, row.at[0]);
         const int64_t target_value = rt::load(target, row.at[1]);
         const bool keep = target_value != ignore_index;
-        const opmath_t grad_hit = rt::load(grad_output, row.at[2]) * (1 - label_smoothing);
+        const opmath_t grad_hit = factor * rt::load(grad_output, row.at[2]);
         const opmath_t part_2 = grad_sum_c_value * rt::load(sum_grad_logp_others, row.at[3]);
         const bool part_3 = target_value >= 0 && target_value < C;
         opmath_t part_4;
@@ -1506,11 +1507,11 @@ int backward_2_grad_input(const OpgenCall& call, OpgenHost& host) {
         opmath_t sum_grad_logp_2[rt::block];
         opmath_t logp_max_value_2_2[rt::block];
         opmath_t logp_log_value_2[rt::block];
-        rt::each(columns.size, [&, label_smoothing](int64_t i) {
+        rt::each(columns.size, [&, factor](int64_t i) {
           grad_sum_c_value_2[i] = grad_sum_c_at[i];
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
-          grad_hit_2[i] = grad_output_at[i] * (1 - label_smoothing);
+          grad_hit_2[i] = factor * grad_output_at[i];
           const opmath_t part_9 = keep_2[i] ? -(grad_hit_2[i] * weight_at[i]) : opmath_t(0);
           const opmath_t part_10 = target_value_2[i] >= 0 && target_value_2[i] < C ? part_9 : opmath_t(0);
           sum_grad_logp_2[i] = grad_sum_c_value_2[i] * sum_grad_logp_others_at + part_10;
@@ -1553,7 +1554,7 @@ int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
   }
   const int64_t ignore_index = call.ints[2];
   const int64_t C = call.ints[0];
-  const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
+  const auto factor = static_cast<opmath_t>(call.reals[0]);
   const int64_t N = call.ints[1];
   const rt::Tensor<int64_t> target(call, 1, 2, 1);
   const rt::Tensor<opmath_t> grad_output(call, 2, 2, 1);
@@ -1586,11 +1587,11 @@ int backward_2_grad_weight_hit(const OpgenCall& call, OpgenHost& host) {
                                           rt::checked(input, 1, input.stride(1), 3, input_1));
         const auto grad_weight_hit_0 = [&](int64_t i) { return target_at[i] != ignore_index ? target_at[i] : 0; };
         rt::Values<opmath_t> grad_weight_hit_out;
-        rt::each(run.size, [&, label_smoothing](int64_t i) {
+        rt::each(run.size, [&, factor](int64_t i) {
           const int64_t target_value_2 = target_at[i];
           const bool keep_2 = target_value_2 != ignore_index;
-          const opmath_t part_3 = input_at[i] - logp_max_at[i] - logp_log_at[i];
-          grad_weight_hit_out.set(i, keep_2 ? -(grad_output_at[i] * (1 - label_smoothing) * part_3) : opmath_t(0));
+          const opmath_t part_3 = factor * grad_output_at[i] * (input_at[i] - logp_max_at[i] - logp_log_at[i]);
+          grad_weight_hit_out.set(i, keep_2 ? -part_3 : opmath_t(0));
         });
         rt::accumulate<rt::Sum>(host, grad_weight_hit, rt::stretch(run, 5, target_at.same), grad_weight_hit_out,
                                 rt::clipped(grad_weight_hit, 0, grad_weight_hit.stride(0), grad_weight_hit_0));
@@ -1638,6 +1639,7 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t ignore_index = call.ints[1];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.ints[2];
+  const auto factor = static_cast<opmath_t>(call.reals[1]);
   const int64_t N = call.ints[0];
   const rt::Tensor<int64_t> target(call, 0, 2, 1);
   const rt::Tensor<opmath_t> grad_output(call, 1, 0);
@@ -1663,9 +1665,9 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
         const int64_t target_value = rt::load(target, row.at[0]);
         const bool keep = target_value != ignore_index;
         const opmath_t grad_sum_n_all = rt::load(grad_output, row.at[1]) / rt::load(sum_n_all_2, row.at[2]);
-        const opmath_t part_2 = -(grad_sum_n_all * label_smoothing / C);
+        const opmath_t part_2 = -(label_smoothing * grad_sum_n_all / C);
         const opmath_t grad_sum_c = keep && label_smoothing > 0 ? part_2 : opmath_t(0);
-        const opmath_t t = keep ? -(grad_sum_n_all * (1 - label_smoothing)) : opmath_t(0);
+        const opmath_t t = keep ? -(factor * grad_sum_n_all) : opmath_t(0);
         const opmath_t part_3 = target_value >= 0 && target_value < C ? t : opmath_t(0);
         const opmath_t sum_grad_logp = C * grad_sum_c + part_3;
         const opmath_t logp_max_value_2 = rt::load(logp_max, row.at[3]);
@@ -1697,13 +1699,13 @@ int backward_3_grad_input(const OpgenCall& call, OpgenHost& host) {
         opmath_t sum_grad_logp_2[rt::block];
         opmath_t logp_max_value_2_2[rt::block];
         opmath_t logp_log_value_2[rt::block];
-        rt::each(columns.size, [&, label_smoothing](int64_t i) {
+        rt::each(columns.size, [&, label_smoothing, factor](int64_t i) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
           grad_sum_n_all_2[i] = grad_output_at / sum_n_all_2_at;
-          const opmath_t part_6 = -(grad_sum_n_all_2[i] * label_smoothing / C);
+          const opmath_t part_6 = -(label_smoothing * grad_sum_n_all_2[i] / C);
           grad_sum_c_2[i] = keep_2[i] && label_smoothing > 0 ? part_6 : opmath_t(0);
-          t_2[i] = keep_2[i] ? -(grad_sum_n_all_2[i] * (1 - label_smoothing)) : opmath_t(0);
+          t_2[i] = keep_2[i] ? -(factor * grad_sum_n_all_2[i]) : opmath_t(0);
           const opmath_t part_7 = target_value_2[i] >= 0 && target_value_2[i] < C ? t_2[i] : opmath_t(0);
           sum_grad_logp_2[i] = C * grad_sum_c_2[i] + part_7;
           logp_max_value_2_2[i] = logp_max_at[i];
@@ -1731,6 +1733,7 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t ignore_index = call.ints[1];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.ints[2];
+  const auto factor = static_cast<opmath_t>(call.reals[1]);
   const int64_t N = call.ints[0];
   const rt::Tensor<int64_t> target(call, 0, 2, 1);
   const rt::Tensor<opmath_t> grad_output(call, 1, 0);
@@ -1755,9 +1758,9 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
         const int64_t target_value = rt::load(target, row.at[0]);
         const bool keep = target_value != ignore_index;
         const opmath_t grad_output_value = rt::load(grad_output, row.at[1]);
-        const opmath_t part_2 = -(grad_output_value * label_smoothing / C);
+        const opmath_t part_2 = -(label_smoothing * grad_output_value / C);
         const opmath_t grad_sum_c = keep && label_smoothing > 0 ? part_2 : opmath_t(0);
-        const opmath_t t = keep ? -(grad_output_value * (1 - label_smoothing)) : opmath_t(0);
+        const opmath_t t = keep ? -(factor * grad_output_value) : opmath_t(0);
         const opmath_t part_3 = target_value >= 0 && target_value < C ? t : opmath_t(0);
         const opmath_t sum_grad_logp = C * grad_sum_c + part_3;
         const opmath_t logp_max_value_2 = rt::load(logp_max, row.at[2]);
@@ -1788,13 +1791,13 @@ int backward_4_grad_input(const OpgenCall& call, OpgenHost& host) {
         opmath_t sum_grad_logp_2[rt::block];
         opmath_t logp_max_value_2_2[rt::block];
         opmath_t logp_log_value_2[rt::block];
-        rt::each(columns.size, [&, label_smoothing](int64_t i) {
+        rt::each(columns.size, [&, label_smoothing, factor](int64_t i) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
           grad_output_value_2[i] = grad_output_at;
-          const opmath_t part_6 = -(grad_output_value_2[i] * label_smoothing / C);
+          const opmath_t part_6 = -(label_smoothing * grad_output_value_2[i] / C);
           grad_sum_c_2[i] = keep_2[i] && label_smoothing > 0 ? part_6 : opmath_t(0);
-          t_2[i] = keep_2[i] ? -(grad_output_value_2[i] * (1 - label_smoothing)) : opmath_t(0);
+          t_2[i] = keep_2[i] ? -(factor * grad_output_value_2[i]) : opmath_t(0);
           const opmath_t part_7 = target_value_2[i] >= 0 && target_value_2[i] < C ? t_2[i] : opmath_t(0);
           sum_grad_logp_2[i] = C * grad_sum_c_2[i] + part_7;
           logp_max_value_2_2[i] = logp_max_at[i];
@@ -1822,6 +1825,7 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
   const int64_t ignore_index = call.ints[1];
   const auto label_smoothing = static_cast<opmath_t>(call.reals[0]);
   const int64_t C = call.ints[2];
+  const auto factor = static_cast<opmath_t>(call.reals[1]);
   const int64_t N = call.ints[0];
   const rt::Tensor<int64_t> target(call, 0, 2, 1);
   const rt::Tensor<opmath_t> grad_output(call, 1, 2, 1);
@@ -1847,9 +1851,9 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
         const int64_t target_value = rt::load(target, row.at[0]);
         const bool keep = target_value != ignore_index;
         const opmath_t grad_output_value = rt::load(grad_output, row.at[1]);
-        const opmath_t part_2 = -(grad_output_value * label_smoothing / C);
+        const opmath_t part_2 = -(label_smoothing * grad_output_value / C);
         const opmath_t grad_sum_c = keep && label_smoothing > 0 ? part_2 : opmath_t(0);
-        const opmath_t t = keep ? -(grad_output_value * (1 - label_smoothing)) : opmath_t(0);
+        const opmath_t t = keep ? -(factor * grad_output_value) : opmath_t(0);
         const opmath_t part_3 = target_value >= 0 && target_value < C ? t : opmath_t(0);
         const opmath_t sum_grad_logp = C * grad_sum_c + part_3;
         const opmath_t logp_max_value_2 = rt::load(logp_max, row.at[2]);
@@ -1880,13 +1884,13 @@ int backward_5_grad_input(const OpgenCall& call, OpgenHost& host) {
         opmath_t sum_grad_logp_2[rt::block];
         opmath_t logp_max_value_2_2[rt::block];
         opmath_t logp_log_value_2[rt::block];
-        rt::each(columns.size, [&, label_smoothing](int64_t i) {
+        rt::each(columns.size, [&, label_smoothing, factor](int64_t i) {
           target_value_2[i] = target_at[i];
           keep_2[i] = target_value_2[i] != ignore_index;
           grad_output_value_2[i] = grad_output_at[i];
-          const opmath_t part_6 = -(grad_output_value_2[i] * label_smoothing / C);
+          const opmath_t part_6 = -(label_smoothing * grad_output_value_2[i] / C);
           grad_sum_c_2[i] = keep_2[i] && label_smoothing > 0 ? part_6 : opmath_t(0);
-          t_2[i] = keep_2[i] ? -(grad_output_value_2[i] * (1 - label_smoothing)) : opmath_t(0);
+          t_2[i] = keep_2[i] ? -(factor * grad_output_value_2[i]) : opmath_t(0);
           const opmath_t part_7 = target_value_2[i] >= 0 && target_value_2[i] < C ? t_2[i] : opmath_t(0);
           sum_grad_logp_2[i] = C * grad_sum_c_2[i] + part_7;
           logp_max_value_2_2[i] = logp_max_at[i];

@@ -13,6 +13,7 @@ namespace {
 using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
+using opgen::opmath_t;
 
 // training is true
 Tensor dropout_residual_forward_0(const Tensor& x, const Tensor& residual, const Tensor& seed, double p,
@@ -24,7 +25,7 @@ Tensor dropout_residual_forward_0(const Tensor& x, const Tensor& residual, const
   call.begin();
   call.hold();
   call.allocate("y", Element::scalar, {opgen::batch});
-  call.run(0, {1, 2, 0, 3}, {}, {p});
+  call.run(0, {1, 2, 0, 3}, {}, {p, 1 - p});
   return call.result("y", Element::scalar);
 }
 
@@ -60,7 +61,7 @@ std::tuple<Tensor, Tensor> dropout_residual_backward_0(const Tensor& grad_y, con
   call.hold();
   call.allocate("grad_x", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[0]);
   call.allocate("grad_y_copy", Element::scalar, {opgen::batch}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(2, {0, 3, 4, 5}, {}, {p});
+  if (mask[0] || mask[1]) call.run(2, {0, 3, 4, 5}, {}, {p, 1 - p});
   const Tensor grad_x = mask[0] ? call.result("grad_x", Element::scalar, 0, "x") : Tensor();
   const Tensor grad_residual = mask[1] ? call.result("grad_y_copy", Element::scalar, 0, "residual") : Tensor();
   return {grad_x, grad_residual};

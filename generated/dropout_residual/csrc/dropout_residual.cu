@@ -10,18 +10,18 @@ struct Step_dropout_residual_forward_0_y {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(3, 1, 0), rt::tensor(0, 1, 0), rt::tensor(2, 1, 0),
-                                            rt::tensor(1, 0, -1), rt::batch(), rt::real(0));
+                                            rt::tensor(1, 0, -1), rt::batch(), rt::real(0), rt::real(1));
   rt::Tensor<scalar_t, rank> y;
   rt::Tensor<const scalar_t, rank> residual, x;
   rt::Tensor<const int64_t, rank> seed;
   rt::Batch<rank> batch;
-  opmath_t p;
+  opmath_t p, divisor;
 
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
     const opmath_t part_2 = rt::uniform_of<opmath_t>(rt::philox(seed.load(), int64_t{0}, batch.index(place)));
     const bool part = part_2 >= p;
-    y.store(residual.load(place) + (part ? near::div(x.load(place), 1 - p) : opmath_t(0)), place);
+    y.store(residual.load(place) + (part ? near::div(x.load(place), divisor) : opmath_t(0)), place);
   }
 };
 
@@ -64,18 +64,18 @@ struct Step_dropout_residual_backward_0_grad_y_copy {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0),
-                                            rt::tensor(1, 0, -1), rt::batch(), rt::real(0));
+                                            rt::tensor(1, 0, -1), rt::batch(), rt::real(0), rt::real(1));
   rt::Tensor<const scalar_t, rank> grad_y;
   rt::Tensor<scalar_t, rank> grad_x, grad_y_copy;
   rt::Tensor<const int64_t, rank> seed;
   rt::Batch<rank> batch;
-  opmath_t p;
+  opmath_t p, divisor;
 
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
     const opmath_t grad_y_value = grad_y.load_or_zero(place);
     const opmath_t part = rt::uniform_of<opmath_t>(rt::philox(seed.load(), int64_t{0}, batch.index(place)));
-    grad_x.store(part >= p ? near::div(grad_y_value, 1 - p) : opmath_t(0), place);
+    grad_x.store(part >= p ? near::div(grad_y_value, divisor) : opmath_t(0), place);
     grad_y_copy.store(grad_y_value, place);
   }
 };

@@ -9,6 +9,7 @@ namespace {
 template <typename opmath_t>
 int forward_0_y(const OpgenCall& call, OpgenHost& host) {
   const auto p = static_cast<opmath_t>(call.reals[0]);
+  const auto divisor = static_cast<opmath_t>(call.reals[1]);
   const rt::Tensor<opmath_t> residual(call, 0, 1, 0);
   const rt::Tensor<int64_t> seed(call, 1, 0);
   const rt::Places places;
@@ -22,9 +23,9 @@ int forward_0_y(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> residual_at(residual, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> x_at(x, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> y_out(y, run.at[4], run.step[4], run.size);
-      rt::each(run.size, [&, p](int64_t i) {
+      rt::each(run.size, [&, p, divisor](int64_t i) {
         const bool part_2 = rt::uniform_of<opmath_t>(rt::philox(seed_at, int64_t{0}, run.of(2, i))) >= p;
-        y_out.set(i, residual_at[i] + (part_2 ? x_at[i] / (1 - p) : opmath_t(0)));
+        y_out.set(i, residual_at[i] + (part_2 ? x_at[i] / divisor : opmath_t(0)));
       });
     });
   });
@@ -54,6 +55,7 @@ int forward_1_y(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_0_grad_y_copy(const OpgenCall& call, OpgenHost& host) {
   const auto p = static_cast<opmath_t>(call.reals[0]);
+  const auto divisor = static_cast<opmath_t>(call.reals[1]);
   const rt::Tensor<opmath_t> grad_y(call, 0, 1, 0);
   const rt::Tensor<int64_t> seed(call, 1, 0);
   const rt::Places places;
@@ -67,10 +69,10 @@ int backward_0_grad_y_copy(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> grad_y_at(grad_y, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_x_out(grad_x, run.at[3], run.step[3], run.size);
       rt::Sink<opmath_t> grad_y_copy_out(grad_y_copy, run.at[4], run.step[4], run.size);
-      rt::each(run.size, [&, p](int64_t i) {
+      rt::each(run.size, [&, p, divisor](int64_t i) {
         const opmath_t grad_y_value = grad_y_at[i];
         const bool part_2 = rt::uniform_of<opmath_t>(rt::philox(seed_at, int64_t{0}, run.of(2, i))) >= p;
-        grad_x_out.set(i, part_2 ? grad_y_value / (1 - p) : opmath_t(0));
+        grad_x_out.set(i, part_2 ? grad_y_value / divisor : opmath_t(0));
         grad_y_copy_out.set(i, grad_y_value);
       });
     });

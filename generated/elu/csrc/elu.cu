@@ -53,7 +53,7 @@ struct Step_elu_backward_grad_input {
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t grad_output, opmath_t* grad_input) const {
     const opmath_t input_value = input;
-    *grad_input = grad_output * (input_value > 0 ? opmath_t(1) : near::exp(input_value) * alpha);
+    *grad_input = grad_output * (input_value > 0 ? opmath_t(1) : alpha * near::exp(input_value));
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);

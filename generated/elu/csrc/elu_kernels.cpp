@@ -42,7 +42,7 @@ int backward_grad_input(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_input_out(grad_input, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&, alpha](int64_t i) {
         const opmath_t input_value = input_at[i];
-        grad_input_out.set(i, grad_output_at[i] * (input_value > 0 ? opmath_t(1) : rt::exp(input_value) * alpha));
+        grad_input_out.set(i, grad_output_at[i] * (input_value > 0 ? opmath_t(1) : alpha * rt::exp(input_value)));
       });
     });
   });

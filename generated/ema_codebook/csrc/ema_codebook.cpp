@@ -19,6 +19,7 @@ namespace {
 using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
+using opgen::opmath_t;
 
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> ema_codebook_forward(const Tensor& input, const Tensor& counts,
                                                                         const Tensor& sums, double decay, double eps) {
@@ -40,8 +41,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> ema_codebook_forward(const Te
   call.some("argmin", "k", call.size(1));
   call.run(2, {4, 5, 0, 3, 6}, {call.size(1), call.size(0)});
   call.run(3, {0, 3, 5, 7}, {call.size(0), call.size(1)});
-  call.run(4, {5, 1, 8}, {call.size(1)}, {decay});
-  call.run(5, {5, 0, 2, 9}, {call.size(1), call.size(0)}, {decay});
+  call.run(4, {5, 1, 8}, {call.size(1)}, {decay, 1 - decay});
+  call.run(5, {5, 0, 2, 9}, {call.size(1), call.size(0)}, {decay, 1 - decay});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor code = call.result("code", Element::int64);
   const Tensor loss = call.result("loss", Element::scalar);

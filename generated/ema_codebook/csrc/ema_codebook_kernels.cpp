@@ -146,6 +146,7 @@ int forward_loss(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_next_counts(const OpgenCall& call, OpgenHost& host) {
   const auto decay = static_cast<opmath_t>(call.reals[0]);
+  const auto factor = static_cast<opmath_t>(call.reals[1]);
   const int64_t K = call.ints[0];
   const rt::Tensor<int64_t> code(call, 0, 1, 0);
   const rt::Tensor<opmath_t> counts(call, 1, 1);
@@ -165,7 +166,7 @@ int forward_next_counts(const OpgenCall& call, OpgenHost& host) {
         });
       });
       const int64_t count_all = count_all_fold.value();
-      rt::store(next_counts, row.at[2], decay * rt::load(counts, row.at[1]) + (1 - decay) * count_all);
+      rt::store(next_counts, row.at[2], decay * rt::load(counts, row.at[1]) + factor * count_all);
     });
   });
   return rt::status(host);
@@ -175,6 +176,7 @@ int forward_next_counts(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_next_sums(const OpgenCall& call, OpgenHost& host) {
   const auto decay = static_cast<opmath_t>(call.reals[0]);
+  const auto factor = static_cast<opmath_t>(call.reals[1]);
   const int64_t K = call.ints[0];
   const int64_t D = call.ints[1];
   const rt::Tensor<int64_t> code(call, 0, 1, 0);
@@ -202,8 +204,8 @@ int forward_next_sums(const OpgenCall& call, OpgenHost& host) {
       sum_all_fold.finish();
       const rt::Source<opmath_t> sums_at(sums, columns.at[2], columns.step[2], columns.size);
       rt::Sink<opmath_t> next_sums_out(next_sums, columns.at[3], columns.step[3], columns.size);
-      rt::each(columns.size, [&, decay](int64_t i) {
-        const auto value = decay * sums_at[i] + (1 - decay) * sum_all_fold[i];
+      rt::each(columns.size, [&, decay, factor](int64_t i) {
+        const auto value = decay * sums_at[i] + factor * sum_all_fold[i];
         next_sums_out.set(i, value);
       });
     });

@@ -9,11 +9,11 @@ struct Step_focal_loss_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::real(1), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0),
+                                            rt::real(1), rt::real(2), rt::batch());
   rt::Tensor<const scalar_t, rank> target, logits;
   rt::Tensor<scalar_t, rank> output;
-  opmath_t alpha, gamma;
+  opmath_t alpha, gamma, factor;
   rt::Batch<rank> batch;
 
   struct Folds {
@@ -24,19 +24,17 @@ struct Step_focal_loss_forward_0_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
-    const opmath_t t = 1 - alpha;
     const opmath_t target_value = target.load(place);
     const opmath_t logits_value = logits.load(place);
     const opmath_t t_2 = -logits_value;
     const opmath_t part = rt::pow(near::sigmoid(logits_value), gamma);
-    const opmath_t part_2 = t * (1 - target_value) * part * near::logsigmoid(t_2);
+    const opmath_t part_2 = factor * (1 - target_value) * part * near::logsigmoid(t_2);
     const opmath_t part_3 = rt::pow(near::sigmoid(t_2), gamma);
     const opmath_t part_4 = -(alpha * target_value * part_3 * near::logsigmoid(logits_value));
     folds->output_sum_fold.add(part_4 - part_2);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
-    const opmath_t t_3 = 1 - alpha;
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto logits_pack = rt::load_pack<V>(logits, first);
     OPGEN_UNROLL
@@ -45,7 +43,7 @@ struct Step_focal_loss_forward_0_output {
       const opmath_t logits_value_2 = logits_pack.get(i);
       const opmath_t t_2_2 = -logits_value_2;
       const opmath_t part_5 = rt::pow(near::sigmoid(logits_value_2), gamma);
-      const opmath_t part_6 = t_3 * (1 - target_value_2) * part_5 * near::logsigmoid(t_2_2);
+      const opmath_t part_6 = factor * (1 - target_value_2) * part_5 * near::logsigmoid(t_2_2);
       const opmath_t part_7 = rt::pow(near::sigmoid(t_2_2), gamma);
       const opmath_t part_8 = near::logsigmoid(logits_value_2);
       folds->output_sum_fold.add(-(alpha * target_value_2 * part_7 * part_8) - part_6);
@@ -63,11 +61,11 @@ struct Step_focal_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Whole<sizeof(scalar_t)> launch = {{rt::count(), rt::count(rt::elements())}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0), rt::real(1), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 0, -1), rt::real(0),
+                                            rt::real(1), rt::real(2), rt::batch());
   rt::Tensor<const scalar_t, rank> target, logits;
   rt::Tensor<scalar_t, rank> output;
-  opmath_t alpha, gamma;
+  opmath_t alpha, gamma, factor;
   rt::Batch<rank> batch;
 
   struct Folds {
@@ -78,19 +76,17 @@ struct Step_focal_loss_forward_1_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
-    const opmath_t t = 1 - alpha;
     const opmath_t target_value = target.load(place);
     const opmath_t logits_value = logits.load(place);
     const opmath_t t_2 = -logits_value;
     const opmath_t part = rt::pow(near::sigmoid(logits_value), gamma);
-    const opmath_t part_2 = t * (1 - target_value) * part * near::logsigmoid(t_2);
+    const opmath_t part_2 = factor * (1 - target_value) * part * near::logsigmoid(t_2);
     const opmath_t part_3 = rt::pow(near::sigmoid(t_2), gamma);
     const opmath_t part_4 = alpha * target_value * part_3 * near::logsigmoid(logits_value);
     folds->output_value_fold.add(-part_4 - part_2);
   }
   template <int V>
   OPGEN_DEVICE void flat(int64_t first, Folds* folds) const {
-    const opmath_t t_3 = 1 - alpha;
     const auto target_pack = rt::load_pack<V>(target, first);
     const auto logits_pack = rt::load_pack<V>(logits, first);
     OPGEN_UNROLL
@@ -99,10 +95,11 @@ struct Step_focal_loss_forward_1_output {
       const opmath_t logits_value_2 = logits_pack.get(i);
       const opmath_t t_2_2 = -logits_value_2;
       const opmath_t part_5 = rt::pow(near::sigmoid(logits_value_2), gamma);
-      const opmath_t part_6 = t_3 * (1 - target_value_2) * part_5 * near::logsigmoid(t_2_2);
-      const opmath_t part_7 = rt::pow(near::sigmoid(t_2_2), gamma);
-      const opmath_t part_8 = near::logsigmoid(logits_value_2);
-      folds->output_value_fold.add(-(alpha * target_value_2 * part_7 * part_8) - part_6);
+      const opmath_t part_6 = rt::pow(near::sigmoid(t_2_2), gamma);
+      const opmath_t part_7 = near::logsigmoid(logits_value_2);
+      const opmath_t part_8 = -(alpha * target_value_2 * part_6 * part_7);
+      const opmath_t part_9 = near::logsigmoid(t_2_2);
+      folds->output_value_fold.add(part_8 - factor * (1 - target_value_2) * part_5 * part_9);
     }
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -117,21 +114,22 @@ struct Step_focal_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
-  static constexpr auto fields =
-      rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::real(0), rt::real(1), rt::batch());
+  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::real(0),
+                                            rt::real(1), rt::real(2), rt::batch());
   rt::Tensor<const scalar_t, rank> target, logits;
   rt::Tensor<scalar_t, rank> output;
-  opmath_t alpha, gamma;
+  opmath_t alpha, gamma, factor;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t target, opmath_t logits, opmath_t* output) const {
     const opmath_t target_value = target;
     const opmath_t logits_value = logits;
     const opmath_t t = -logits_value;
-    const opmath_t part_2 = rt::pow(near::sigmoid(t), gamma);
-    const opmath_t part = -(alpha * target_value * part_2 * near::logsigmoid(logits_value));
-    const opmath_t part_3 = rt::pow(near::sigmoid(logits_value), gamma);
-    *output = part - (1 - alpha) * (1 - target_value) * part_3 * near::logsigmoid(t);
+    const opmath_t part_2 = rt::pow(near::sigmoid(logits_value), gamma);
+    const opmath_t part = factor * (1 - target_value) * part_2 * near::logsigmoid(t);
+    const opmath_t part_4 = rt::pow(near::sigmoid(t), gamma);
+    const opmath_t part_3 = -(alpha * target_value * part_4 * near::logsigmoid(logits_value));
+    *output = part_3 - part;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -160,12 +158,13 @@ struct Step_focal_loss_backward_0_grad_logits {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(0, 0, -1),
-                                            rt::tensor(3, 1, 0), rt::batch(), rt::real(0), rt::real(1));
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(0, 0, -1), rt::tensor(3, 1, 0), rt::batch(),
+                 rt::real(0), rt::real(1), rt::real(2), rt::real(3));
   rt::Tensor<const scalar_t, rank> logits, target, grad_output;
   rt::Tensor<scalar_t, rank> grad_logits;
   rt::Batch<rank> batch;
-  opmath_t gamma, alpha;
+  opmath_t gamma, exponent, factor, alpha;
 
   OPGEN_DEVICE void compute(opmath_t logits, opmath_t target, opmath_t* grad_logits) const {
     const opmath_t grad_miss = -near::div(grad_output.load_or_zero(), static_cast<opmath_t>(batch.count));
@@ -176,18 +175,17 @@ struct Step_focal_loss_backward_0_grad_logits {
     const opmath_t t_4 = near::sigmoid(logits_value);
     const opmath_t t_5 = t_3 * t_4 * near::logsigmoid(t_2);
     const bool t_6 = t_3 * t_4 == 0;
-    const opmath_t t_7 = gamma - 1;
-    const opmath_t t_8 = 1 - alpha;
     const opmath_t target_value = target;
     const opmath_t t_9 = 1 - target_value;
     const opmath_t t_10 = t_3 * t_4 * near::logsigmoid(logits_value);
-    const opmath_t part = (rt::isnan(t_5) && t_6 ? opmath_t(0) : t_5) * rt::pow(t_4, t_7) * t_8 * t_9 * gamma;
-    const opmath_t part_2 = grad_miss * ((t ? opmath_t(0) : part) - t_4 * rt::pow(t_4, gamma) * t_8 * t_9);
-    const opmath_t part_3 = t_3 * rt::pow(t_3, gamma) * alpha * target_value;
-    const opmath_t part_4 = rt::isnan(t_10) && t_6 ? opmath_t(0) : t_10;
-    const opmath_t part_6 = t ? opmath_t(0) : -(part_4 * rt::pow(t_3, t_7) * alpha * target_value * gamma);
-    const opmath_t part_5 = part_3 + part_6;
-    *grad_logits = part_2 + grad_miss * part_5;
+    const opmath_t part = t_3 * rt::pow(t_3, gamma) * alpha * target_value;
+    const opmath_t part_2 = rt::isnan(t_10) && t_6 ? opmath_t(0) : t_10;
+    const opmath_t part_4 = -(part_2 * rt::pow(t_3, exponent) * alpha * target_value * gamma);
+    const opmath_t part_3 = t ? opmath_t(0) : part_4;
+    const opmath_t part_5 = rt::isnan(t_5) && t_6 ? opmath_t(0) : t_5;
+    const opmath_t part_6 = t ? opmath_t(0) : part_5 * rt::pow(t_4, exponent) * factor * t_9 * gamma;
+    const opmath_t part_7 = grad_miss * (part_6 - t_4 * rt::pow(t_4, gamma) * factor * t_9);
+    *grad_logits = part_7 + grad_miss * (part + part_3);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -216,11 +214,12 @@ struct Step_focal_loss_backward_1_grad_logits {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(0, 0, -1),
-                                            rt::tensor(3, 1, 0), rt::real(0), rt::real(1), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(0, 0, -1), rt::tensor(3, 1, 0), rt::real(0),
+                 rt::real(1), rt::real(2), rt::real(3), rt::batch());
   rt::Tensor<const scalar_t, rank> logits, target, grad_output;
   rt::Tensor<scalar_t, rank> grad_logits;
-  opmath_t gamma, alpha;
+  opmath_t gamma, exponent, factor, alpha;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t logits, opmath_t target, opmath_t* grad_logits) const {
@@ -232,18 +231,17 @@ struct Step_focal_loss_backward_1_grad_logits {
     const opmath_t t_4 = near::sigmoid(logits_value);
     const opmath_t t_5 = t_3 * t_4 * near::logsigmoid(t_2);
     const bool t_6 = t_3 * t_4 == 0;
-    const opmath_t t_7 = gamma - 1;
-    const opmath_t t_8 = 1 - alpha;
     const opmath_t target_value = target;
     const opmath_t t_9 = 1 - target_value;
     const opmath_t t_10 = t_3 * t_4 * near::logsigmoid(logits_value);
-    const opmath_t part = (rt::isnan(t_5) && t_6 ? opmath_t(0) : t_5) * rt::pow(t_4, t_7) * t_8 * t_9 * gamma;
-    const opmath_t part_2 = grad_miss * ((t ? opmath_t(0) : part) - t_4 * rt::pow(t_4, gamma) * t_8 * t_9);
-    const opmath_t part_3 = t_3 * rt::pow(t_3, gamma) * alpha * target_value;
-    const opmath_t part_4 = rt::isnan(t_10) && t_6 ? opmath_t(0) : t_10;
-    const opmath_t part_6 = t ? opmath_t(0) : -(part_4 * rt::pow(t_3, t_7) * alpha * target_value * gamma);
-    const opmath_t part_5 = part_3 + part_6;
-    *grad_logits = part_2 + grad_miss * part_5;
+    const opmath_t part = t_3 * rt::pow(t_3, gamma) * alpha * target_value;
+    const opmath_t part_2 = rt::isnan(t_10) && t_6 ? opmath_t(0) : t_10;
+    const opmath_t part_4 = -(part_2 * rt::pow(t_3, exponent) * alpha * target_value * gamma);
+    const opmath_t part_3 = t ? opmath_t(0) : part_4;
+    const opmath_t part_5 = rt::isnan(t_5) && t_6 ? opmath_t(0) : t_5;
+    const opmath_t part_6 = t ? opmath_t(0) : part_5 * rt::pow(t_4, exponent) * factor * t_9 * gamma;
+    const opmath_t part_7 = grad_miss * (part_6 - t_4 * rt::pow(t_4, gamma) * factor * t_9);
+    *grad_logits = part_7 + grad_miss * (part + part_3);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -272,11 +270,12 @@ struct Step_focal_loss_backward_2_grad_logits {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
-  static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
-                                            rt::tensor(3, 1, 0), rt::real(0), rt::real(1), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0), rt::tensor(3, 1, 0), rt::real(0),
+                 rt::real(1), rt::real(2), rt::real(3), rt::batch());
   rt::Tensor<const scalar_t, rank> grad_output, logits, target;
   rt::Tensor<scalar_t, rank> grad_logits;
-  opmath_t gamma, alpha;
+  opmath_t gamma, exponent, factor, alpha;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t logits, opmath_t target, opmath_t* grad_logits) const {
@@ -288,18 +287,17 @@ struct Step_focal_loss_backward_2_grad_logits {
     const opmath_t t_4 = near::sigmoid(logits_value);
     const opmath_t t_5 = t_3 * t_4 * near::logsigmoid(t_2);
     const bool t_6 = t_3 * t_4 == 0;
-    const opmath_t t_7 = gamma - 1;
-    const opmath_t t_8 = 1 - alpha;
     const opmath_t target_value = target;
     const opmath_t t_9 = 1 - target_value;
     const opmath_t t_10 = t_3 * t_4 * near::logsigmoid(logits_value);
-    const opmath_t part = (rt::isnan(t_5) && t_6 ? opmath_t(0) : t_5) * rt::pow(t_4, t_7) * t_8 * t_9 * gamma;
-    const opmath_t part_2 = grad_miss * ((t ? opmath_t(0) : part) - t_4 * rt::pow(t_4, gamma) * t_8 * t_9);
-    const opmath_t part_3 = t_3 * rt::pow(t_3, gamma) * alpha * target_value;
-    const opmath_t part_4 = rt::isnan(t_10) && t_6 ? opmath_t(0) : t_10;
-    const opmath_t part_6 = t ? opmath_t(0) : -(part_4 * rt::pow(t_3, t_7) * alpha * target_value * gamma);
-    const opmath_t part_5 = part_3 + part_6;
-    *grad_logits = part_2 + grad_miss * part_5;
+    const opmath_t part = t_3 * rt::pow(t_3, gamma) * alpha * target_value;
+    const opmath_t part_2 = rt::isnan(t_10) && t_6 ? opmath_t(0) : t_10;
+    const opmath_t part_4 = -(part_2 * rt::pow(t_3, exponent) * alpha * target_value * gamma);
+    const opmath_t part_3 = t ? opmath_t(0) : part_4;
+    const opmath_t part_5 = rt::isnan(t_5) && t_6 ? opmath_t(0) : t_5;
+    const opmath_t part_6 = t ? opmath_t(0) : part_5 * rt::pow(t_4, exponent) * factor * t_9 * gamma;
+    const opmath_t part_7 = grad_miss * (part_6 - t_4 * rt::pow(t_4, gamma) * factor * t_9);
+    *grad_logits = part_7 + grad_miss * (part + part_3);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);

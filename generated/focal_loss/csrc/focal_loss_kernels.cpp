@@ -10,13 +10,13 @@ template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const auto alpha = static_cast<opmath_t>(call.reals[0]);
   const auto gamma = static_cast<opmath_t>(call.reals[1]);
+  const auto factor = static_cast<opmath_t>(call.reals[2]);
   const int64_t elements = rt::batch_count(call);
   const rt::Tensor<opmath_t> target(call, 0, 1, 0);
   const rt::Tensor<opmath_t> logits(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 0);
   rt::Loops<3> over_batch;
   over_batch.batch(call, &target, &logits, nullptr);
-  const opmath_t t = 1 - alpha;
   struct Part {
     rt::Fold<rt::Sum, opmath_t> output_sum_fold;
     void merge(const Part& other) { output_sum_fold.merge(other.output_sum_fold); }
@@ -27,12 +27,12 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> logits_at(logits, run.at[1], run.step[1], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&, alpha, gamma](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, alpha, gamma, factor](int64_t i, int lane) {
         const opmath_t target_value = target_at[i];
         const opmath_t logits_value = logits_at[i];
         const opmath_t t_2 = -logits_value;
         const opmath_t part_2 = rt::pow(rt::sigmoid(logits_value), gamma);
-        const opmath_t part_3 = t * (1 - target_value) * part_2 * rt::logsigmoid(t_2);
+        const opmath_t part_3 = factor * (1 - target_value) * part_2 * rt::logsigmoid(t_2);
         const opmath_t part_4 = rt::pow(rt::sigmoid(t_2), gamma);
         output_sum_fold.add(lane, -(alpha * target_value * part_4 * rt::logsigmoid(logits_value)) - part_3);
       });
@@ -49,12 +49,12 @@ template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const auto alpha = static_cast<opmath_t>(call.reals[0]);
   const auto gamma = static_cast<opmath_t>(call.reals[1]);
+  const auto factor = static_cast<opmath_t>(call.reals[2]);
   const rt::Tensor<opmath_t> target(call, 0, 1, 0);
   const rt::Tensor<opmath_t> logits(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 0);
   rt::Loops<3> over_batch;
   over_batch.batch(call, &target, &logits, nullptr);
-  const opmath_t t = 1 - alpha;
   struct Part {
     rt::Fold<rt::Sum, opmath_t> output_value_fold;
     void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
@@ -65,12 +65,12 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
     over_batch.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> logits_at(logits, run.at[1], run.step[1], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&, alpha, gamma](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, alpha, gamma, factor](int64_t i, int lane) {
         const opmath_t target_value = target_at[i];
         const opmath_t logits_value = logits_at[i];
         const opmath_t t_2 = -logits_value;
         const opmath_t part_2 = rt::pow(rt::sigmoid(logits_value), gamma);
-        const opmath_t part_3 = t * (1 - target_value) * part_2 * rt::logsigmoid(t_2);
+        const opmath_t part_3 = factor * (1 - target_value) * part_2 * rt::logsigmoid(t_2);
         const opmath_t part_4 = rt::pow(rt::sigmoid(t_2), gamma);
         output_value_fold.add(lane, -(alpha * target_value * part_4 * rt::logsigmoid(logits_value)) - part_3);
       });
@@ -87,6 +87,7 @@ template <typename opmath_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const auto alpha = static_cast<opmath_t>(call.reals[0]);
   const auto gamma = static_cast<opmath_t>(call.reals[1]);
+  const auto factor = static_cast<opmath_t>(call.reals[2]);
   const rt::Tensor<opmath_t> target(call, 0, 1, 0);
   const rt::Tensor<opmath_t> logits(call, 1, 1, 0);
   const rt::Tensor<opmath_t> output(call, 2, 1, 0);
@@ -97,14 +98,14 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> target_at(target, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> logits_at(logits, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[2], run.step[2], run.size);
-      rt::each(run.size, [&, alpha, gamma](int64_t i) {
+      rt::each(run.size, [&, alpha, gamma, factor](int64_t i) {
         const opmath_t target_value = target_at[i];
         const opmath_t logits_value = logits_at[i];
         const opmath_t t = -logits_value;
         const opmath_t part_3 = rt::pow(rt::sigmoid(t), gamma);
         const opmath_t part_2 = alpha * target_value * part_3 * rt::logsigmoid(logits_value);
         const opmath_t part_4 = rt::pow(rt::sigmoid(logits_value), gamma);
-        output_out.set(i, -part_2 - (1 - alpha) * (1 - target_value) * part_4 * rt::logsigmoid(t));
+        output_out.set(i, -part_2 - factor * (1 - target_value) * part_4 * rt::logsigmoid(t));
       });
     });
   });
@@ -116,7 +117,9 @@ template <typename opmath_t>
 int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
   const int64_t elements = rt::batch_count(call);
   const auto gamma = static_cast<opmath_t>(call.reals[0]);
-  const auto alpha = static_cast<opmath_t>(call.reals[1]);
+  const auto exponent = static_cast<opmath_t>(call.reals[1]);
+  const auto factor = static_cast<opmath_t>(call.reals[2]);
+  const auto alpha = static_cast<opmath_t>(call.reals[3]);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
   const rt::Tensor<opmath_t> logits(call, 1, 1, 0);
   const rt::Tensor<opmath_t> target(call, 2, 1, 0);
@@ -129,7 +132,7 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> logits_at(logits, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_logits_out(grad_logits, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&, gamma, alpha](int64_t i) {
+      rt::each(run.size, [&, gamma, exponent, factor, alpha](int64_t i) {
         const opmath_t grad_miss = -(grad_output_at / elements);
         const bool t = gamma == 0;
         const opmath_t logits_value = logits_at[i];
@@ -138,18 +141,16 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
         const opmath_t t_4 = rt::sigmoid(logits_value);
         const opmath_t t_5 = t_3 * t_4 * rt::logsigmoid(t_2);
         const bool t_6 = t_3 * t_4 == 0;
-        const opmath_t t_7 = gamma - 1;
-        const opmath_t t_8 = 1 - alpha;
         const opmath_t target_value = target_at[i];
         const opmath_t t_9 = 1 - target_value;
         const opmath_t t_10 = t_3 * t_4 * rt::logsigmoid(logits_value);
         const opmath_t part_2 = t_3 * rt::pow(t_3, gamma) * alpha * target_value;
         const opmath_t part_3 = rt::isnan(t_10) && t_6 ? opmath_t(0) : t_10;
-        const opmath_t part_4 = t ? opmath_t(0) : -(part_3 * rt::pow(t_3, t_7) * alpha * target_value * gamma);
-        const opmath_t part_5 = rt::isnan(t_5) && t_6 ? opmath_t(0) : t_5;
-        const opmath_t part_6 = t ? opmath_t(0) : part_5 * rt::pow(t_4, t_7) * t_8 * t_9 * gamma;
-        const opmath_t part_7 = grad_miss * (part_6 - t_4 * rt::pow(t_4, gamma) * t_8 * t_9);
-        grad_logits_out.set(i, part_7 + grad_miss * (part_2 + part_4));
+        const opmath_t part_4 = -(part_3 * rt::pow(t_3, exponent) * alpha * target_value * gamma);
+        const opmath_t part_5 = grad_miss * (part_2 + (t ? opmath_t(0) : part_4));
+        const opmath_t part_6 = rt::isnan(t_5) && t_6 ? opmath_t(0) : t_5;
+        const opmath_t part_7 = t ? opmath_t(0) : part_6 * rt::pow(t_4, exponent) * factor * t_9 * gamma;
+        grad_logits_out.set(i, grad_miss * (part_7 - t_4 * rt::pow(t_4, gamma) * factor * t_9) + part_5);
       });
     });
   });
@@ -160,7 +161,9 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_1_grad_logits(const OpgenCall& call, OpgenHost& host) {
   const auto gamma = static_cast<opmath_t>(call.reals[0]);
-  const auto alpha = static_cast<opmath_t>(call.reals[1]);
+  const auto exponent = static_cast<opmath_t>(call.reals[1]);
+  const auto factor = static_cast<opmath_t>(call.reals[2]);
+  const auto alpha = static_cast<opmath_t>(call.reals[3]);
   const rt::Tensor<opmath_t> grad_output(call, 0, 0);
   const rt::Tensor<opmath_t> logits(call, 1, 1, 0);
   const rt::Tensor<opmath_t> target(call, 2, 1, 0);
@@ -173,7 +176,7 @@ int backward_1_grad_logits(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> logits_at(logits, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_logits_out(grad_logits, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&, gamma, alpha](int64_t i) {
+      rt::each(run.size, [&, gamma, exponent, factor, alpha](int64_t i) {
         const opmath_t grad_miss = -grad_output_at;
         const bool t = gamma == 0;
         const opmath_t logits_value = logits_at[i];
@@ -182,18 +185,16 @@ int backward_1_grad_logits(const OpgenCall& call, OpgenHost& host) {
         const opmath_t t_4 = rt::sigmoid(logits_value);
         const opmath_t t_5 = t_3 * t_4 * rt::logsigmoid(t_2);
         const bool t_6 = t_3 * t_4 == 0;
-        const opmath_t t_7 = gamma - 1;
-        const opmath_t t_8 = 1 - alpha;
         const opmath_t target_value = target_at[i];
         const opmath_t t_9 = 1 - target_value;
         const opmath_t t_10 = t_3 * t_4 * rt::logsigmoid(logits_value);
         const opmath_t part_2 = t_3 * rt::pow(t_3, gamma) * alpha * target_value;
         const opmath_t part_3 = rt::isnan(t_10) && t_6 ? opmath_t(0) : t_10;
-        const opmath_t part_4 = t ? opmath_t(0) : -(part_3 * rt::pow(t_3, t_7) * alpha * target_value * gamma);
-        const opmath_t part_5 = rt::isnan(t_5) && t_6 ? opmath_t(0) : t_5;
-        const opmath_t part_6 = t ? opmath_t(0) : part_5 * rt::pow(t_4, t_7) * t_8 * t_9 * gamma;
-        const opmath_t part_7 = grad_miss * (part_6 - t_4 * rt::pow(t_4, gamma) * t_8 * t_9);
-        grad_logits_out.set(i, part_7 + grad_miss * (part_2 + part_4));
+        const opmath_t part_4 = -(part_3 * rt::pow(t_3, exponent) * alpha * target_value * gamma);
+        const opmath_t part_5 = grad_miss * (part_2 + (t ? opmath_t(0) : part_4));
+        const opmath_t part_6 = rt::isnan(t_5) && t_6 ? opmath_t(0) : t_5;
+        const opmath_t part_7 = t ? opmath_t(0) : part_6 * rt::pow(t_4, exponent) * factor * t_9 * gamma;
+        grad_logits_out.set(i, grad_miss * (part_7 - t_4 * rt::pow(t_4, gamma) * factor * t_9) + part_5);
       });
     });
   });
@@ -204,7 +205,9 @@ int backward_1_grad_logits(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_2_grad_logits(const OpgenCall& call, OpgenHost& host) {
   const auto gamma = static_cast<opmath_t>(call.reals[0]);
-  const auto alpha = static_cast<opmath_t>(call.reals[1]);
+  const auto exponent = static_cast<opmath_t>(call.reals[1]);
+  const auto factor = static_cast<opmath_t>(call.reals[2]);
+  const auto alpha = static_cast<opmath_t>(call.reals[3]);
   const rt::Tensor<opmath_t> grad_output(call, 0, 1, 0);
   const rt::Tensor<opmath_t> logits(call, 1, 1, 0);
   const rt::Tensor<opmath_t> target(call, 2, 1, 0);
@@ -217,7 +220,7 @@ int backward_2_grad_logits(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> logits_at(logits, run.at[1], run.step[1], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> grad_logits_out(grad_logits, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&, gamma, alpha](int64_t i) {
+      rt::each(run.size, [&, gamma, exponent, factor, alpha](int64_t i) {
         const opmath_t grad_miss = -grad_output_at[i];
         const bool t = gamma == 0;
         const opmath_t logits_value = logits_at[i];
@@ -226,18 +229,16 @@ int backward_2_grad_logits(const OpgenCall& call, OpgenHost& host) {
         const opmath_t t_4 = rt::sigmoid(logits_value);
         const opmath_t t_5 = t_3 * t_4 * rt::logsigmoid(t_2);
         const bool t_6 = t_3 * t_4 == 0;
-        const opmath_t t_7 = gamma - 1;
-        const opmath_t t_8 = 1 - alpha;
         const opmath_t target_value = target_at[i];
         const opmath_t t_9 = 1 - target_value;
         const opmath_t t_10 = t_3 * t_4 * rt::logsigmoid(logits_value);
         const opmath_t part_2 = t_3 * rt::pow(t_3, gamma) * alpha * target_value;
         const opmath_t part_3 = rt::isnan(t_10) && t_6 ? opmath_t(0) : t_10;
-        const opmath_t part_4 = t ? opmath_t(0) : -(part_3 * rt::pow(t_3, t_7) * alpha * target_value * gamma);
-        const opmath_t part_5 = rt::isnan(t_5) && t_6 ? opmath_t(0) : t_5;
-        const opmath_t part_6 = t ? opmath_t(0) : part_5 * rt::pow(t_4, t_7) * t_8 * t_9 * gamma;
-        const opmath_t part_7 = grad_miss * (part_6 - t_4 * rt::pow(t_4, gamma) * t_8 * t_9);
-        grad_logits_out.set(i, part_7 + grad_miss * (part_2 + part_4));
+        const opmath_t part_4 = -(part_3 * rt::pow(t_3, exponent) * alpha * target_value * gamma);
+        const opmath_t part_5 = grad_miss * (part_2 + (t ? opmath_t(0) : part_4));
+        const opmath_t part_6 = rt::isnan(t_5) && t_6 ? opmath_t(0) : t_5;
+        const opmath_t part_7 = t ? opmath_t(0) : part_6 * rt::pow(t_4, exponent) * factor * t_9 * gamma;
+        grad_logits_out.set(i, grad_miss * (part_7 - t_4 * rt::pow(t_4, gamma) * factor * t_9) + part_5);
       });
     });
   });

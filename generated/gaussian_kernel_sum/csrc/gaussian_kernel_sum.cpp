@@ -13,6 +13,7 @@ namespace {
 using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
+using opgen::opmath_t;
 
 Tensor gaussian_kernel_sum_forward(const Tensor& x, const Tensor& y, const Tensor& b, double width) {
   opgen::Call call("gaussian_kernel_sum", OPGEN_CHOOSE_STEPS(gaussian_kernel_sum), 4);
@@ -22,7 +23,7 @@ Tensor gaussian_kernel_sum_forward(const Tensor& x, const Tensor& y, const Tenso
   call.begin();
   call.hold();
   call.allocate("output", Element::compute, {opgen::batch, opgen::dim(0, "M"), opgen::dim(3, "E")});
-  call.run(0, {0, 1, 2, 3}, {call.size(0), call.size(3), call.size(2), call.size(1)}, {width});
+  call.run(0, {0, 1, 2, 3}, {call.size(0), call.size(3), call.size(2), call.size(1)}, {2 * (width * width)});
   return call.result("output", Element::scalar);
 }
 
@@ -43,10 +44,14 @@ std::tuple<Tensor, Tensor, Tensor> gaussian_kernel_sum_backward(const Tensor& gr
   call.allocate("grad_b", Element::compute, {opgen::batch, opgen::dim(2, "N"), opgen::dim(3, "E")}, mask[1] || mask[2],
                 mask[2]);
   call.allocate("grad_y", Element::scalar, {opgen::batch, opgen::dim(2, "N"), opgen::dim(1, "D")}, mask[1]);
-  if (mask[0]) call.run(1, {0, 3, 1, 2, 4}, {call.size(0), call.size(1), call.size(2), call.size(3)}, {width});
+  if (mask[0]) {
+    call.run(1, {0, 3, 1, 2, 4}, {call.size(0), call.size(1), call.size(2), call.size(3)},
+             {2 * (width * width), call.size(2) == 0 ? opmath_t(1) : opmath_t(-0.5) * (1 / (width * width))});
+  }
   if (mask[0]) call.run(2, {4, 5}, {call.size(0), call.size(1)});
   if (mask[1] || mask[2]) {
-    call.run(3, {0, 3, 1, 2, 6, 7}, {call.size(2), call.size(1), call.size(3), call.size(0)}, {width});
+    call.run(3, {0, 3, 1, 2, 6, 7}, {call.size(2), call.size(1), call.size(3), call.size(0)},
+             {2 * (width * width), call.size(0) == 0 ? opmath_t(1) : opmath_t(-0.5) * (1 / (width * width))});
   }
   if (mask[1]) call.run(4, {6, 8}, {call.size(2), call.size(1)});
   const Tensor grad_x = call.result("grad_x", Element::scalar, 0, "x");

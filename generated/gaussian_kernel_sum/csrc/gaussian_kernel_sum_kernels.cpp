@@ -9,11 +9,11 @@ namespace {
 template <typename opmath_t>
 int forward_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[2];
-  const auto width_2 = static_cast<opmath_t>(call.reals[0]);
   const int64_t E = call.ints[1];
   const int64_t e_padded = rt::padded(E);
   const int64_t D = call.ints[3];
   const int64_t d_padded = rt::padded(D);
+  const auto divisor = static_cast<opmath_t>(call.reals[0]);
   const int64_t M = call.ints[0];
   const rt::Tensor<opmath_t> x(call, 0, 3, 0);
   const rt::Tensor<opmath_t> y(call, 1, 3, 0);
@@ -29,7 +29,6 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     rt::Sums<opmath_t> output_sum(rt::tile_rows * e_padded);
     outer.runs<rt::tile_rows>(begin, end, nullptr, [&](const auto& rows) {
       x_rows.fill(x, rows.at[0], rows.size, rows.step[0], D, x.stride(2), d_padded);
-      const opmath_t t = 2 * (width_2 * width_2);
       output_sum.clear(rt::tile_rows * e_padded);
       for (int64_t start = 0; start < N; start += rt::tile_width) {
         const int64_t size = N - start < rt::tile_width ? N - start : rt::tile_width;
@@ -44,7 +43,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
             return value;
           });
           for (int64_t r = group.first; r < group.last; ++r) {
-            rt::each(size, [&](int64_t i) { t_2(r, i) = rt::exp(-distance(r, i) / t); });
+            rt::each(size, [&](int64_t i) { t_2(r, i) = rt::exp(-distance(r, i) / divisor); });
           }
           rt::weigh(size, group, e_padded, output_sum, [&](int64_t r, int64_t i, int64_t e) {
             const auto value = t_2(r, i) * b_tile[i * e_padded + e];
@@ -66,12 +65,13 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
   const int64_t N = call.ints[2];
-  const auto width_2 = static_cast<opmath_t>(call.reals[0]);
   const int64_t D = call.ints[1];
   const int64_t d_padded = rt::padded(D);
   const int64_t E = call.ints[3];
   const int64_t e_2_padded = rt::padded(E);
   const int64_t d_2_padded = rt::padded(D);
+  const auto divisor = static_cast<opmath_t>(call.reals[0]);
+  const auto number = static_cast<opmath_t>(call.reals[1]);
   const int64_t M = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
   const rt::Tensor<opmath_t> b(call, 1, 3, 0);
@@ -97,8 +97,6 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
       grad_output_rows.fill(grad_output, rows.at[0], rows.size, rows.step[0], E, grad_output.stride(2), e_2_padded);
       x_rows.fill(x, rows.at[2], rows.size, rows.step[2], D, x.stride(2), d_2_padded);
       x_rows_2.fill(x, rows.at[4], rows.size, rows.step[4], D, x.stride(2), d_padded);
-      const opmath_t t = width_2 * width_2;
-      const opmath_t t_2 = 2 * t;
       grad_x_sum_sum.clear(rt::tile_rows * d_padded);
       for (int64_t start = 0; start < N; start += rt::tile_width) {
         const int64_t size = N - start < rt::tile_width ? N - start : rt::tile_width;
@@ -119,7 +117,9 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
             return value;
           });
           for (int64_t r = group.first; r < group.last; ++r) {
-            rt::each(size, [&](int64_t i) { t_3(r, i) = grad_output_factor(r, i) * rt::exp(-distance(r, i) / t_2); });
+            rt::each(size, [&](int64_t i) {
+              t_3(r, i) = grad_output_factor(r, i) * rt::exp(-distance(r, i) / divisor);
+            });
           }
           rt::weigh(size, group, d_padded, grad_x_sum_sum, [&](int64_t r, int64_t i, int64_t e) {
             const auto value = t_3(r, i) * (x_rows_2[r * d_padded + e] - y_tile_2[i * d_padded + e]);
@@ -128,7 +128,7 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale = N == 0 ? opmath_t(1) : opmath_t(-0.5) * (1 / t);
+        const opmath_t scale = number;
         rt::each(D, [&](int64_t e) {
           rt::store(grad_x_sum, rows.at[6] + r * rows.step[6] + e * grad_x_sum.stride(2),
                     scale * grad_x_sum_sum[r * d_padded + e]);
@@ -165,13 +165,14 @@ int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
   const int64_t M = call.ints[3];
-  const auto width_2 = static_cast<opmath_t>(call.reals[0]);
   const int64_t D = call.ints[1];
   const int64_t d_2_padded = rt::padded(D);
   const int64_t E = call.ints[2];
   const int64_t e_padded = rt::padded(E);
   const int64_t e_3_padded = rt::padded(E);
   const int64_t d_3_padded = rt::padded(D);
+  const auto divisor = static_cast<opmath_t>(call.reals[0]);
+  const auto number_2 = static_cast<opmath_t>(call.reals[1]);
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> grad_output(call, 0, 3, 0);
   const rt::Tensor<opmath_t> b(call, 1, 3, 0);
@@ -201,8 +202,6 @@ int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
       b_rows.fill(b, rows.at[1], rows.size, rows.step[1], E, b.stride(2), e_3_padded);
       y_rows.fill(y, rows.at[3], rows.size, rows.step[3], D, y.stride(2), d_3_padded);
       y_rows_2.fill(y, rows.at[5], rows.size, rows.step[5], D, y.stride(2), d_2_padded);
-      const opmath_t t_4 = width_2 * width_2;
-      const opmath_t t_5 = 2 * t_4;
       grad_y_sum_sum.clear(rt::tile_rows * d_2_padded);
       grad_b_sum.clear(rt::tile_rows * e_padded);
       for (int64_t start = 0; start < M; start += rt::tile_width) {
@@ -229,7 +228,7 @@ int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
           });
           for (int64_t r = group.first; r < group.last; ++r) {
             rt::each(size, [&](int64_t i) {
-              t_6(r, i) = rt::exp(-distance_2(r, i) / t_5);
+              t_6(r, i) = rt::exp(-distance_2(r, i) / divisor);
               t_7(r, i) = grad_output_factor_2(r, i) * t_6(r, i);
             });
           }
@@ -244,7 +243,7 @@ int backward_grad_b(const OpgenCall& call, OpgenHost& host) {
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale = M == 0 ? opmath_t(1) : opmath_t(-0.5) * (1 / t_4);
+        const opmath_t scale = number_2;
         rt::each(D, [&](int64_t e) {
           rt::store(grad_y_sum, rows.at[7] + r * rows.step[7] + e * grad_y_sum.stride(2),
                     scale * grad_y_sum_sum[r * d_2_padded + e]);

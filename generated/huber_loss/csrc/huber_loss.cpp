@@ -14,6 +14,7 @@ namespace {
 using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
+using opgen::opmath_t;
 
 // reduction is mean
 std::tuple<Tensor, Tensor> huber_loss_forward_0(const Tensor& input, const Tensor& target, const std::string& reduction,
@@ -25,7 +26,7 @@ std::tuple<Tensor, Tensor> huber_loss_forward_0(const Tensor& input, const Tenso
   call.hold();
   call.allocate("error", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {});
-  call.run(0, {0, 1, 2, 3}, {}, {delta});
+  call.run(0, {0, 1, 2, 3}, {}, {delta, delta / 2});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor error = recorded ? call.result("error", Element::compute) : Tensor();
   return {output, error};
@@ -41,7 +42,7 @@ std::tuple<Tensor, Tensor> huber_loss_forward_1(const Tensor& input, const Tenso
   call.hold();
   call.allocate("error", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {});
-  call.run(1, {0, 1, 2, 3}, {}, {delta});
+  call.run(1, {0, 1, 2, 3}, {}, {delta, delta / 2});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor error = recorded ? call.result("error", Element::compute) : Tensor();
   return {output, error};
@@ -57,7 +58,7 @@ std::tuple<Tensor, Tensor> huber_loss_forward_2(const Tensor& input, const Tenso
   call.hold();
   call.allocate("error", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(2, {0, 1, 2, 3}, {}, {delta});
+  call.run(2, {0, 1, 2, 3}, {}, {delta, delta / 2});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor error = recorded ? call.result("error", Element::compute) : Tensor();
   return {output, error};

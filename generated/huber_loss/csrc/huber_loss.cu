@@ -10,11 +10,11 @@ struct Step_huber_loss_forward_0_output {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
-                                            rt::tensor(3, 0, -1), rt::real(0), rt::batch());
+                                            rt::tensor(3, 0, -1), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<const scalar_t, rank> input, target;
   rt::Tensor<opmath_t, rank> error;
   rt::Tensor<scalar_t, rank> output;
-  opmath_t delta;
+  opmath_t delta, shift;
   rt::Batch<rank> batch;
 
   struct Folds {
@@ -25,10 +25,9 @@ struct Step_huber_loss_forward_0_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
-    const opmath_t t = delta / 2;
     const opmath_t error_2 = input.load(place) - target.load(place);
     const opmath_t t_2 = rt::abs(error_2);
-    folds->output_sum_fold.add(t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - t));
+    folds->output_sum_fold.add(t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - shift));
     error.store(error_2, place);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -43,11 +42,11 @@ struct Step_huber_loss_forward_1_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
-                                            rt::tensor(3, 0, -1), rt::real(0), rt::batch());
+                                            rt::tensor(3, 0, -1), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<const scalar_t, rank> input, target;
   rt::Tensor<opmath_t, rank> error;
   rt::Tensor<scalar_t, rank> output;
-  opmath_t delta;
+  opmath_t delta, shift;
   rt::Batch<rank> batch;
 
   struct Folds {
@@ -58,10 +57,9 @@ struct Step_huber_loss_forward_1_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
-    const opmath_t t = delta / 2;
     const opmath_t error_2 = input.load(place) - target.load(place);
     const opmath_t t_2 = rt::abs(error_2);
-    folds->output_value_fold.add(t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - t));
+    folds->output_value_fold.add(t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - shift));
     error.store(error_2, place);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -76,18 +74,18 @@ struct Step_huber_loss_forward_2_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
-                                            rt::tensor(3, 1, 0), rt::real(0), rt::batch());
+                                            rt::tensor(3, 1, 0), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<const scalar_t, rank> input, target;
   rt::Tensor<opmath_t, rank> error;
   rt::Tensor<scalar_t, rank> output;
-  opmath_t delta;
+  opmath_t delta, shift;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t* error, opmath_t* output) const {
     const opmath_t error_value = input - target;
     const opmath_t t = rt::abs(error_value);
     *error = error_value;
-    *output = t <= delta ? error_value * error_value / 2 : delta * (t - delta / 2);
+    *output = t <= delta ? error_value * error_value / 2 : delta * (t - shift);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
@@ -133,7 +131,7 @@ struct Step_huber_loss_backward_0_grad_target {
   OPGEN_DEVICE void compute(opmath_t error, opmath_t* grad_error, opmath_t* grad_target) const {
     const opmath_t error_value = error;
     const bool part = rt::abs(error_value) <= delta;
-    const opmath_t part_2 = part ? error_value : rt::sign(error_value) * delta;
+    const opmath_t part_2 = part ? error_value : delta * rt::sign(error_value);
     const opmath_t part_3 = grad_output.load_or_zero() * part_2;
     const opmath_t grad_error_value = near::div(part_3, static_cast<opmath_t>(batch.count));
     *grad_error = grad_error_value;
@@ -181,7 +179,7 @@ struct Step_huber_loss_backward_1_grad_target {
   OPGEN_DEVICE void compute(opmath_t error, opmath_t* grad_error, opmath_t* grad_target) const {
     const opmath_t error_value = error;
     const bool part = rt::abs(error_value) <= delta;
-    const opmath_t part_2 = part ? error_value : rt::sign(error_value) * delta;
+    const opmath_t part_2 = part ? error_value : delta * rt::sign(error_value);
     const opmath_t grad_error_value = grad_output.load_or_zero() * part_2;
     *grad_error = grad_error_value;
     *grad_target = -grad_error_value;
@@ -228,7 +226,7 @@ struct Step_huber_loss_backward_2_grad_target {
   OPGEN_DEVICE void compute(opmath_t error, opmath_t grad_output, opmath_t* grad_error, opmath_t* grad_target) const {
     const opmath_t error_value = error;
     const bool part = rt::abs(error_value) <= delta;
-    const opmath_t grad_error_value = grad_output * (part ? error_value : rt::sign(error_value) * delta);
+    const opmath_t grad_error_value = grad_output * (part ? error_value : delta * rt::sign(error_value));
     *grad_error = grad_error_value;
     *grad_target = -grad_error_value;
   }

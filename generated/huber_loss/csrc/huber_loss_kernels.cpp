@@ -9,6 +9,7 @@ namespace {
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const auto delta = static_cast<opmath_t>(call.reals[0]);
+  const auto shift = static_cast<opmath_t>(call.reals[1]);
   const int64_t elements = rt::batch_count(call);
   const rt::Tensor<opmath_t> input(call, 0, 1, 0);
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
@@ -16,7 +17,6 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> output(call, 3, 0);
   rt::Loops<4> over_batch;
   over_batch.batch(call, &input, &target, &error, nullptr);
-  const opmath_t t = delta / 2;
   struct Part {
     rt::Fold<rt::Sum, opmath_t> output_sum_fold;
     void merge(const Part& other) { output_sum_fold.merge(other.output_sum_fold); }
@@ -28,10 +28,10 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> error_out(error, run.at[2], run.step[2], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&, delta](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, delta, shift](int64_t i, int lane) {
         const opmath_t error_2 = input_at[i] - target_at[i];
         const opmath_t t_2 = rt::abs(error_2);
-        output_sum_fold.add(lane, t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - t));
+        output_sum_fold.add(lane, t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - shift));
         error_out.set(i, error_2);
       });
       output_sum_fold.ran(run.size);
@@ -46,13 +46,13 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const auto delta = static_cast<opmath_t>(call.reals[0]);
+  const auto shift = static_cast<opmath_t>(call.reals[1]);
   const rt::Tensor<opmath_t> input(call, 0, 1, 0);
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
   const rt::Tensor<opmath_t> error(call, 2, 1, 0);
   const rt::Tensor<opmath_t> output(call, 3, 0);
   rt::Loops<4> over_batch;
   over_batch.batch(call, &input, &target, &error, nullptr);
-  const opmath_t t = delta / 2;
   struct Part {
     rt::Fold<rt::Sum, opmath_t> output_value_fold;
     void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
@@ -64,10 +64,10 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> error_out(error, run.at[2], run.step[2], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&, delta](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, delta, shift](int64_t i, int lane) {
         const opmath_t error_2 = input_at[i] - target_at[i];
         const opmath_t t_2 = rt::abs(error_2);
-        output_value_fold.add(lane, t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - t));
+        output_value_fold.add(lane, t_2 <= delta ? error_2 * error_2 / 2 : delta * (t_2 - shift));
         error_out.set(i, error_2);
       });
       output_value_fold.ran(run.size);
@@ -82,6 +82,7 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const auto delta = static_cast<opmath_t>(call.reals[0]);
+  const auto shift = static_cast<opmath_t>(call.reals[1]);
   const rt::Tensor<opmath_t> input(call, 0, 1, 0);
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
   const rt::Tensor<opmath_t> error(call, 2, 1, 0);
@@ -94,11 +95,11 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> error_out(error, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&, delta](int64_t i) {
+      rt::each(run.size, [&, delta, shift](int64_t i) {
         const opmath_t error_value = input_at[i] - target_at[i];
         const opmath_t t = rt::abs(error_value);
         error_out.set(i, error_value);
-        output_out.set(i, t <= delta ? error_value * error_value / 2 : delta * (t - delta / 2));
+        output_out.set(i, t <= delta ? error_value * error_value / 2 : delta * (t - shift));
       });
     });
   });
@@ -125,7 +126,7 @@ int backward_0_grad_target(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&, delta](int64_t i) {
         const opmath_t error_value = error_at[i];
         const bool part_2 = rt::abs(error_value) <= delta;
-        const opmath_t part_3 = part_2 ? error_value : rt::sign(error_value) * delta;
+        const opmath_t part_3 = part_2 ? error_value : delta * rt::sign(error_value);
         const opmath_t grad_error_value = grad_output_at * part_3 / elements;
         grad_error_out.set(i, grad_error_value);
         grad_target_out.set(i, -grad_error_value);
@@ -154,7 +155,7 @@ int backward_1_grad_target(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&, delta](int64_t i) {
         const opmath_t error_value = error_at[i];
         const bool part_2 = rt::abs(error_value) <= delta;
-        const opmath_t part_3 = part_2 ? error_value : rt::sign(error_value) * delta;
+        const opmath_t part_3 = part_2 ? error_value : delta * rt::sign(error_value);
         const opmath_t grad_error_value = grad_output_at * part_3;
         grad_error_out.set(i, grad_error_value);
         grad_target_out.set(i, -grad_error_value);
@@ -183,7 +184,7 @@ int backward_2_grad_target(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&, delta](int64_t i) {
         const opmath_t error_value = error_at[i];
         const bool part_2 = rt::abs(error_value) <= delta;
-        const opmath_t part_3 = part_2 ? error_value : rt::sign(error_value) * delta;
+        const opmath_t part_3 = part_2 ? error_value : delta * rt::sign(error_value);
         const opmath_t grad_error_value = grad_output_at[i] * part_3;
         grad_error_out.set(i, grad_error_value);
         grad_target_out.set(i, -grad_error_value);

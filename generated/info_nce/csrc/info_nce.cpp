@@ -14,6 +14,7 @@ namespace {
 using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
+using opgen::opmath_t;
 
 // reduction is mean
 std::tuple<Tensor, Tensor> info_nce_forward_0(const Tensor& query, const Tensor& key, double temperature,
@@ -93,7 +94,10 @@ std::tuple<Tensor, Tensor> info_nce_backward_0(const Tensor& grad_output, const 
   call.allocate("grad_query", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[0]);
   call.allocate("grad_key", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[1]);
   if (mask[0] || mask[1]) call.run(4, {0, 4}, {call.size(0)});
-  if (mask[0] || mask[1]) call.run(5, {4, 3, 1, 2, 5, 6}, {call.size(0), call.size(1)}, {temperature});
+  if (mask[0] || mask[1]) {
+    call.run(5, {4, 3, 1, 2, 5, 6}, {call.size(0), call.size(1)},
+             {temperature, call.size(0) == 0 ? opmath_t(1) : 1 / temperature});
+  }
   const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar) : Tensor();
   const Tensor grad_key = mask[1] ? call.result("grad_key", Element::scalar) : Tensor();
   return {grad_query, grad_key};
@@ -112,7 +116,10 @@ std::tuple<Tensor, Tensor> info_nce_backward_1(const Tensor& grad_output, const 
   call.hold();
   call.allocate("grad_query", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[0]);
   call.allocate("grad_key", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(6, {0, 3, 1, 2, 4, 5}, {call.size(0), call.size(1)}, {temperature});
+  if (mask[0] || mask[1]) {
+    call.run(6, {0, 3, 1, 2, 4, 5}, {call.size(0), call.size(1)},
+             {temperature, call.size(0) == 0 ? opmath_t(1) : 1 / temperature});
+  }
   const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar) : Tensor();
   const Tensor grad_key = mask[1] ? call.result("grad_key", Element::scalar) : Tensor();
   return {grad_query, grad_key};
@@ -131,7 +138,10 @@ std::tuple<Tensor, Tensor> info_nce_backward_2(const Tensor& grad_output, const 
   call.hold();
   call.allocate("grad_query", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[0]);
   call.allocate("grad_key", Element::compute, {opgen::dim(0, "N"), opgen::dim(1, "D")}, mask[0] || mask[1], mask[1]);
-  if (mask[0] || mask[1]) call.run(7, {0, 3, 1, 2, 4, 5}, {call.size(0), call.size(1)}, {temperature});
+  if (mask[0] || mask[1]) {
+    call.run(7, {0, 3, 1, 2, 4, 5}, {call.size(0), call.size(1)},
+             {temperature, call.size(0) == 0 ? opmath_t(1) : 1 / temperature});
+  }
   const Tensor grad_query = mask[0] ? call.result("grad_query", Element::scalar) : Tensor();
   const Tensor grad_key = mask[1] ? call.result("grad_key", Element::scalar) : Tensor();
   return {grad_query, grad_key};

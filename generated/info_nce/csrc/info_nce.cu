@@ -177,16 +177,15 @@ struct Step_info_nce_backward_0_grad_key {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1)), rt::count(rt::integer(1))}};
-  static constexpr auto fields = rt::fields(
-      rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(4, 2, -1), rt::tensor(5, 2, -1), rt::tensor(2, 2, -1),
-      rt::tensor(3, 2, -1), rt::workspace(), rt::integer(1), rt::integer(0), rt::real(0), rt::integer(0));
+  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(1, 1, -1), rt::tensor(4, 2, -1),
+                                            rt::tensor(5, 2, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1),
+                                            rt::workspace(), rt::integer(1), rt::integer(0), rt::real(0), rt::real(1));
   rt::Tensor<const opmath_t, rank> grad_each, logsumexp_j;
   rt::Tensor<opmath_t, rank> grad_query, grad_key;
   rt::Tensor<const scalar_t, rank> query, key;
   opmath_t* lost;
   rt::Divider d_size, j_size;
-  opmath_t temperature;
-  int64_t N;
+  opmath_t temperature, number;
 
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t i_2 = point;
@@ -236,14 +235,13 @@ struct Step_info_nce_backward_0_grad_key {
         grad_key.store(high, i_2, d_2);
       }
     }
-    const opmath_t t_6 = N == 0 ? opmath_t(1) : near::div(opmath_t(1), temperature);
     for (int64_t d = 0; d < d_size.size; ++d) {
       const opmath_t whole = rt::total(grad_query.load(i_2, d), lost_row[d]);
-      grad_query.store(t_6 * whole, i_2, d);
+      grad_query.store(number * whole, i_2, d);
     }
     for (int64_t d_2 = 0; d_2 < d_size.size; ++d_2) {
       const opmath_t whole_2 = rt::total(grad_key.load(i_2, d_2), lost_row[d_2 + d_size.size]);
-      grad_key.store(t_6 * whole_2, i_2, d_2);
+      grad_key.store(number * whole_2, i_2, d_2);
     }
   }
 };
@@ -254,16 +252,15 @@ struct Step_info_nce_backward_1_grad_key {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1)), rt::count(rt::integer(1))}};
-  static constexpr auto fields = rt::fields(
-      rt::tensor(0, 0, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1), rt::tensor(1, 1, -1), rt::tensor(4, 2, -1),
-      rt::tensor(5, 2, -1), rt::workspace(), rt::integer(1), rt::integer(0), rt::real(0), rt::integer(0));
+  static constexpr auto fields = rt::fields(rt::tensor(0, 0, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1),
+                                            rt::tensor(1, 1, -1), rt::tensor(4, 2, -1), rt::tensor(5, 2, -1),
+                                            rt::workspace(), rt::integer(1), rt::integer(0), rt::real(0), rt::real(1));
   rt::Tensor<const scalar_t, rank> grad_output, query, key;
   rt::Tensor<const opmath_t, rank> logsumexp_j;
   rt::Tensor<opmath_t, rank> grad_query, grad_key;
   opmath_t* lost;
   rt::Divider d_size, j_size;
-  opmath_t temperature;
-  int64_t N;
+  opmath_t temperature, number;
 
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t i_2 = point;
@@ -311,14 +308,13 @@ struct Step_info_nce_backward_1_grad_key {
         grad_key.store(high, i_2, d_2);
       }
     }
-    const opmath_t t_6 = N == 0 ? opmath_t(1) : near::div(opmath_t(1), temperature);
     for (int64_t d = 0; d < d_size.size; ++d) {
       const opmath_t whole = rt::total(grad_query.load(i_2, d), lost_row[d]);
-      grad_query.store(t_6 * whole, i_2, d);
+      grad_query.store(number * whole, i_2, d);
     }
     for (int64_t d_2 = 0; d_2 < d_size.size; ++d_2) {
       const opmath_t whole_2 = rt::total(grad_key.load(i_2, d_2), lost_row[d_2 + d_size.size]);
-      grad_key.store(t_6 * whole_2, i_2, d_2);
+      grad_key.store(number * whole_2, i_2, d_2);
     }
   }
 };
@@ -329,16 +325,15 @@ struct Step_info_nce_backward_2_grad_key {
   using opmath_t = rt::math_t<scalar_t>;
   using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::integer(0)), {rt::count(rt::integer(1)), rt::count(rt::integer(1))}};
-  static constexpr auto fields = rt::fields(
-      rt::tensor(0, 1, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1), rt::tensor(1, 1, -1), rt::tensor(4, 2, -1),
-      rt::tensor(5, 2, -1), rt::workspace(), rt::integer(1), rt::integer(0), rt::real(0), rt::integer(0));
+  static constexpr auto fields = rt::fields(rt::tensor(0, 1, -1), rt::tensor(2, 2, -1), rt::tensor(3, 2, -1),
+                                            rt::tensor(1, 1, -1), rt::tensor(4, 2, -1), rt::tensor(5, 2, -1),
+                                            rt::workspace(), rt::integer(1), rt::integer(0), rt::real(0), rt::real(1));
   rt::Tensor<const scalar_t, rank> grad_output, query, key;
   rt::Tensor<const opmath_t, rank> logsumexp_j;
   rt::Tensor<opmath_t, rank> grad_query, grad_key;
   opmath_t* lost;
   rt::Divider d_size, j_size;
-  opmath_t temperature;
-  int64_t N;
+  opmath_t temperature, number;
 
   OPGEN_DEVICE void point(int64_t point) const {
     const int64_t i_2 = point;
@@ -387,14 +382,13 @@ struct Step_info_nce_backward_2_grad_key {
         grad_key.store(high, i_2, d_2);
       }
     }
-    const opmath_t t_6 = N == 0 ? opmath_t(1) : near::div(opmath_t(1), temperature);
     for (int64_t d = 0; d < d_size.size; ++d) {
       const opmath_t whole = rt::total(grad_query.load(i_2, d), lost_row[d]);
-      grad_query.store(t_6 * whole, i_2, d);
+      grad_query.store(number * whole, i_2, d);
     }
     for (int64_t d_2 = 0; d_2 < d_size.size; ++d_2) {
       const opmath_t whole_2 = rt::total(grad_key.load(i_2, d_2), lost_row[d_2 + d_size.size]);
-      grad_key.store(t_6 * whole_2, i_2, d_2);
+      grad_key.store(number * whole_2, i_2, d_2);
     }
   }
 };

@@ -187,6 +187,7 @@ int backward_0_grad_key(const OpgenCall& call, OpgenHost& host) {
   const int64_t d_2_padded = rt::padded(D);
   const int64_t d_3_padded = rt::padded(D);
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
+  const auto number = static_cast<opmath_t>(call.reals[1]);
   const rt::Tensor<opmath_t> query(call, 2, 2);
   const rt::Tensor<opmath_t> key(call, 3, 2);
   const rt::Tensor<opmath_t> grad_each(call, 0, 1);
@@ -224,7 +225,6 @@ int backward_0_grad_key(const OpgenCall& call, OpgenHost& host) {
       opmath_t logsumexp_j_value_of[rt::tile_rows];
       const opmath_t t_2 = -rt::inf<opmath_t>();
       bool t_3_of[rt::tile_rows];
-      const opmath_t t_6 = N == 0 ? opmath_t(1) : 1 / temperature;
       for (int64_t r = 0; r < rows.size; ++r) {
         const opmath_t grad_each_value = grad_each_rows[r];
         grad_each_value_of[r] = grad_each_value;
@@ -287,12 +287,12 @@ int backward_0_grad_key(const OpgenCall& call, OpgenHost& host) {
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale = t_6;
+        const opmath_t scale = number;
         rt::each(D, [&](int64_t e) {
           rt::store(grad_query, rows.at[10] + r * rows.step[10] + e * grad_query.stride(1),
                     scale * grad_query_sum[r * d_padded + e]);
         });
-        const opmath_t scale_2 = t_6;
+        const opmath_t scale_2 = number;
         rt::each(D, [&](int64_t e) {
           rt::store(grad_key, rows.at[11] + r * rows.step[11] + e * grad_key.stride(1),
                     scale_2 * grad_key_sum[r * d_2_padded + e]);
@@ -312,6 +312,7 @@ int backward_1_grad_key(const OpgenCall& call, OpgenHost& host) {
   const int64_t d_2_padded = rt::padded(D);
   const int64_t d_3_padded = rt::padded(D);
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
+  const auto number = static_cast<opmath_t>(call.reals[1]);
   const rt::Tensor<opmath_t> query(call, 2, 2);
   const rt::Tensor<opmath_t> key(call, 3, 2);
   const rt::Tensor<opmath_t> logsumexp_j(call, 1, 1);
@@ -347,7 +348,6 @@ int backward_1_grad_key(const OpgenCall& call, OpgenHost& host) {
       opmath_t logsumexp_j_value_of[rt::tile_rows];
       const opmath_t t_2 = -rt::inf<opmath_t>();
       bool t_3_of[rt::tile_rows];
-      const opmath_t t_6 = N == 0 ? opmath_t(1) : 1 / temperature;
       for (int64_t r = 0; r < rows.size; ++r) {
         const opmath_t grad_output_value = grad_output_rows[0];
         grad_output_value_of[r] = grad_output_value;
@@ -408,12 +408,12 @@ int backward_1_grad_key(const OpgenCall& call, OpgenHost& host) {
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale = t_6;
+        const opmath_t scale = number;
         rt::each(D, [&](int64_t e) {
           rt::store(grad_query, rows.at[9] + r * rows.step[9] + e * grad_query.stride(1),
                     scale * grad_query_sum[r * d_padded + e]);
         });
-        const opmath_t scale_2 = t_6;
+        const opmath_t scale_2 = number;
         rt::each(D, [&](int64_t e) {
           rt::store(grad_key, rows.at[10] + r * rows.step[10] + e * grad_key.stride(1),
                     scale_2 * grad_key_sum[r * d_2_padded + e]);
@@ -433,6 +433,7 @@ int backward_2_grad_key(const OpgenCall& call, OpgenHost& host) {
   const int64_t d_2_padded = rt::padded(D);
   const int64_t d_3_padded = rt::padded(D);
   const auto temperature = static_cast<opmath_t>(call.reals[0]);
+  const auto number = static_cast<opmath_t>(call.reals[1]);
   const rt::Tensor<opmath_t> query(call, 2, 2);
   const rt::Tensor<opmath_t> key(call, 3, 2);
   const rt::Tensor<opmath_t> grad_output(call, 0, 1);
@@ -470,7 +471,6 @@ int backward_2_grad_key(const OpgenCall& call, OpgenHost& host) {
       opmath_t logsumexp_j_value_of[rt::tile_rows];
       const opmath_t t_2 = -rt::inf<opmath_t>();
       bool t_3_of[rt::tile_rows];
-      const opmath_t t_6 = N == 0 ? opmath_t(1) : 1 / temperature;
       for (int64_t r = 0; r < rows.size; ++r) {
         const opmath_t grad_output_value = grad_output_rows[r];
         grad_output_value_of[r] = grad_output_value;
@@ -533,12 +533,12 @@ int backward_2_grad_key(const OpgenCall& call, OpgenHost& host) {
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale = t_6;
+        const opmath_t scale = number;
         rt::each(D, [&](int64_t e) {
           rt::store(grad_query, rows.at[10] + r * rows.step[10] + e * grad_query.stride(1),
                     scale * grad_query_sum[r * d_padded + e]);
         });
-        const opmath_t scale_2 = t_6;
+        const opmath_t scale_2 = number;
         rt::each(D, [&](int64_t e) {
           rt::store(grad_key, rows.at[11] + r * rows.step[11] + e * grad_key.stride(1),
                     scale_2 * grad_key_sum[r * d_2_padded + e]);

@@ -82,7 +82,7 @@ struct Step_lora_linear_backward_grad_adaptation {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t* grad_adaptation) const {
-    *grad_adaptation = grad_output * scale;
+    *grad_adaptation = scale * grad_output;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;

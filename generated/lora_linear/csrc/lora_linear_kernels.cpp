@@ -71,7 +71,7 @@ int backward_grad_adaptation(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_adaptation_out(grad_adaptation, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&, scale](int64_t i) { grad_adaptation_out.set(i, grad_output_at[i] * scale); });
+      rt::each(run.size, [&, scale](int64_t i) { grad_adaptation_out.set(i, scale * grad_output_at[i]); });
     });
   });
   return rt::status(host);

@@ -14,7 +14,7 @@ struct Step_mul_constant_forward_output {
   opmath_t constant;
   rt::Batch<rank> batch;
 
-  OPGEN_DEVICE void compute(opmath_t tensor, opmath_t* output) const { *output = tensor * constant; }
+  OPGEN_DEVICE void compute(opmath_t tensor, opmath_t* output) const { *output = constant * tensor; }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);
     opmath_t output_value;
@@ -47,7 +47,7 @@ struct Step_mul_constant_backward_grad_tensor {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t* grad_tensor) const {
-    *grad_tensor = grad_output * constant;
+    *grad_tensor = constant * grad_output;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);

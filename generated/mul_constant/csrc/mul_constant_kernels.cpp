@@ -17,7 +17,7 @@ int forward_output(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> tensor_at(tensor, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&, constant](int64_t i) { output_out.set(i, tensor_at[i] * constant); });
+      rt::each(run.size, [&, constant](int64_t i) { output_out.set(i, constant * tensor_at[i]); });
     });
   });
   return rt::status(host);
@@ -35,7 +35,7 @@ int backward_grad_tensor(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_tensor_out(grad_tensor, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&, constant](int64_t i) { grad_tensor_out.set(i, grad_output_at[i] * constant); });
+      rt::each(run.size, [&, constant](int64_t i) { grad_tensor_out.set(i, constant * grad_output_at[i]); });
     });
   });
   return rt::status(host);

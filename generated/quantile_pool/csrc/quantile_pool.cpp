@@ -12,6 +12,7 @@ namespace {
 using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
+using opgen::opmath_t;
 
 // stride given
 std::tuple<Tensor, Tensor> quantile_pool_forward_0(const Tensor& input, int64_t size, double q,
@@ -33,8 +34,8 @@ std::tuple<Tensor, Tensor> quantile_pool_forward_0(const Tensor& input, int64_t 
   call.run(0, {0, 1}, {call.size(1), size, stride.value_or(int64_t{}), call.size(0)});
   call.run(1, {1, 2}, {call.size(1), size});
   call.run(2, {3, 2}, {call.size(1), size});
-  call.run(3, {1, 3, 4}, {call.size(1), size}, {q});
-  if (recorded) call.run(4, {3, 1, 5}, {call.size(1), size}, {q});
+  call.run(3, {1, 3, 4}, {call.size(1), size}, {q * (size - 1), q});
+  if (recorded) call.run(4, {3, 1, 5}, {call.size(1), size}, {q * (size - 1), q});
   return {call.result("output", Element::scalar), call.result("slope", Element::compute)};
 }
 
@@ -54,8 +55,8 @@ std::tuple<Tensor, Tensor> quantile_pool_forward_1(const Tensor& input, int64_t 
   call.run(5, {0, 1}, {call.size(1), size, call.size(0)});
   call.run(1, {1, 2}, {call.size(1), size});
   call.run(2, {3, 2}, {call.size(1), size});
-  call.run(3, {1, 3, 4}, {call.size(1), size}, {q});
-  if (recorded) call.run(4, {3, 1, 5}, {call.size(1), size}, {q});
+  call.run(3, {1, 3, 4}, {call.size(1), size}, {q * (size - 1), q});
+  if (recorded) call.run(4, {3, 1, 5}, {call.size(1), size}, {q * (size - 1), q});
   return {call.result("output", Element::scalar), call.result("slope", Element::compute)};
 }
 

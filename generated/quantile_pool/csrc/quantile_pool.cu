@@ -129,11 +129,11 @@ struct Step_quantile_pool_forward_0_output {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0))};
   static constexpr auto fields = rt::fields(rt::tensor(2, 2, 0), rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::real(0),
-                                            rt::integer(1), rt::integer(0), rt::batch());
+                                            rt::real(1), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<scalar_t, rank> output;
   rt::Tensor<const int64_t, rank> argsort_w;
   rt::Tensor<const opmath_t, rank> values;
-  opmath_t q;
+  opmath_t shift, q;
   int64_t size;
   rt::Divider p_size;
   rt::Batch<rank> batch;
@@ -142,8 +142,7 @@ struct Step_quantile_pool_forward_0_output {
     int64_t rest = point;
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place<rank> place = batch.place(rest);
-    const opmath_t t_3 = q * (size - 1);
-    const opmath_t t_4 = t_3 - rt::floor(t_3);
+    const opmath_t t_4 = shift - rt::floor(shift);
     const int64_t position = rt::min(static_cast<int64_t>(rt::floor(q * (size - 1))) + 1, size - 1);
     const int64_t position_2 = static_cast<int64_t>(rt::floor(q * (size - 1)));
     opmath_t part;
@@ -179,13 +178,14 @@ template <typename scalar_t, int rank>
 struct Step_quantile_pool_forward_0_slope {
   using opmath_t = rt::math_t<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements(), rt::integer(0), rt::integer(1))};
-  static constexpr auto fields = rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0),
-                                            rt::integer(1), rt::real(0), rt::integer(1), rt::integer(0), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(2, 3, 0), rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::integer(1), rt::real(0),
+                 rt::real(1), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<opmath_t, rank> slope;
   rt::Tensor<const int64_t, rank> argsort_w;
   rt::Tensor<const opmath_t, rank> values;
   int64_t size;
-  opmath_t q;
+  opmath_t shift, q;
   rt::Divider w_size, p_size;
   rt::Batch<rank> batch;
 
@@ -195,8 +195,7 @@ struct Step_quantile_pool_forward_0_slope {
     const int64_t p = rt::split(&rest, p_size);
     const rt::Place<rank> place = batch.place(rest);
     const bool t_5 = size == 0;
-    const opmath_t t_6 = q * (size - 1);
-    const opmath_t t_7 = t_6 - rt::floor(t_6);
+    const opmath_t t_7 = shift - rt::floor(shift);
     const bool t_8 = t_7 == 0;
     const int64_t position = rt::min(static_cast<int64_t>(rt::floor(q * (size - 1))) + 1, size - 1);
     const bool part = w == argsort_w.load(place, p, rt::checked(position, size));

@@ -128,7 +128,8 @@ int forward_0_argsort_w(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const int64_t size_2 = call.ints[1];
-  const auto q = static_cast<opmath_t>(call.reals[0]);
+  const auto shift = static_cast<opmath_t>(call.reals[0]);
+  const auto q = static_cast<opmath_t>(call.reals[1]);
   const int64_t P = call.ints[0];
   const rt::Tensor<opmath_t> values(call, 0, 3, 0);
   const rt::Tensor<int64_t> argsort_w(call, 1, 3, 0);
@@ -156,48 +157,38 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
                                          rt::wanted(values_wanted),
                                          rt::checked(values, 2, values.stride(2), 0, values_2));
       const auto argsort_w_wanted = [&](int64_t i) {
-        const bool part_3 = q * (size_2 - 1) - rt::floor(q * (size_2 - 1)) == 0;
-        const bool part_2 = !(size_2 == 0) && !rt::isnan(values_at[i]) && part_3;
-        const bool part_4 = !(q * (size_2 - 1) - rt::floor(q * (size_2 - 1)) == 0);
-        return part_2 || (!(size_2 == 0) && !rt::isnan(values_at[i]) && part_4);
+        const bool part_2 = !(size_2 == 0) && !rt::isnan(values_at[i]) && !(shift - rt::floor(shift) == 0);
+        return (!(size_2 == 0) && !rt::isnan(values_at[i]) && shift - rt::floor(shift) == 0) || part_2;
       };
       const auto argsort_w_2_2 = [&](int64_t) { return static_cast<int64_t>(rt::floor(q * (size_2 - 1))); };
       const rt::Line<int64_t> argsort_w_at_2(host, argsort_w, rt::stretch(run, 3, 1), 0, rt::wanted(argsort_w_wanted),
                                              rt::checked(argsort_w, 2, argsort_w.stride(2), 1, argsort_w_2_2));
       const auto values_wanted_2 = [&](int64_t i) {
-        const bool part_6 = q * (size_2 - 1) - rt::floor(q * (size_2 - 1)) == 0;
-        const bool part_5 = !(size_2 == 0) && !rt::isnan(values_at[i]) && part_6;
-        const bool part_7 = !(q * (size_2 - 1) - rt::floor(q * (size_2 - 1)) == 0);
-        return part_5 || (!(size_2 == 0) && !rt::isnan(values_at[i]) && part_7);
+        const bool part_3 = !(size_2 == 0) && !rt::isnan(values_at[i]) && !(shift - rt::floor(shift) == 0);
+        return (!(size_2 == 0) && !rt::isnan(values_at[i]) && shift - rt::floor(shift) == 0) || part_3;
       };
       const auto values_2_2 = [&](int64_t i) { return argsort_w_at_2[i]; };
       const rt::Line<opmath_t> values_at_2(host, values, rt::stretch(run, 2, argsort_w_at_2.same), 0,
                                            rt::wanted(values_wanted_2),
                                            rt::checked(values, 2, values.stride(2), 0, values_2_2));
       const auto argsort_w_wanted_2 = [&](int64_t i) {
-        const bool part_8 = !(q * (size_2 - 1) - rt::floor(q * (size_2 - 1)) == 0);
-        return !(size_2 == 0) && !rt::isnan(values_at[i]) && part_8;
+        return !(size_2 == 0) && !rt::isnan(values_at[i]) && !(shift - rt::floor(shift) == 0);
       };
       const auto argsort_w_2_3 = [&](int64_t) {
         return rt::min(static_cast<int64_t>(rt::floor(q * (size_2 - 1))) + 1, size_2 - 1);
       };
       const rt::Line<int64_t> argsort_w_at_3(host, argsort_w, rt::stretch(run, 5, 1), 0, rt::wanted(argsort_w_wanted_2),
                                              rt::checked(argsort_w, 2, argsort_w.stride(2), 1, argsort_w_2_3));
-      const auto values_wanted_3 = [&](int64_t i) {
-        const bool part_9 = !(q * (size_2 - 1) - rt::floor(q * (size_2 - 1)) == 0);
-        return !(size_2 == 0) && !rt::isnan(values_at[i]) && part_9;
-      };
       const auto values_2_3 = [&](int64_t i) { return argsort_w_at_3[i]; };
       const rt::Line<opmath_t> values_at_3(host, values, rt::stretch(run, 4, argsort_w_at_3.same), 0,
-                                           rt::wanted(values_wanted_3),
+                                           rt::wanted(argsort_w_wanted_2),
                                            rt::checked(values, 2, values.stride(2), 0, values_2_3));
-      rt::each(run.size, [&, q](int64_t i) {
-        const opmath_t t_3 = q * (size_2 - 1);
-        const opmath_t t_4 = t_3 - rt::floor(t_3);
-        const opmath_t part_11 = values_at_2[i] + t_4 * (values_at_3[i] - values_at_2[i]);
-        const opmath_t part_10 = t_4 == 0 ? values_at_2[i] : part_11;
-        const opmath_t part_12 = rt::isnan(values_at[i]) ? rt::nan<opmath_t>() : part_10;
-        output_out.set(i, size_2 == 0 ? rt::nan<opmath_t>() : part_12);
+      rt::each(run.size, [&, shift](int64_t i) {
+        const opmath_t t_4 = shift - rt::floor(shift);
+        const opmath_t part_5 = values_at_2[i] + t_4 * (values_at_3[i] - values_at_2[i]);
+        const opmath_t part_4 = t_4 == 0 ? values_at_2[i] : part_5;
+        const opmath_t part_6 = rt::isnan(values_at[i]) ? rt::nan<opmath_t>() : part_4;
+        output_out.set(i, size_2 == 0 ? rt::nan<opmath_t>() : part_6);
       });
     });
   });
@@ -207,8 +198,9 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 // One value per point, nothing shared between points.
 template <typename opmath_t>
 int forward_0_slope(const OpgenCall& call, OpgenHost& host) {
-  const auto q = static_cast<opmath_t>(call.reals[0]);
+  const auto q = static_cast<opmath_t>(call.reals[1]);
   const int64_t size_2 = call.ints[1];
+  const auto shift = static_cast<opmath_t>(call.reals[0]);
   const int64_t P = call.ints[0];
   const rt::Tensor<int64_t> argsort_w(call, 0, 3, 0);
   const rt::Tensor<opmath_t> values(call, 1, 3, 0);
@@ -245,10 +237,9 @@ int forward_0_slope(const OpgenCall& call, OpgenHost& host) {
       const rt::Line<opmath_t> values_at(host, values, rt::stretch(run, 1, argsort_w_at_2.same), 0,
                                          rt::wanted(values_wanted),
                                          rt::checked(values, 2, values.stride(2), 1, values_2));
-      rt::each(run.size, [&, q](int64_t i) {
+      rt::each(run.size, [&, shift](int64_t i) {
         const bool t_5 = size_2 == 0;
-        const opmath_t t_6 = q * (size_2 - 1);
-        const opmath_t t_7 = t_6 - rt::floor(t_6);
+        const opmath_t t_7 = shift - rt::floor(shift);
         const bool t_8 = t_7 == 0;
         const opmath_t part_4 = rt::isnan(values_at[i]) ? opmath_t(0) : t_8 ? opmath_t(1) : 1 - t_7;
         const opmath_t part_3 = t_5 ? opmath_t(0) : part_4;

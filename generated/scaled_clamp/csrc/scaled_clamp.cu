@@ -61,7 +61,7 @@ struct Step_scaled_clamp_backward_grad_x {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(bool condition, opmath_t grad_y, opmath_t* grad_x) const {
-    *grad_x = condition ? grad_y * scale : opmath_t(0);
+    *grad_x = condition ? scale * grad_y : opmath_t(0);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);

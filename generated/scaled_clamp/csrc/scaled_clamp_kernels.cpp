@@ -46,7 +46,7 @@ int backward_grad_x(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> grad_y_at(grad_y, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> grad_x_out(grad_x, run.at[2], run.step[2], run.size);
       rt::each(run.size, [&, scale](int64_t i) {
-        const auto value = condition_at[i] ? grad_y_at[i] * scale : opmath_t(0);
+        const auto value = condition_at[i] ? scale * grad_y_at[i] : opmath_t(0);
         grad_x_out.set(i, value);
       });
     });

@@ -13,6 +13,7 @@ namespace {
 using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
+using opgen::opmath_t;
 
 std::tuple<Tensor, Tensor> sinkhorn_softmin_forward(const Tensor& x, const Tensor& y, const Tensor& f, double eps,
                                                     bool recorded) {
@@ -55,9 +56,15 @@ std::tuple<Tensor, Tensor, Tensor> sinkhorn_softmin_backward(const Tensor& grad_
   call.allocate("grad_y", Element::scalar, {opgen::batch, opgen::dim(2, "N"), opgen::dim(1, "D")}, mask[1]);
   call.allocate("grad_f", Element::scalar, {opgen::batch, opgen::dim(2, "N")}, mask[2]);
   if (mask[0] || mask[1] || mask[2]) call.run(2, {0, 5}, {call.size(0)}, {eps});
-  if (mask[0]) call.run(3, {4, 5, 1, 2, 3, 6}, {call.size(0), call.size(1), call.size(2)}, {eps});
+  if (mask[0]) {
+    call.run(3, {4, 5, 1, 2, 3, 6}, {call.size(0), call.size(1), call.size(2)},
+             {eps, call.size(2) == 0 ? opmath_t(1) : -(1 / eps)});
+  }
   if (mask[0]) call.run(4, {6, 7}, {call.size(0), call.size(1)});
-  if (mask[1] || mask[2]) call.run(5, {3, 1, 2, 4, 5, 9, 8}, {call.size(2), call.size(1), call.size(0)}, {eps});
+  if (mask[1] || mask[2]) {
+    call.run(5, {3, 1, 2, 4, 5, 9, 8}, {call.size(2), call.size(1), call.size(0)},
+             {eps, call.size(0) == 0 ? opmath_t(1) : -(1 / eps)});
+  }
   if (mask[1]) call.run(6, {8, 10}, {call.size(2), call.size(1)});
   if (mask[2]) call.run(7, {9, 11}, {call.size(2)}, {eps});
   const Tensor grad_x = call.result("grad_x", Element::scalar, 0, "x");

@@ -114,7 +114,7 @@ struct Step_sinkhorn_softmin_backward_grad_logsumexp_j {
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t grad_output, opmath_t* grad_logsumexp_j) const {
-    *grad_logsumexp_j = -(grad_output * eps);
+    *grad_logsumexp_j = -(eps * grad_output);
   }
   OPGEN_DEVICE void point(int64_t point) const {
     int64_t rest = point;
@@ -147,14 +147,13 @@ struct Step_sinkhorn_softmin_backward_grad_x_sum {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 2, 0), rt::tensor(5, 3, 0), rt::tensor(2, 3, 0),
                  rt::tensor(3, 3, 0), rt::tensor(4, 2, 0), rt::workspace(), rt::integer(1), rt::integer(2),
-                 rt::integer(0), rt::real(0), rt::integer(2), rt::batch());
+                 rt::integer(0), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<const opmath_t, rank> logsumexp_j, grad_logsumexp_j;
   rt::Tensor<opmath_t, rank> grad_x_sum;
   rt::Tensor<const scalar_t, rank> x, y, f;
   opmath_t* lost;
   rt::Divider d_size, j_size, i_size;
-  opmath_t eps;
-  int64_t N;
+  opmath_t eps, number;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -186,7 +185,7 @@ struct Step_sinkhorn_softmin_backward_grad_x_sum {
     }
     for (int64_t d = 0; d < d_size.size; ++d) {
       const opmath_t whole = rt::total(grad_x_sum.load(place, i_2, d), lost_row[d]);
-      grad_x_sum.store((N == 0 ? opmath_t(1) : -near::div(opmath_t(1), eps)) * whole, place, i_2, d);
+      grad_x_sum.store(number * whole, place, i_2, d);
     }
   }
 };
@@ -236,14 +235,13 @@ struct Step_sinkhorn_softmin_backward_grad_f_sum {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 2, 0), rt::tensor(1, 3, 0), rt::tensor(2, 3, 0), rt::tensor(6, 3, 0),
                  rt::tensor(5, 2, 0), rt::tensor(3, 2, 0), rt::tensor(4, 2, 0), rt::workspace(), rt::integer(1),
-                 rt::integer(2), rt::integer(0), rt::real(0), rt::integer(2), rt::batch());
+                 rt::integer(2), rt::integer(0), rt::real(0), rt::real(1), rt::batch());
   rt::Tensor<const scalar_t, rank> f, x, y;
   rt::Tensor<opmath_t, rank> grad_y_sum, grad_f_sum;
   rt::Tensor<const opmath_t, rank> logsumexp_j, grad_logsumexp_j;
   opmath_t* lost;
   rt::Divider d_2_size, i_size, j_size;
-  opmath_t eps;
-  int64_t M;
+  opmath_t eps, number_2;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -281,7 +279,7 @@ struct Step_sinkhorn_softmin_backward_grad_f_sum {
     grad_f_sum.store(grad_f_sum_value, place, j);
     for (int64_t d_2 = 0; d_2 < d_2_size.size; ++d_2) {
       const opmath_t whole = rt::total(grad_y_sum.load(place, j, d_2), lost_row[d_2]);
-      grad_y_sum.store((M == 0 ? opmath_t(1) : -near::div(opmath_t(1), eps)) * whole, place, j, d_2);
+      grad_y_sum.store(number_2 * whole, place, j, d_2);
     }
   }
 };

@@ -121,7 +121,7 @@ int backward_grad_logsumexp_j(const OpgenCall& call, OpgenHost& host) {
     outer.runs<rt::block>(begin, end, nullptr, [&](const auto& run) {
       const rt::Source<opmath_t> grad_output_at(grad_output, run.at[0], run.step[0], run.size);
       rt::Sink<opmath_t> grad_logsumexp_j_out(grad_logsumexp_j, run.at[1], run.step[1], run.size);
-      rt::each(run.size, [&, eps](int64_t i) { grad_logsumexp_j_out.set(i, -(grad_output_at[i] * eps)); });
+      rt::each(run.size, [&, eps](int64_t i) { grad_logsumexp_j_out.set(i, -(eps * grad_output_at[i])); });
     });
   });
   return rt::status(host);
@@ -135,6 +135,7 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
   const int64_t d_padded = rt::padded(D);
   const int64_t d_2_padded = rt::padded(D);
   const auto eps = static_cast<opmath_t>(call.reals[0]);
+  const auto number = static_cast<opmath_t>(call.reals[1]);
   const int64_t M = call.ints[0];
   const rt::Tensor<opmath_t> x(call, 2, 3, 0);
   const rt::Tensor<opmath_t> y(call, 3, 3, 0);
@@ -202,7 +203,7 @@ int backward_grad_x_sum(const OpgenCall& call, OpgenHost& host) {
         }
       }
       for (int64_t r = 0; r < rows.size; ++r) {
-        const opmath_t scale = N == 0 ? opmath_t(1) : -(1 / eps);
+        const opmath_t scale = number;
         rt::each(D, [&](int64_t e) {
           rt::store(grad_x_sum, rows.at[7] + r * rows.step[7] + e * grad_x_sum.stride(2),
                     scale * grad_x_sum_sum[r * d_padded + e]);
@@ -243,6 +244,7 @@ int backward_grad_f_sum(const OpgenCall& call, OpgenHost& host) {
   const int64_t d_2_padded = rt::padded(D);
   const int64_t d_3_padded = rt::padded(D);
   const auto eps = static_cast<opmath_t>(call.reals[0]);
+  const auto number_2 = static_cast<opmath_t>(call.reals[1]);
   const int64_t N = call.ints[0];
   const rt::Tensor<opmath_t> x(call, 1, 3, 0);
   const rt::Tensor<opmath_t> y(call, 2, 3, 0);
@@ -314,7 +316,7 @@ int backward_grad_f_sum(const OpgenCall& call, OpgenHost& host) {
       for (int64_t r = 0; r < rows.size; ++r) {
         const opmath_t grad_f_sum_value = grad_f_sum_value_fold[r].value();
         rt::store(grad_f_sum, rows.at[7] + r * rows.step[7], grad_f_sum_value);
-        const opmath_t scale = M == 0 ? opmath_t(1) : -(1 / eps);
+        const opmath_t scale = number_2;
         rt::each(D, [&](int64_t e) {
           rt::store(grad_y_sum, rows.at[8] + r * rows.step[8] + e * grad_y_sum.stride(2),
                     scale * grad_y_sum_sum[r * d_2_padded + e]);

@@ -18,6 +18,7 @@ namespace {
 using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
+using opgen::opmath_t;
 
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> smith_waterman_forward(const Tensor& score, double gap,
                                                                                   double temperature, bool recorded) {
@@ -37,7 +38,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> smith_waterman_forwar
   call.allocate("logsumexp_i_j", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch});
   call.run(0, {0, 1}, {call.size(0), call.size(1)}, {temperature});
-  call.run(1, {5, 2, 3, 4, 1}, {call.size(0) + call.size(1), call.size(1), call.size(0)}, {gap, temperature});
+  call.run(1, {5, 2, 3, 4, 1}, {call.size(0) + call.size(1), call.size(1), call.size(0)}, {gap / temperature});
   call.run(2, {5, 6, 7}, {call.size(0), call.size(1)}, {temperature});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor h_before = recorded ? call.result("h_before", Element::compute) : Tensor();

@@ -45,16 +45,15 @@ struct Step_smith_waterman_forward_s {
 template <typename scalar_t, int rank>
 struct Step_smith_waterman_forward_h_waves {
   using opmath_t = rt::math_t<scalar_t>;
-  using near = rt::Near<scalar_t>;
   static constexpr rt::Map launch = {rt::count(rt::elements())};
-  static constexpr auto fields = rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::tensor(2, 3, 0),
-                                            rt::tensor(3, 3, 0), rt::tensor(4, 3, 0), rt::integer(1), rt::integer(0),
-                                            rt::integer(2), rt::real(0), rt::real(1), rt::batch());
+  static constexpr auto fields =
+      rt::fields(rt::tensor(1, 3, 0), rt::tensor(0, 3, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0),
+                 rt::tensor(4, 3, 0), rt::integer(1), rt::integer(0), rt::integer(2), rt::real(0), rt::batch());
   rt::Tensor<opmath_t, rank> h_before, h_waves, paired_waves, apart_waves;
   rt::Tensor<const opmath_t, rank> s;
   rt::Divider j_size, wave_size;
   int64_t N;
-  opmath_t gap, temperature;
+  opmath_t shift;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void point(int64_t point) const {
@@ -90,7 +89,7 @@ struct Step_smith_waterman_forward_h_waves {
         if (part_4) {
           const opmath_t part_6 = j == 0 ? t_4 : t_5 ? opmath_t(0) : h_waves.load(place, wave - 1, j - 1);
           const opmath_t part_7 = t_3 == 0 ? t_4 : t_5 ? opmath_t(0) : h_waves.load(place, wave - 1, j);
-          part_5 = rt::logaddexp(part_7, part_6) + near::div(gap, temperature);
+          part_5 = rt::logaddexp(part_7, part_6) + shift;
         } else {
           part_5 = 0;
         }
@@ -194,7 +193,7 @@ struct Step_smith_waterman_backward_grad_h {
         part_2 = 0;
       } else {
         const opmath_t part_3 = near::exp(h_waves.load(place, position, (j + at)) - logsumexp_i_j_value);
-        part_2 = grad_output.load_or_zero(place) * temperature * part_3;
+        part_2 = temperature * grad_output.load_or_zero(place) * part_3;
       }
       grad_h_line.set(at, part_2);
     });

@@ -34,8 +34,7 @@ int forward_h_waves(const OpgenCall& call, OpgenHost& host) {
   const int64_t M = call.ints[1];
   const int64_t wave_size = call.ints[0];
   const int64_t N = call.ints[2];
-  const auto gap = static_cast<opmath_t>(call.reals[0]);
-  const auto temperature = static_cast<opmath_t>(call.reals[1]);
+  const auto shift = static_cast<opmath_t>(call.reals[0]);
   const rt::Tensor<opmath_t> h_waves(call, 0, 3, 0);
   const rt::Tensor<opmath_t> h_before(call, 1, 3, 0);
   const rt::Tensor<opmath_t> paired_waves(call, 2, 3, 0);
@@ -94,14 +93,14 @@ int forward_h_waves(const OpgenCall& call, OpgenHost& host) {
             const rt::Line<opmath_t> h_waves_at_2(host, h_waves, rt::stretch(run, 2, 1), 0,
                                                   rt::clipped(h_waves, 1, h_waves.stride(1), h_waves_1_2),
                                                   rt::clipped(h_waves, 2, h_waves.stride(2), h_waves_2));
-            rt::each_of_row<rt::lane_count>(run.size, [&, gap, temperature](int64_t i) {
+            rt::each_of_row<rt::lane_count>(run.size, [&, shift](int64_t i) {
               const int64_t t_3 = wave - over_j.index(run, 0, i);
               const opmath_t t_4 = -rt::inf<opmath_t>();
               const bool t_5 = wave == 0;
               const opmath_t part_4 = rt::blend(t_3 == 0, t_4, rt::blend(t_5, opmath_t(0), h_waves_at[i]));
               const opmath_t part_5 = rt::blend(t_5, opmath_t(0), h_waves_at_2[i]);
               const opmath_t part_6 = rt::logaddexp(part_4, rt::blend(over_j.index(run, 0, i) == 0, t_4, part_5));
-              apart_waves_out.set(i, rt::blend(t_3 >= 0 && t_3 < N, part_6 + gap / temperature, opmath_t(0)));
+              apart_waves_out.set(i, rt::blend(t_3 >= 0 && t_3 < N, part_6 + shift, opmath_t(0)));
             });
           });
           over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
@@ -176,34 +175,33 @@ int forward_h_waves(const OpgenCall& call, OpgenHost& host) {
               const int64_t position_3 = wave_2 - 1;
               opmath_t part_13;
               if (t_3_2 >= 0 && t_3_2 < N) {
-                const opmath_t part_14 = gap / temperature;
-                opmath_t part_15;
+                opmath_t part_14;
                 if (t_3_2 == 0) {
-                  part_15 = t_4_2;
+                  part_14 = t_4_2;
                 } else {
-                  opmath_t part_16;
+                  opmath_t part_15;
                   if (t_5_2) {
-                    part_16 = 0;
+                    part_15 = 0;
                   } else {
                     const int64_t at_3 = run.of(0, i) + position_3 * h_waves.stride(1) + j_3 * h_waves.stride(2);
-                    part_16 = rt::load(h_waves, at_3);
+                    part_15 = rt::load(h_waves, at_3);
                   }
-                  part_15 = part_16;
+                  part_14 = part_15;
                 }
-                opmath_t part_17;
+                opmath_t part_16;
                 if (j_3 == 0) {
-                  part_17 = t_4_2;
+                  part_16 = t_4_2;
                 } else {
-                  opmath_t part_18;
+                  opmath_t part_17;
                   if (t_5_2) {
-                    part_18 = 0;
+                    part_17 = 0;
                   } else {
                     const int64_t at_4 = run.of(2, i) + position_3 * h_waves.stride(1) + (j_3 - 1) * h_waves.stride(2);
-                    part_18 = rt::load(h_waves, at_4);
+                    part_17 = rt::load(h_waves, at_4);
                   }
-                  part_17 = part_18;
+                  part_16 = part_17;
                 }
-                part_13 = rt::logaddexp(part_15, part_17) + part_14;
+                part_13 = rt::logaddexp(part_14, part_16) + shift;
               } else {
                 part_13 = 0;
               }
@@ -213,17 +211,17 @@ int forward_h_waves(const OpgenCall& call, OpgenHost& host) {
             for (int64_t j_4 = 0; j_4 < M; ++j_4) {
               const int64_t t_6_2 = wave_2 - j_4;
               const int64_t at_n = wave_2 - j_4;
-              opmath_t part_19;
+              opmath_t part_18;
               if (t_6_2 >= 0 && t_6_2 < N) {
-                const opmath_t part_20 = rt::load(s, run.of(4, i) + at_n * s.stride(1) + j_4 * s.stride(2));
+                const opmath_t part_19 = rt::load(s, run.of(4, i) + at_n * s.stride(1) + j_4 * s.stride(2));
                 const int64_t at_5 = run.of(3, i) + wave_2 * paired_waves.stride(1) + j_4 * paired_waves.stride(2);
-                const opmath_t part_21 = rt::load(paired_waves, at_5) + part_20;
+                const opmath_t part_20 = rt::load(paired_waves, at_5) + part_19;
                 const int64_t at_6 = run.of(5, i) + wave_2 * apart_waves.stride(1) + j_4 * apart_waves.stride(2);
-                part_19 = rt::logaddexp(part_21, rt::load(apart_waves, at_6));
+                part_18 = rt::logaddexp(part_20, rt::load(apart_waves, at_6));
               } else {
-                part_19 = 0;
+                part_18 = 0;
               }
-              rt::store(h_waves, run.of(9, i) + wave_2 * h_waves.stride(1) + j_4 * h_waves.stride(2), part_19);
+              rt::store(h_waves, run.of(9, i) + wave_2 * h_waves.stride(1) + j_4 * h_waves.stride(2), part_18);
             }
           });
         }
@@ -311,7 +309,7 @@ int backward_grad_h(const OpgenCall& call, OpgenHost& host) {
       rt::each(run.size, [&, temperature](int64_t i) {
         const opmath_t logsumexp_i_j_value = logsumexp_i_j_at[i];
         s_out.set(i, score_at[i] / temperature);
-        const opmath_t part_2 = grad_output_at[i] * temperature * rt::exp(h_waves_at[i] - logsumexp_i_j_value);
+        const opmath_t part_2 = temperature * grad_output_at[i] * rt::exp(h_waves_at[i] - logsumexp_i_j_value);
         grad_h_out.set(i, logsumexp_i_j_value == -rt::inf<opmath_t>() ? opmath_t(0) : part_2);
       });
     });

@@ -14,6 +14,7 @@ namespace {
 using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
+using opgen::opmath_t;
 
 // reduction is mean
 std::tuple<Tensor, Tensor> smooth_l1_loss_forward_0(const Tensor& input, const Tensor& target,
@@ -25,7 +26,7 @@ std::tuple<Tensor, Tensor> smooth_l1_loss_forward_0(const Tensor& input, const T
   call.hold();
   call.allocate("difference", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {});
-  call.run(0, {0, 1, 2, 3}, {}, {beta});
+  call.run(0, {0, 1, 2, 3}, {}, {beta, 2 * beta, beta / 2});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor difference = recorded ? call.result("difference", Element::compute) : Tensor();
   return {output, difference};
@@ -41,7 +42,7 @@ std::tuple<Tensor, Tensor> smooth_l1_loss_forward_1(const Tensor& input, const T
   call.hold();
   call.allocate("difference", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {});
-  call.run(1, {0, 1, 2, 3}, {}, {beta});
+  call.run(1, {0, 1, 2, 3}, {}, {beta, 2 * beta, beta / 2});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor difference = recorded ? call.result("difference", Element::compute) : Tensor();
   return {output, difference};
@@ -57,7 +58,7 @@ std::tuple<Tensor, Tensor> smooth_l1_loss_forward_2(const Tensor& input, const T
   call.hold();
   call.allocate("difference", Element::compute, {opgen::batch}, true, recorded);
   call.allocate("output", Element::scalar, {opgen::batch});
-  call.run(2, {0, 1, 2, 3}, {}, {beta});
+  call.run(2, {0, 1, 2, 3}, {}, {beta, 2 * beta, beta / 2});
   const Tensor output = call.result("output", Element::scalar);
   const Tensor difference = recorded ? call.result("difference", Element::compute) : Tensor();
   return {output, difference};

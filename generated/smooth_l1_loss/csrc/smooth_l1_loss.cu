@@ -10,11 +10,11 @@ struct Step_smooth_l1_loss_forward_0_output {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
-                                            rt::tensor(3, 0, -1), rt::real(0), rt::batch());
+                                            rt::tensor(3, 0, -1), rt::real(0), rt::real(1), rt::real(2), rt::batch());
   rt::Tensor<const scalar_t, rank> input, target;
   rt::Tensor<opmath_t, rank> difference;
   rt::Tensor<scalar_t, rank> output;
-  opmath_t beta;
+  opmath_t beta, divisor, shift;
   rt::Batch<rank> batch;
 
   struct Folds {
@@ -25,11 +25,9 @@ struct Step_smooth_l1_loss_forward_0_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
-    const opmath_t t = 2 * beta;
-    const opmath_t t_2 = beta / 2;
     const opmath_t difference_2 = input.load(place) - target.load(place);
     const opmath_t error = rt::abs(difference_2);
-    folds->output_sum_fold.add(error < beta ? near::div(error * error, t) : error - t_2);
+    folds->output_sum_fold.add(error < beta ? near::div(error * error, divisor) : error - shift);
     difference.store(difference_2, place);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -45,11 +43,11 @@ struct Step_smooth_l1_loss_forward_1_output {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Columns<false> launch = {rt::count(), rt::count(rt::elements())};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
-                                            rt::tensor(3, 0, -1), rt::real(0), rt::batch());
+                                            rt::tensor(3, 0, -1), rt::real(0), rt::real(1), rt::real(2), rt::batch());
   rt::Tensor<const scalar_t, rank> input, target;
   rt::Tensor<opmath_t, rank> difference;
   rt::Tensor<scalar_t, rank> output;
-  opmath_t beta;
+  opmath_t beta, divisor, shift;
   rt::Batch<rank> batch;
 
   struct Folds {
@@ -60,11 +58,10 @@ struct Step_smooth_l1_loss_forward_1_output {
   };
   OPGEN_DEVICE void fold(int64_t /* point */, int64_t inner, Folds* folds) const {
     const rt::Place<rank> place = batch.place(inner);
-    const opmath_t t = 2 * beta;
-    const opmath_t t_2 = beta / 2;
     const opmath_t difference_2 = input.load(place) - target.load(place);
     const opmath_t error = rt::abs(difference_2);
-    folds->output_value_fold.add(error < beta ? near::div(error * error, t) : error - t_2);
+    const opmath_t part = near::div(error * error, divisor);
+    folds->output_value_fold.add(error < beta ? part : error - shift);
     difference.store(difference_2, place);
   }
   OPGEN_DEVICE void finish(int64_t /* point */, const Folds& folds) const {
@@ -80,18 +77,18 @@ struct Step_smooth_l1_loss_forward_2_output {
   using near = rt::Near<scalar_t>;
   static constexpr rt::Flat<sizeof(scalar_t)> launch = {{rt::count(rt::elements())}};
   static constexpr auto fields = rt::fields(rt::tensor(0, 1, 0), rt::tensor(1, 1, 0), rt::tensor(2, 1, 0),
-                                            rt::tensor(3, 1, 0), rt::real(0), rt::batch());
+                                            rt::tensor(3, 1, 0), rt::real(0), rt::real(1), rt::real(2), rt::batch());
   rt::Tensor<const scalar_t, rank> input, target;
   rt::Tensor<opmath_t, rank> difference;
   rt::Tensor<scalar_t, rank> output;
-  opmath_t beta;
+  opmath_t beta, divisor, shift;
   rt::Batch<rank> batch;
 
   OPGEN_DEVICE void compute(opmath_t input, opmath_t target, opmath_t* difference, opmath_t* output) const {
     const opmath_t difference_value = input - target;
     const opmath_t error = rt::abs(difference_value);
     *difference = difference_value;
-    *output = error < beta ? near::div(error * error, 2 * beta) : error - beta / 2;
+    *output = error < beta ? near::div(error * error, divisor) : error - shift;
   }
   OPGEN_DEVICE void point(int64_t point) const {
     const rt::Place<rank> place = batch.place(point);

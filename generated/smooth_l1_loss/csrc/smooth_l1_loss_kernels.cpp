@@ -9,6 +9,8 @@ namespace {
 template <typename opmath_t>
 int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const auto beta = static_cast<opmath_t>(call.reals[0]);
+  const auto divisor = static_cast<opmath_t>(call.reals[1]);
+  const auto shift = static_cast<opmath_t>(call.reals[2]);
   const int64_t elements = rt::batch_count(call);
   const rt::Tensor<opmath_t> input(call, 0, 1, 0);
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
@@ -16,8 +18,6 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
   const rt::Tensor<opmath_t> output(call, 3, 0);
   rt::Loops<4> over_batch;
   over_batch.batch(call, &input, &target, &difference, nullptr);
-  const opmath_t t = 2 * beta;
-  const opmath_t t_2 = beta / 2;
   struct Part {
     rt::Fold<rt::Sum, opmath_t> output_sum_fold;
     void merge(const Part& other) { output_sum_fold.merge(other.output_sum_fold); }
@@ -29,10 +29,10 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> difference_out(difference, run.at[2], run.step[2], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&, beta](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, beta, divisor, shift](int64_t i, int lane) {
         const opmath_t difference_2 = input_at[i] - target_at[i];
         const opmath_t error = rt::abs(difference_2);
-        output_sum_fold.add(lane, error < beta ? error * error / t : error - t_2);
+        output_sum_fold.add(lane, error < beta ? error * error / divisor : error - shift);
         difference_out.set(i, difference_2);
       });
       output_sum_fold.ran(run.size);
@@ -47,14 +47,14 @@ int forward_0_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_1_output(const OpgenCall& call, OpgenHost& host) {
   const auto beta = static_cast<opmath_t>(call.reals[0]);
+  const auto divisor = static_cast<opmath_t>(call.reals[1]);
+  const auto shift = static_cast<opmath_t>(call.reals[2]);
   const rt::Tensor<opmath_t> input(call, 0, 1, 0);
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
   const rt::Tensor<opmath_t> difference(call, 2, 1, 0);
   const rt::Tensor<opmath_t> output(call, 3, 0);
   rt::Loops<4> over_batch;
   over_batch.batch(call, &input, &target, &difference, nullptr);
-  const opmath_t t = 2 * beta;
-  const opmath_t t_2 = beta / 2;
   struct Part {
     rt::Fold<rt::Sum, opmath_t> output_value_fold;
     void merge(const Part& other) { output_value_fold.merge(other.output_value_fold); }
@@ -66,10 +66,10 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> input_at(input, run.at[0], run.step[0], run.size);
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> difference_out(difference, run.at[2], run.step[2], run.size);
-      rt::lanes<rt::lane_count>(run.size, [&, beta](int64_t i, int lane) {
+      rt::lanes<rt::lane_count>(run.size, [&, beta, divisor, shift](int64_t i, int lane) {
         const opmath_t difference_2 = input_at[i] - target_at[i];
         const opmath_t error = rt::abs(difference_2);
-        output_value_fold.add(lane, error < beta ? error * error / t : error - t_2);
+        output_value_fold.add(lane, error < beta ? error * error / divisor : error - shift);
         difference_out.set(i, difference_2);
       });
       output_value_fold.ran(run.size);
@@ -84,6 +84,8 @@ int forward_1_output(const OpgenCall& call, OpgenHost& host) {
 template <typename opmath_t>
 int forward_2_output(const OpgenCall& call, OpgenHost& host) {
   const auto beta = static_cast<opmath_t>(call.reals[0]);
+  const auto divisor = static_cast<opmath_t>(call.reals[1]);
+  const auto shift = static_cast<opmath_t>(call.reals[2]);
   const rt::Tensor<opmath_t> input(call, 0, 1, 0);
   const rt::Tensor<opmath_t> target(call, 1, 1, 0);
   const rt::Tensor<opmath_t> difference(call, 2, 1, 0);
@@ -96,11 +98,11 @@ int forward_2_output(const OpgenCall& call, OpgenHost& host) {
       const rt::Source<opmath_t> target_at(target, run.at[1], run.step[1], run.size);
       rt::Sink<opmath_t> difference_out(difference, run.at[2], run.step[2], run.size);
       rt::Sink<opmath_t> output_out(output, run.at[3], run.step[3], run.size);
-      rt::each(run.size, [&, beta](int64_t i) {
+      rt::each(run.size, [&, beta, divisor, shift](int64_t i) {
         const opmath_t difference_value = input_at[i] - target_at[i];
         const opmath_t error = rt::abs(difference_value);
         difference_out.set(i, difference_value);
-        output_out.set(i, error < beta ? error * error / (2 * beta) : error - beta / 2);
+        output_out.set(i, error < beta ? error * error / divisor : error - shift);
       });
     });
   });

@@ -17,6 +17,7 @@ namespace {
 using opgen::Element;
 using opgen::Optional;
 using opgen::Tensor;
+using opgen::opmath_t;
 
 std::tuple<Tensor, Tensor, Tensor, Tensor> soft_dtw_forward(const Tensor& cost, double gamma, bool recorded) {
   opgen::Call call("soft_dtw", OPGEN_CHOOSE_STEPS(soft_dtw), 2);
@@ -63,7 +64,10 @@ Tensor soft_dtw_backward(const Tensor& grad_output, const Tensor& cost, const Te
                 {opgen::batch, opgen::fixed(call.size(0) + call.size(1)), opgen::dim(1, "M")}, mask[0]);
   call.allocate("grad_cost", Element::scalar, {opgen::batch, opgen::dim(0, "N"), opgen::dim(1, "M")}, mask[0]);
   if (mask[0]) call.run(3, {0, 5}, {call.size(0), call.size(1)});
-  if (mask[0]) call.run(4, {4, 5, 7, 8, 6, 3, 2}, {call.size(0) + call.size(1), call.size(1), call.size(0)}, {gamma});
+  if (mask[0]) {
+    call.run(4, {4, 5, 7, 8, 6, 3, 2}, {call.size(0) + call.size(1), call.size(1), call.size(0)},
+             {gamma, -(rt::inf<opmath_t>() / gamma), rt::inf<opmath_t>() / gamma});
+  }
   if (mask[0]) call.run(5, {6, 9}, {call.size(0), call.size(1)});
   return call.result("grad_cost", Element::scalar, 0, "cost");
 }

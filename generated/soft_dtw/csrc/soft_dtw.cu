@@ -155,11 +155,11 @@ struct Step_soft_dtw_backward_grad_r_before {
   static constexpr auto fields =
       rt::fields(rt::tensor(0, 3, 0), rt::tensor(1, 3, 0), rt::tensor(5, 3, 0), rt::tensor(6, 3, 0),
                  rt::tensor(4, 3, 0), rt::tensor(2, 3, 0), rt::tensor(3, 3, 0), rt::integer(2), rt::integer(1),
-                 rt::real(0), rt::integer(1), rt::integer(0), rt::batch());
+                 rt::real(0), rt::real(1), rt::real(2), rt::integer(1), rt::integer(0), rt::batch());
   rt::Tensor<const opmath_t, rank> r_waves, grad_r, near_waves, r_before;
   rt::Tensor<opmath_t, rank> grad_r_waves, grad_near_waves, grad_r_before;
   int64_t N, M;
-  opmath_t gamma;
+  opmath_t gamma, number, number_2;
   rt::Divider j_size, wave_size;
   rt::Batch<rank> batch;
 
@@ -173,8 +173,6 @@ struct Step_soft_dtw_backward_grad_r_before {
         const bool t_4 = t_3 < N + M;
         const int64_t t_5 = t_3 - j;
         const bool t_6 = t_5 == 0;
-        const opmath_t t_7 = near::div(static_cast<opmath_t>(rt::inf<opmath_t>()), gamma);
-        const opmath_t t_8 = -t_7;
         const opmath_t t_9 = near::div(r_waves.load(place, wave, j), gamma);
         const opmath_t t_10 = -t_9;
         const opmath_t t_11 = -rt::inf<opmath_t>();
@@ -188,10 +186,10 @@ struct Step_soft_dtw_backward_grad_r_before {
           const bool part_5 = t_5 >= 0 && t_5 < N;
           opmath_t part_6;
           if (part_5) {
-            const bool part_7 = (t_6 ? t_8 : t_10) == t_11;
+            const bool part_7 = (t_6 ? number : t_10) == t_11;
             bool part_9;
             if (part_7) {
-              part_9 = (t_12 ? t_8 : -near::div(r_waves.load(place, wave, j - 1), gamma)) == t_11;
+              part_9 = (t_12 ? number : -near::div(r_waves.load(place, wave, j - 1), gamma)) == t_11;
             } else {
               part_9 = false;
             }
@@ -204,7 +202,7 @@ struct Step_soft_dtw_backward_grad_r_before {
               if (t_6) {
                 part_11 = 0;
               } else {
-                const opmath_t part_13 = t_12 ? t_7 : near::div(r_waves.load(place, wave, j - 1), gamma);
+                const opmath_t part_13 = t_12 ? number_2 : near::div(r_waves.load(place, wave, j - 1), gamma);
                 const opmath_t part_12 = part_13 - t_9;
                 const opmath_t part_15 = grad_near_waves.load(place, wave + 1, j) * near::sigmoid(part_12);
                 const opmath_t part_14 = near::div(part_15, gamma);
@@ -224,14 +222,14 @@ struct Step_soft_dtw_backward_grad_r_before {
         if (part_3) {
           opmath_t part_17;
           if (t_2) {
-            const opmath_t part_19 = t_13 ? t_8 : -near::div(r_waves.load(place, wave, j + 1), gamma);
+            const opmath_t part_19 = t_13 ? number : -near::div(r_waves.load(place, wave, j + 1), gamma);
             const bool part_18 = part_19 == t_11;
             const bool part_20 = part_18 && t_10 == t_11;
             opmath_t part_21;
             if (part_20) {
               part_21 = 0;
             } else {
-              const opmath_t part_23 = t_13 ? t_7 : near::div(r_waves.load(place, wave, j + 1), gamma);
+              const opmath_t part_23 = t_13 ? number_2 : near::div(r_waves.load(place, wave, j + 1), gamma);
               const opmath_t part_22 = part_23 - t_9;
               const opmath_t part_24 = grad_near_waves.load(place, wave + 1, j + 1) * near::sigmoid(part_22);
               part_21 = -near::div(part_24, gamma);
@@ -252,8 +250,6 @@ struct Step_soft_dtw_backward_grad_r_before {
         const opmath_t t_15 = -rt::inf<opmath_t>();
         const bool t_16 = t_14 == 0;
         const bool t_17 = j == 0;
-        const opmath_t t_18 = near::div(static_cast<opmath_t>(rt::inf<opmath_t>()), gamma);
-        const opmath_t t_19 = -t_18;
         const bool t_20 = wave == 0;
         const bool part_25 = t_14 >= 0 && t_14 < N;
         opmath_t part_26;
@@ -261,14 +257,14 @@ struct Step_soft_dtw_backward_grad_r_before {
           const bool part_27 = near_waves_value == t_15;
           bool part_29;
           if (part_27) {
-            const opmath_t part_30 = t_17 ? opmath_t(0) : t_19;
+            const opmath_t part_30 = t_17 ? opmath_t(0) : number;
             opmath_t part_31;
             if (t_16) {
               part_31 = part_30;
             } else {
               opmath_t part_32;
               if (t_17) {
-                part_32 = t_19;
+                part_32 = number;
               } else {
                 part_32 = t_20 ? opmath_t(0) : -near::div(r_before.load(place, wave - 1, j - 1), gamma);
               }
@@ -283,14 +279,14 @@ struct Step_soft_dtw_backward_grad_r_before {
             part_28 = 0;
           } else {
             const opmath_t part_33 = grad_r_waves.load(place, wave, j);
-            const opmath_t part_34 = t_17 ? opmath_t(0) : t_18;
+            const opmath_t part_34 = t_17 ? opmath_t(0) : number_2;
             opmath_t part_35;
             if (t_16) {
               part_35 = part_34;
             } else {
               opmath_t part_36;
               if (t_17) {
-                part_36 = t_18;
+                part_36 = number_2;
               } else {
                 part_36 = t_20 ? opmath_t(0) : near::div(r_before.load(place, wave - 1, j - 1), gamma);
               }
@@ -315,23 +311,22 @@ struct Step_soft_dtw_backward_grad_r_before {
           const bool part_39 = t_21 >= 0 && t_21 < N;
           opmath_t part_40;
           if (part_39) {
-            const opmath_t part_42 = -near::div(static_cast<opmath_t>(rt::inf<opmath_t>()), gamma);
-            const bool part_41 = (t_23 ? part_42 : t_24) == t_22;
-            const bool part_43 = near_waves.load(place, wave + 1, j + 1) == t_22 && part_41;
-            opmath_t part_44;
-            if (part_43) {
-              part_44 = 0;
+            const bool part_42 = near_waves.load(place, wave + 1, j + 1) == t_22;
+            const bool part_41 = part_42 && (t_23 ? number : t_24) == t_22;
+            opmath_t part_43;
+            if (part_41) {
+              part_43 = 0;
             } else {
-              opmath_t part_45;
+              opmath_t part_44;
               if (t_23) {
-                part_45 = 0;
+                part_44 = 0;
               } else {
-                const opmath_t part_46 = near::sigmoid(t_24 - near_waves.load(place, wave + 1, j + 1));
-                part_45 = grad_r_waves.load(place, wave + 1, j + 1) * part_46;
+                const opmath_t part_45 = near::sigmoid(t_24 - near_waves.load(place, wave + 1, j + 1));
+                part_44 = grad_r_waves.load(place, wave + 1, j + 1) * part_45;
               }
-              part_44 = part_45;
+              part_43 = part_44;
             }
-            part_40 = part_44;
+            part_40 = part_43;
           } else {
             part_40 = 0;
           }

@@ -271,6 +271,8 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
   const int64_t wave_size = call.ints[0];
   const int64_t N = call.ints[2];
   const auto gamma = static_cast<opmath_t>(call.reals[0]);
+  const auto number = static_cast<opmath_t>(call.reals[1]);
+  const auto number_2 = static_cast<opmath_t>(call.reals[2]);
   const rt::Tensor<opmath_t> r_waves(call, 0, 3, 0);
   const rt::Tensor<opmath_t> grad_r(call, 1, 3, 0);
   const rt::Tensor<opmath_t> grad_near_waves(call, 2, 3, 0);
@@ -325,27 +327,25 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
             const rt::Line<opmath_t> grad_r_before_at(
                 host, grad_r_before, rt::stretch(run, 6, 1), 0,
                 rt::clipped(grad_r_before, 1, grad_r_before.stride(1), grad_near_waves_1));
-            rt::each_of_row<rt::lane_count>(run.size, [&, gamma](int64_t i) {
+            rt::each_of_row<rt::lane_count>(run.size, [&, gamma, number, number_2](int64_t i) {
               const int64_t t = wave - over_j.index(run, 0, i);
               const bool t_2 = t >= 0 && t < N;
               const int64_t t_3 = wave + 1;
               const bool t_4 = t_3 < N + M;
               const int64_t t_5 = t_3 - over_j.index(run, 0, i);
               const bool t_6 = t_5 == 0;
-              const opmath_t t_7 = rt::inf<opmath_t>() / gamma;
-              const opmath_t t_8 = -t_7;
               const opmath_t t_9 = r_waves_at[i] / gamma;
               const opmath_t t_10 = -t_9;
               const opmath_t t_11 = -rt::inf<opmath_t>();
               const bool t_12 = over_j.index(run, 0, i) == 0;
               const bool t_13 = t == 0;
-              const bool part_2 = rt::blend(t_13, t_8, -(r_waves_at_3[i] / gamma)) == t_11 && t_10 == t_11;
-              const opmath_t part_3 = rt::sigmoid(rt::blend(t_12, t_7, r_waves_at_2[i] / gamma) - t_9);
+              const bool part_2 = rt::blend(t_13, number, -(r_waves_at_3[i] / gamma)) == t_11 && t_10 == t_11;
+              const opmath_t part_3 = rt::sigmoid(rt::blend(t_12, number_2, r_waves_at_2[i] / gamma) - t_9);
               const opmath_t part_4 = rt::blend(t_6, opmath_t(0), -(grad_near_waves_at[i] * part_3 / gamma));
-              const opmath_t part_5 = rt::sigmoid(rt::blend(t_13, t_7, r_waves_at_3[i] / gamma) - t_9);
+              const opmath_t part_5 = rt::sigmoid(rt::blend(t_13, number_2, r_waves_at_3[i] / gamma) - t_9);
               const opmath_t part_6 = rt::blend(part_2, opmath_t(0), -(grad_near_waves_at_2[i] * part_5 / gamma));
-              const bool part_7 = rt::blend(t_12, t_8, -(r_waves_at_2[i] / gamma)) == t_11;
-              const opmath_t part_8 = rt::blend(rt::blend(t_6, t_8, t_10) == t_11 && part_7, opmath_t(0), part_4);
+              const bool part_7 = rt::blend(t_12, number, -(r_waves_at_2[i] / gamma)) == t_11;
+              const opmath_t part_8 = rt::blend(rt::blend(t_6, number, t_10) == t_11 && part_7, opmath_t(0), part_4);
               const opmath_t part_9 = rt::blend(t_4, rt::blend(t_5 >= 0 && t_5 < N, part_8, opmath_t(0)), opmath_t(0));
               const opmath_t part_10 = rt::blend(t_4, grad_r_before_at[i], opmath_t(0));
               const opmath_t part_11 = rt::blend(t_2, grad_r_at[i], opmath_t(0));
@@ -366,23 +366,22 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
             const rt::Line<opmath_t> r_before_at(host, r_before, rt::stretch(run, 8, 1), 0,
                                                  rt::clipped(r_before, 1, r_before.stride(1), r_before_1),
                                                  rt::clipped(r_before, 2, r_before.stride(2), r_before_2));
-            rt::each_of_row<rt::lane_count>(run.size, [&, gamma](int64_t i) {
+            rt::each_of_row<rt::lane_count>(run.size, [&, gamma, number, number_2](int64_t i) {
               const int64_t t_14 = wave - over_j.index(run, 0, i);
               const opmath_t near_waves_value = near_waves_at[i];
               const opmath_t t_15 = -rt::inf<opmath_t>();
               const bool t_16 = t_14 == 0;
               const bool t_17 = over_j.index(run, 0, i) == 0;
-              const opmath_t t_18 = rt::inf<opmath_t>() / gamma;
-              const opmath_t t_19 = -t_18;
               const bool t_20 = wave == 0;
-              const opmath_t part_14 = rt::blend(t_17, t_18, rt::blend(t_20, opmath_t(0), r_before_at[i] / gamma));
-              const opmath_t part_15 = rt::blend(t_16, rt::blend(t_17, opmath_t(0), t_18), part_14);
-              const opmath_t part_16 = -(grad_r_waves_at[i] * gamma * rt::sigmoid(part_15 + near_waves_value));
-              const opmath_t part_17 = rt::blend(t_20, opmath_t(0), -(r_before_at[i] / gamma));
-              const opmath_t part_18 = rt::blend(t_17, opmath_t(0), t_19);
-              const bool part_19 = rt::blend(t_16, part_18, rt::blend(t_17, t_19, part_17)) == t_15;
-              const opmath_t part_20 = rt::blend(near_waves_value == t_15 && part_19, opmath_t(0), part_16);
-              grad_near_waves_out.set(i, rt::blend(t_14 >= 0 && t_14 < N, part_20, opmath_t(0)));
+              const opmath_t part_14 = rt::blend(t_20, opmath_t(0), -(r_before_at[i] / gamma));
+              const opmath_t part_15 = rt::blend(t_20, opmath_t(0), r_before_at[i] / gamma);
+              const opmath_t part_16 = rt::blend(t_17, opmath_t(0), number_2);
+              const opmath_t part_17 = rt::blend(t_16, part_16, rt::blend(t_17, number_2, part_15));
+              const opmath_t part_18 = -(grad_r_waves_at[i] * gamma * rt::sigmoid(part_17 + near_waves_value));
+              const opmath_t part_19 = rt::blend(t_17, opmath_t(0), number);
+              const bool part_20 = rt::blend(t_16, part_19, rt::blend(t_17, number, part_14)) == t_15;
+              const opmath_t part_21 = rt::blend(near_waves_value == t_15 && part_20, opmath_t(0), part_18);
+              grad_near_waves_out.set(i, rt::blend(t_14 >= 0 && t_14 < N, part_21, opmath_t(0)));
             });
           });
           over_j.runs<rt::block>(0, over_j.count, row.at, [&](const auto& run) {
@@ -399,18 +398,17 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
                 host, grad_r_waves, rt::stretch(run, 12, 1), 0,
                 rt::clipped(grad_r_waves, 1, grad_r_waves.stride(1), near_waves_1),
                 rt::clipped(grad_r_waves, 2, grad_r_waves.stride(2), near_waves_2));
-            rt::each_of_row<rt::lane_count>(run.size, [&, gamma](int64_t i) {
+            rt::each_of_row<rt::lane_count>(run.size, [&, gamma, number](int64_t i) {
               const int64_t t_21 = wave - over_j.index(run, 0, i);
               const opmath_t t_22 = -rt::inf<opmath_t>();
               const bool t_23 = t_21 == 0;
               const opmath_t t_24 = -(r_before_at_2[i] / gamma);
-              const bool part_21 = rt::blend(t_23, -(rt::inf<opmath_t>() / gamma), t_24) == t_22;
-              const opmath_t part_22 = grad_r_waves_at_2[i] * rt::sigmoid(t_24 - near_waves_at_2[i]);
-              const bool part_23 = over_j.index(run, 0, i) + 1 < M && wave + 1 < N + M;
-              const bool part_24 = near_waves_at_2[i] == t_22 && part_21;
-              const opmath_t part_25 = rt::blend(part_24, opmath_t(0), rt::blend(t_23, opmath_t(0), part_22));
-              const opmath_t part_26 = rt::blend(t_21 >= 0 && t_21 < N, part_25, opmath_t(0));
-              grad_r_before_out.set(i, rt::blend(part_23, part_26, opmath_t(0)));
+              const bool part_22 = near_waves_at_2[i] == t_22 && rt::blend(t_23, number, t_24) == t_22;
+              const opmath_t part_23 = grad_r_waves_at_2[i] * rt::sigmoid(t_24 - near_waves_at_2[i]);
+              const opmath_t part_24 = rt::blend(part_22, opmath_t(0), rt::blend(t_23, opmath_t(0), part_23));
+              const opmath_t part_25 = rt::blend(t_21 >= 0 && t_21 < N, part_24, opmath_t(0));
+              const bool part_26 = over_j.index(run, 0, i) + 1 < M && wave + 1 < N + M;
+              grad_r_before_out.set(i, rt::blend(part_26, part_25, opmath_t(0)));
             });
           });
         }
@@ -422,21 +420,19 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
         for (int64_t wave_2 = wave_size - 1; wave_2 >= 0; --wave_2) {
           rt::each(run.size, [&](int64_t i) {
             for (int64_t j = 0; j < M; ++j) {
-              const int64_t t_25 = wave_2 - j;
-              const bool t_2_2 = t_25 >= 0 && t_25 < N;
+              const int64_t t_7 = wave_2 - j;
+              const bool t_2_2 = t_7 >= 0 && t_7 < N;
               const int64_t t_3_2 = wave_2 + 1;
               const bool t_4_2 = t_3_2 < N + M;
               const int64_t t_5_2 = t_3_2 - j;
               const bool t_6_2 = t_5_2 == 0;
-              const opmath_t t_7_2 = rt::inf<opmath_t>() / gamma;
-              const opmath_t t_8_2 = -t_7_2;
               const int64_t at_2 = run.of(0, i) + wave_2 * r_waves.stride(1) + j * r_waves.stride(2);
               const opmath_t part_27 = rt::load(r_waves, at_2);
               const opmath_t t_9_2 = part_27 / gamma;
               const opmath_t t_10_2 = -t_9_2;
               const opmath_t t_11_2 = -rt::inf<opmath_t>();
               const bool t_12_2 = j == 0;
-              const bool t_13_2 = t_25 == 0;
+              const bool t_13_2 = t_7 == 0;
               const int64_t position = wave_2 + 1;
               const int64_t at_n = wave_2 - j;
               opmath_t part_28;
@@ -450,12 +446,12 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
                 const bool part_30 = t_5_2 >= 0 && t_5_2 < N;
                 opmath_t part_31;
                 if (part_30) {
-                  const bool part_32 = (t_6_2 ? t_8_2 : t_10_2) == t_11_2;
+                  const bool part_32 = (t_6_2 ? number : t_10_2) == t_11_2;
                   bool part_34;
                   if (part_32) {
                     opmath_t part_35;
                     if (t_12_2) {
-                      part_35 = t_8_2;
+                      part_35 = number;
                     } else {
                       const int64_t at_3 = run.of(2, i) + wave_2 * r_waves.stride(1) + (j - 1) * r_waves.stride(2);
                       part_35 = -(rt::load(r_waves, at_3) / gamma);
@@ -474,7 +470,7 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
                     } else {
                       opmath_t part_37;
                       if (t_12_2) {
-                        part_37 = t_7_2;
+                        part_37 = number_2;
                       } else {
                         const int64_t at_4 = run.of(2, i) + wave_2 * r_waves.stride(1) + (j - 1) * r_waves.stride(2);
                         part_37 = rt::load(r_waves, at_4) / gamma;
@@ -501,7 +497,7 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
                   const bool part_41 = t_10_2 == t_11_2;
                   opmath_t part_43;
                   if (t_13_2) {
-                    part_43 = t_8_2;
+                    part_43 = number;
                   } else {
                     const int64_t at_6 = run.of(4, i) + wave_2 * r_waves.stride(1) + (j + 1) * r_waves.stride(2);
                     const opmath_t part_44 = rt::load(r_waves, at_6);
@@ -513,7 +509,7 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
                   } else {
                     opmath_t part_45;
                     if (t_13_2) {
-                      part_45 = t_7_2;
+                      part_45 = number_2;
                     } else {
                       const int64_t at_7 = run.of(4, i) + wave_2 * r_waves.stride(1) + (j + 1) * r_waves.stride(2);
                       part_45 = rt::load(r_waves, at_7) / gamma;
@@ -549,8 +545,6 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
               const opmath_t t_15_2 = -rt::inf<opmath_t>();
               const bool t_16_2 = t_14_2 == 0;
               const bool t_17_2 = j_2 == 0;
-              const opmath_t t_18_2 = rt::inf<opmath_t>() / gamma;
-              const opmath_t t_19_2 = -t_18_2;
               const bool t_20_2 = wave_2 == 0;
               const int64_t position_2 = wave_2 - 1;
               opmath_t part_49;
@@ -558,14 +552,14 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
                 const bool part_50 = near_waves_value_2 == t_15_2;
                 bool part_52;
                 if (part_50) {
-                  const opmath_t part_53 = t_17_2 ? opmath_t(0) : t_19_2;
+                  const opmath_t part_53 = t_17_2 ? opmath_t(0) : number;
                   opmath_t part_54;
                   if (t_16_2) {
                     part_54 = part_53;
                   } else {
                     opmath_t part_55;
                     if (t_17_2) {
-                      part_55 = t_19_2;
+                      part_55 = number;
                     } else {
                       opmath_t part_56;
                       if (t_20_2) {
@@ -587,14 +581,14 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
                 if (part_52) {
                   part_51 = 0;
                 } else {
-                  const opmath_t part_57 = t_17_2 ? opmath_t(0) : t_18_2;
+                  const opmath_t part_57 = t_17_2 ? opmath_t(0) : number_2;
                   opmath_t part_58;
                   if (t_16_2) {
                     part_58 = part_57;
                   } else {
                     opmath_t part_59;
                     if (t_17_2) {
-                      part_59 = t_18_2;
+                      part_59 = number_2;
                     } else {
                       opmath_t part_60;
                       if (t_20_2) {
@@ -632,7 +626,7 @@ int backward_grad_r_before(const OpgenCall& call, OpgenHost& host) {
                 const bool part_64 = t_21_2 >= 0 && t_21_2 < N;
                 opmath_t part_65;
                 if (part_64) {
-                  const bool part_66 = (t_23_2 ? -(rt::inf<opmath_t>() / gamma) : t_24_2) == t_22_2;
+                  const bool part_66 = (t_23_2 ? number : t_24_2) == t_22_2;
                   const int64_t at_15 =
                       run.of(11, i) + position_3 * near_waves.stride(1) + (j_3 + 1) * near_waves.stride(2);
                   opmath_t part_67;

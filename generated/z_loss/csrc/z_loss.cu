@@ -173,7 +173,7 @@ struct Step_z_loss_backward_0_grad_logits {
       const bool t = logsumexp_v_value == -rt::inf<opmath_t>();
       const opmath_t part = near::exp(logits_line[at] - logsumexp_v_value);
       const bool part_2 = condition_value && (!t && condition_value);
-      const opmath_t part_3 = grad_loss.load_or_zero() * scale;
+      const opmath_t part_3 = scale * grad_loss.load_or_zero();
       const opmath_t part_4 = near::div(part_3, static_cast<opmath_t>(count_n.load()));
       const opmath_t part_5 = (condition_value ? 2 * logsumexp_v_value * part_4 : opmath_t(0)) * part;
       const opmath_t part_6 = condition_value ? (t ? opmath_t(0) : part_5) : opmath_t(0);
@@ -206,7 +206,7 @@ struct Step_z_loss_backward_1_grad_logits {
     auto grad_logits_line = rt::write_line<V, 1>(grad_logits, n, v);
     rt::lanes<V>([&](int at) {
       const opmath_t logsumexp_v_value = logsumexp_v.load(n);
-      const opmath_t part = 2 * (grad_loss.load_or_zero() * scale) * logsumexp_v_value;
+      const opmath_t part = 2 * (scale * grad_loss.load_or_zero()) * logsumexp_v_value;
       const opmath_t part_2 = near::exp(logits_line[at] - logsumexp_v_value);
       const opmath_t part_3 = near::div(part, static_cast<opmath_t>(N)) * part_2;
       grad_logits_line.set(at, logsumexp_v_value == -rt::inf<opmath_t>() ? opmath_t(0) : part_3);

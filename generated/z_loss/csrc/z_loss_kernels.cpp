@@ -174,7 +174,7 @@ int backward_0_grad_logits(const OpgenCall& call, OpgenHost& host) {
         const bool condition_value = condition_at[i];
         const opmath_t logsumexp_v_value = logsumexp_v_at[i];
         const bool t = logsumexp_v_value == -rt::inf<opmath_t>();
-        const opmath_t part_2 = 2 * logsumexp_v_value * (grad_loss_at * scale / count_n_at);
+        const opmath_t part_2 = 2 * logsumexp_v_value * (scale * grad_loss_at / count_n_at);
         const bool part_3 = condition_value && (!t && condition_value);
         const opmath_t part_4 = rt::exp(logits_at[i] - logsumexp_v_value);
         const opmath_t part_5 = t ? opmath_t(0) : (condition_value ? part_2 : opmath_t(0)) * part_4;
@@ -207,7 +207,7 @@ int backward_1_grad_logits(const OpgenCall& call, OpgenHost& host) {
       rt::Sink<opmath_t> grad_logits_out(grad_logits, run.at[3], run.step[3], run.size);
       rt::each(run.size, [&, scale](int64_t i) {
         const opmath_t logsumexp_v_value = logsumexp_v_at[i];
-        const opmath_t part_2 = 2 * (grad_loss_at * scale) * logsumexp_v_value / N;
+        const opmath_t part_2 = 2 * (scale * grad_loss_at) * logsumexp_v_value / N;
         const opmath_t part_3 = part_2 * rt::exp(logits_at[i] - logsumexp_v_value);
         grad_logits_out.set(i, logsumexp_v_value == -rt::inf<opmath_t>() ? opmath_t(0) : part_3);
       });
